@@ -3,7 +3,7 @@ package io.holdfast;
 import java.time.Duration;
 
 /**
- * How long to pause before the next attempt: a pure function of the number of attempts so far and of chance.
+ * The pause before the next attempt: a pure function of the number of attempts so far and of a random number.
  *
  * <p>Full jitter ({@code withJitter(1)}) spreads contenders best; see "Exponential Backoff And Jitter", AWS Architecture Blog,
  * 2015. Immutable.
@@ -23,10 +23,10 @@ public final class Backoff {
     }
 
     /**
-     * Always the same pause.
+     * Returns a back-off with a constant pause.
      *
      * @param pause at least 1 ms
-     * @return without jitter
+     * @return a back-off without jitter
      * @throws IllegalArgumentException if the pause is under a millisecond
      */
     public static Backoff fixed(Duration pause) {
@@ -35,11 +35,11 @@ public final class Backoff {
     }
 
     /**
-     * A pause that doubles from look to look.
+     * Returns a back-off whose pause doubles from attempt to attempt.
      *
      * @param first the pause after the first attempt, at least 1 ms
      * @param max the longest pause, at least {@code first}
-     * @return without jitter
+     * @return a back-off without jitter
      * @throws IllegalArgumentException if a pause is under a millisecond, or max is less than first
      */
     public static Backoff exponential(Duration first, Duration max) {
@@ -53,9 +53,9 @@ public final class Backoff {
     }
 
     /**
-     * The same pauses, each shortened by chance.
+     * Returns the same pauses, each shortened at random.
      *
-     * @param share how much of a pause is left to chance, from 0 (none) to 1 (full jitter)
+     * @param share the random share of a pause, from 0 (none) to 1 (full jitter)
      * @return a copy
      * @throws IllegalArgumentException if the share is not in [0, 1]
      */
@@ -63,14 +63,14 @@ public final class Backoff {
         if (!(share >= 0 && share <= 1)) {
             throw new IllegalArgumentException("backoff jitter must be from 0 to 1, was " + share);
         }
-        return new Backoff(firstNanos, maxNanos, factor, share + 0.0); // minus zero becomes zero
+        return new Backoff(firstNanos, maxNanos, factor, share + 0.0); // Minus zero becomes zero.
     }
 
     /**
-     * The pause after an attempt.
+     * Returns the pause after an attempt.
      *
      * @param attempt 1, 2, …: the number of attempts so far
-     * @param random in [0, 1)
+     * @param random a number in [0, 1)
      * @return {@code min(first * 2^(attempt - 1), max)}, less up to the jitter's share of it
      * @throws IllegalArgumentException if an argument is out of its range
      */

@@ -7,26 +7,26 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What a client held and waited for at one instant, as far as the client knows, for the eyes of an operator. It may be out of date when it is read. {@link
- * LockInspector} tells what the store knows of all clients.
+ * The leases and waiting acquisitions of a client at one instant, as far as the client knows, for operators. It may be
+ * out of date when you read it. {@link LockInspector} shows the locks of all clients, as the back end knows them.
  *
  * @param holdCount how many leases the client holds; nested leases are not counted
- * @param holds the oldest of them; at most {@value #MOST}
+ * @param holds the oldest leases; at most {@value #MOST}
  * @param waitCount how many acquisitions are under way
- * @param waits the oldest of them; at most {@value #MOST}
+ * @param waits the oldest acquisitions; at most {@value #MOST}
  */
 public record ClientReport(long holdCount, List<Hold> holds, long waitCount, List<Wait> waits) {
 
-    /** So many of each are named at most: {@value}. */
+    /** The longest of each list: {@value}. */
     public static final int MOST = 100;
 
     /**
      * Copies the lists.
      *
      * @param holdCount how many leases the client holds
-     * @param holds the oldest of them
+     * @param holds the oldest leases
      * @param waitCount how many acquisitions are under way
-     * @param waits the oldest of them
+     * @param waits the oldest acquisitions
      */
     public ClientReport {
         holds = List.copyOf(holds);
@@ -37,12 +37,12 @@ public record ClientReport(long holdCount, List<Hold> holds, long waitCount, Lis
      * A lease that the client holds.
      *
      * @param lockName the lock
-     * @param kind the whole of a mutex, the reader's or the writer's side, or permits
+     * @param kind a mutex, the reader's or the writer's side, or permits
      * @param permits how many permits of a semaphore; else 1
-     * @param claimId the claim, as the store and inspectors have it
+     * @param claimId the id of the claim, as in the back end and in inspectors
      * @param fencingToken its token
-     * @param held since the grant
-     * @param remaining until the lease ends if no renewal is confirmed
+     * @param held the time since the grant
+     * @param remaining the time until the lease ends if no renewal is confirmed
      */
     public record Hold(
             String lockName,
@@ -54,15 +54,15 @@ public record ClientReport(long holdCount, List<Hold> holds, long waitCount, Lis
             Duration remaining) {
 
         /**
-         * As it is.
+         * Checks that no component is null.
          *
          * @param lockName the lock
-         * @param kind the whole of a mutex, the reader's or the writer's side, or permits
+         * @param kind a mutex, the reader's or the writer's side, or permits
          * @param permits how many permits of a semaphore
          * @param claimId the claim
          * @param fencingToken its token
-         * @param held since the grant
-         * @param remaining until the lease ends
+         * @param held the time since the grant
+         * @param remaining the time until the lease ends
          */
         public Hold {
             requireNonNull(lockName, "lockName");
@@ -77,19 +77,19 @@ public record ClientReport(long holdCount, List<Hold> holds, long waitCount, Lis
      * An acquisition that is under way.
      *
      * @param lockName the lock
-     * @param kind what it waits for
+     * @param kind what the acquisition waits for
      * @param permits how many permits of a semaphore; else 1
-     * @param waited since the subscription
+     * @param waited the time since the subscription
      */
     public record Wait(String lockName, LockKind kind, int permits, Duration waited) {
 
         /**
-         * As it is.
+         * Checks that no component is null.
          *
          * @param lockName the lock
-         * @param kind what it waits for
+         * @param kind what the acquisition waits for
          * @param permits how many permits of a semaphore
-         * @param waited since the subscription
+         * @param waited the time since the subscription
          */
         public Wait {
             requireNonNull(lockName, "lockName");

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import java.time.Duration;
 
-/** The one range of durations that options accept, and the message when one is outside. */
+/** The range of durations that options accept, and the message for a duration outside of it. */
 final class Durations {
 
     private static final Duration LEAST = Duration.ofMillis(1);

@@ -27,10 +27,13 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.util.function.Tuple2;
 
-/** Some of the locks of a {@link HandingOver}: asks the store for them, and carries out what is decided. Its monitor guards what it decides by. */
+/**
+ * Some of the locks of a {@link HandingOver}: calls the back end for them, and carries out the decisions of
+ * {@link HandOvers}. Its monitor guards the state of the decisions.
+ */
 final class HandOverShard {
 
-    /** What becomes of something that has happened. */
+    /** A decision about an event. */
     @FunctionalInterface
     private interface Decision<R extends @Nullable Object> {
 
@@ -51,7 +54,10 @@ final class HandOverShard {
         this.locks = locks;
     }
 
-    /** What a claim of this process asked for: others are signalled on other threads, so that it need not wait for their subscribers. */
+    /**
+     * Decides about a request of a claim of this process. Other claims get their signals on other threads, so that this
+     * claim need not wait for their subscribers.
+     */
     @CanIgnoreReturnValue
     private <R extends @Nullable Object> R decide(Decision<R> decision) {
         return decide(decision, line::deliver);
@@ -71,7 +77,7 @@ final class HandOverShard {
         return reply;
     }
 
-    /** Within the monitor, so that signals come in the order of the decisions. */
+    /** Runs within the monitor, so that signals have the order of the decisions. */
     private void enqueue(List<Effect> effects) {
         for (Effect effect : effects) {
             if (effect instanceof Effect.Push push) {
@@ -82,7 +88,7 @@ final class HandOverShard {
 
     private void carryOut(Effect effect, Consumer<Runnable> deliver) {
         if (effect instanceof Effect.Push push) {
-            SignalSink watch = (SignalSink) push.watch(); // all are, see HandingOver
+            SignalSink watch = (SignalSink) push.watch(); // all watches are SignalSinks, see HandingOver
             if (watch.isDue()) {
                 deliver.accept(watch);
             }
@@ -99,8 +105,8 @@ final class HandOverShard {
         }
     }
 
-    Mono<LockAttempt> look(LockClaim claim) {
-        Reply<LockAttempt> reply = decide((locks, now, out) -> locks.look(claim, now, out));
+    Mono<LockAttempt> tryAcquire(LockClaim claim) {
+        Reply<LockAttempt> reply = decide((locks, now, out) -> locks.tryAcquire(claim, now, out));
         if (reply instanceof Reply.Answer<LockAttempt> it) {
             return Mono.just(it.answer());
         }
@@ -123,7 +129,7 @@ final class HandOverShard {
 
     private void attemptFailed(Reply.Ask<LockAttempt> ask, String id) {
         decide((locks, now, out) -> {
-            locks.attemptFailed(ask, id, out); // does nothing if it was answered meanwhile
+            locks.attemptFailed(ask, id, out); // has no effect if it was answered meanwhile
             return null;
         });
     }
@@ -201,7 +207,7 @@ final class HandOverShard {
         });
     }
 
-    /** One that is worth another try, if there is one: then both are sent again. */
+    /** Returns a transient failure, if there is one: then both requests are sent again. */
     private static Throwable oneOf(Throwable both) {
         List<Throwable> failures = Exceptions.unwrapMultiple(both);
         return failures.stream()
@@ -210,7 +216,7 @@ final class HandOverShard {
                 .orElse(failures.get(0));
     }
 
-    /** Also when the one who asked does not wait any more: the owner is done. */
+    /** Continues the release even if its caller was cancelled: the owner no longer uses the lock. */
     private Consumer<Reply<Ownership>> goOn(Sinks.One<Mono<Ownership>> putOff, String id) {
         return reply -> {
             Mono<Ownership> outcome = outcome(reply, id).cache();

@@ -30,8 +30,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The reactive part of {@link LocalHandOver}: asks the store, and carries out what {@link HandOvers} decides. Decides within a short critical
- * section, acts outside of it.
+ * The reactive part of {@link LocalHandOver}: calls the back end, and carries out the decisions of {@link HandOvers}.
+ * It decides within a short critical section, and acts outside of it.
  */
 final class HandingOver implements ForwardingLockBackend {
 
@@ -42,14 +42,14 @@ final class HandingOver implements ForwardingLockBackend {
     private final Scheduler clock;
     private final HandOverShard[] shards = new HandOverShard[SHARDS];
 
-    /** Written once. */
+    /** Written once, by {@link #close()}. */
     private volatile boolean isClosed;
 
     HandingOver(LockBackend store, Bounds bounds, Scheduler clock) {
         this(store, now -> new HandOvers(bounds, now), clock);
     }
 
-    /** With decisions of its own; for tests. */
+    /** Takes a factory of the decisions, for tests. */
     HandingOver(LockBackend store, LongFunction<HandOvers> decisions, Scheduler clock) {
         this.store = store;
         this.clock = clock;
@@ -77,7 +77,7 @@ final class HandingOver implements ForwardingLockBackend {
         return shards[(hash ^ (hash >>> 16)) & (SHARDS - 1)];
     }
 
-    /** All but {@link LockFeature#HAND_ON}: a claim of this process is not the one that the store has. */
+    /** Returns all features but {@link LockFeature#HAND_ON}: the back end does not know the claims of this process. */
     @Override
     public Set<LockFeature> features() {
         Set<LockFeature> offered = EnumSet.copyOf(store.features());
@@ -90,7 +90,7 @@ final class HandingOver implements ForwardingLockBackend {
         requireNonNull(claim, "claim");
         return isClosed
                 ? store.tryAcquire(claim)
-                : Mono.defer(() -> shard(claim).look(claim));
+                : Mono.defer(() -> shard(claim).tryAcquire(claim));
     }
 
     @Override
@@ -142,7 +142,7 @@ final class HandingOver implements ForwardingLockBackend {
         });
     }
 
-    /** A claim of this process that has the lock by a hand-over is told in the place of the claim that the store knows. */
+    /** Replaces the claim that the back end knows by the claim of this process that holds the lock by a hand-over. */
     @Override
     public Flux<LockHolder> holders(LockKey key) {
         return store.holders(key).map(holder -> shard(key).holder(key.name(), holder));

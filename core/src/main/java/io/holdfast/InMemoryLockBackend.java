@@ -25,21 +25,23 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Locks in the memory of this JVM: for one process, for development, and for your own tests. It is a full back end, with
- * first come, first served queues, read/write locks, semaphores and fencing tokens; what it does not do is reach beyond this JVM
- * or survive it.
+ * Keeps locks in the memory of this JVM: for one process, for development, and for your own tests. It is a full back
+ * end, with queues in order of arrival, read/write locks, semaphores and fencing tokens. Its locks neither reach beyond
+ * this JVM nor survive it.
  *
  * <pre>{@code
  * LockClient locks = LockClient.create(InMemoryLockBackend.create());
  * }</pre>
  *
- * <p>Each instance is a store of its own. Tokens rise over all locks of one instance. It has no timers: what has expired
- * gives way when somebody asks. Nothing is kept for a lock that nobody holds or waits for, except that the first request
- * after the end of the last lease may be needed to sweep it away.
+ * <p>Each instance keeps locks of its own. Tokens rise over all locks of one instance. It has no timers: a request
+ * removes expired claims. It keeps nothing for a lock without holders and waiters. The first request after the end of
+ * the last lease may be needed to remove it.
  *
- * <p>Requests are answered on the subscribing thread; signals of {@link #watch} come on the clock's scheduler, the first one,
- * {@code Armed}, on the subscribing thread. A signal that a subscriber causes while it handles another one comes when it has
- * returned, on the same thread; if that takes long, after about a millisecond, on another thread of the scheduler. Thread-safe; no call waits for anything but a short critical section.
+ * <p>It answers requests on the subscribing thread. Signals of {@link #watch} arrive on the clock's scheduler, but the
+ * first one, {@code Armed}, on the subscribing thread. A subscriber may cause a signal while it handles another one.
+ * That signal arrives on the same thread when the subscriber has returned; if that takes long, after about a
+ * millisecond, on another thread of the scheduler. Thread-safe; no call waits for anything but a short critical
+ * section.
  */
 public final class InMemoryLockBackend implements LockBackend {
 
@@ -60,20 +62,20 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     /**
-     * An empty store on the JVM's monotonic clock.
+     * Makes an empty back end on the JVM's monotonic clock.
      *
-     * @return a new store, which delivers signals on {@link Schedulers#parallel()}
+     * @return a new back end, which delivers signals on {@link Schedulers#parallel()}
      */
     public static InMemoryLockBackend create() {
         return create(Schedulers.parallel());
     }
 
     /**
-     * An empty store on a clock of your choice, such as virtual time in a test.
+     * Makes an empty back end on a clock of your choice, such as virtual time in a test.
      *
-     * @param clock its {@code now(NANOSECONDS)} is the store's time, and its threads deliver the signals of {@link #watch}; it
-     *     stays yours
-     * @return a new store
+     * @param clock its {@code now(NANOSECONDS)} is the time of the back end, and its threads deliver the signals of
+     *     {@link #watch}; the caller disposes it
+     * @return a new back end
      */
     public static InMemoryLockBackend create(Scheduler clock) {
         return new InMemoryLockBackend(requireNonNull(clock, "clock"));
@@ -82,7 +84,7 @@ public final class InMemoryLockBackend implements LockBackend {
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return Mono.fromCallable(() -> request("acquire", claim.key().name(), now -> locks.look(claim, now)));
+        return Mono.fromCallable(() -> request("acquire", claim.key().name(), now -> locks.tryAcquire(claim, now)));
     }
 
     @Override
@@ -101,7 +103,7 @@ public final class InMemoryLockBackend implements LockBackend {
     /**
      * {@inheritDoc}
      *
-     * <p>Signals wait for demand, however long it takes. Fails when the store is closed.
+     * <p>Signals wait for demand without a limit. Fails when the back end is closed.
      */
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
@@ -125,13 +127,13 @@ public final class InMemoryLockBackend implements LockBackend {
     public Mono<Void> ping() {
         return Mono.fromRunnable(() -> {
             synchronized (monitor) {
-                failIfClosed("ping the store", "");
+                failIfClosed("ping", "");
             }
         });
     }
 
     /**
-     * All of them.
+     * Returns all features.
      *
      * @return every {@link LockFeature}
      */
@@ -146,9 +148,9 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     /**
-     * Forgets all locks and ends all watches with an error. Later requests fail with {@link LockBackendException}.
+     * Removes all locks and ends all watches with an error. Later requests fail with {@link LockBackendException}.
      *
-     * @return empty: it is closed when the call returns. Idempotent
+     * @return empty: the back end is closed when the call returns. Idempotent
      */
     @Override
     public Mono<Void> close() {
@@ -163,9 +165,10 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     /**
-     * A look into the locks of this store. A holder whose lock is broken is told at once. The inspector needs no closing.
+     * Returns an inspector of the locks of this back end. A holder whose lock is broken gets the signal at once. The
+     * inspector needs no closing.
      *
-     * @return an inspector, which fails once the store is closed
+     * @return an inspector, which fails once the back end is closed
      */
     public LockInspector inspector() {
         return new InMemoryLockInspector(this);
@@ -190,9 +193,9 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     /**
-     * What the store keeps now: a line per claim that holds, waits or wants to be told, and per watch. For tests, which should
-     * find nothing in the end, and for diagnosis; the text may change. Withdrawn claims, which are remembered for a few seconds
-     * lest a late attempt of theirs takes the lock, are not in it.
+     * Describes the present contents: a line per claim that holds, waits or wants a signal, and per watch. For tests,
+     * which should find nothing at their end, and for diagnosis; the text may change. It leaves out withdrawn claims,
+     * which the back end remembers for a few seconds so that a late attempt of theirs cannot take the lock.
      *
      * @return an immutable snapshot
      */
@@ -216,16 +219,19 @@ public final class InMemoryLockBackend implements LockBackend {
         return clock.now(TimeUnit.NANOSECONDS);
     }
 
-    /** Decides inside the monitor, tells others outside of it: a subscriber may do anything, such as ask again. */
+    /**
+     * Decides inside the monitor, and signals outside of it: a subscriber may do anything, such as send another
+     * request.
+     */
     private <A> A request(String verb, String lockName, LongFunction<Outcome<A>> decision) {
         Outcome<A> outcome;
-        List<SignalSink> told;
+        List<SignalSink> signalled;
         synchronized (monitor) {
             failIfClosed(verb, lockName);
             outcome = decision.apply(now());
-            told = watches.enqueue(outcome.pushes());
+            signalled = watches.enqueue(outcome.pushes());
         }
-        told.forEach(watches::deliver);
+        signalled.forEach(watches::deliver);
         return outcome.answer();
     }
 

@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Looks into one {@link InMemoryLockBackend}. Has nothing of its own to close. */
+/** Inspects one {@link InMemoryLockBackend}. It has nothing to close. */
 record InMemoryLockInspector(InMemoryLockBackend store) implements LockInspector {
 
     @Override
@@ -21,8 +21,8 @@ record InMemoryLockInspector(InMemoryLockBackend store) implements LockInspector
         return reports(store::reports);
     }
 
-    private static Flux<LockReport> reports(Supplier<List<LockReport>> looking) {
-        return Mono.fromSupplier(looking).flatMapIterable(reports -> reports);
+    private static Flux<LockReport> reports(Supplier<List<LockReport>> reading) {
+        return Mono.fromSupplier(reading).flatMapIterable(reports -> reports);
     }
 
     @Override

@@ -24,7 +24,7 @@ final class InMemoryWatches {
         return byClaim.containsKey(claimId);
     }
 
-    /** From now on no signal is missed: {@code Armed} is the first one in its queue. */
+    /** Adds a watch. From now on it misses no signal: {@code Armed} is the first one in its queue. */
     void open(SignalSink watch) {
         byClaim.computeIfAbsent(watch.claimId(), it -> new ArrayList<>(1)).add(watch);
     }
@@ -36,24 +36,27 @@ final class InMemoryWatches {
         }
     }
 
-    /** Puts the signals into the queues, in the order of the decisions. The caller delivers to these when it has left the monitor. */
+    /**
+     * Puts the signals into the queues, in the order of the decisions. Returns the watches to which the caller delivers
+     * when it has left the monitor.
+     */
     List<SignalSink> enqueue(List<Push> pushes) {
         if (pushes.isEmpty()) {
             return List.of();
         }
-        List<SignalSink> told = new ArrayList<>(pushes.size());
+        List<SignalSink> signalled = new ArrayList<>(pushes.size());
         for (Push push : pushes) {
             for (SignalSink watch : byClaim.getOrDefault(push.claimId(), List.of())) {
                 watch.accept(push.signal());
-                told.add(watch);
+                signalled.add(watch);
             }
         }
-        return told;
+        return signalled;
     }
 
     /**
-     * Not on the calling thread: a waiter that is granted may release at once, which grants the next one, and a long queue would end in a
-     * stack overflow.
+     * Runs the subscriber on another thread: a waiter that is granted may release at once, which grants the next one,
+     * and a long queue would end in a stack overflow.
      */
     void deliver(SignalSink watch) {
         if (watch.isDue()) {

@@ -10,50 +10,56 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Hands a lock over inside one process: many flows that want one name need one claim at the store, and not one each. Turn it on if several
- * flows of one process often wait for one mutex, each holds it under 1 ms, and the store is Redis or Redlock. Make one decorated back end for all
- * clients of the process.
+ * Hands a lock over inside one process: many flows that want one name share one claim at the back end, instead of one
+ * claim each. Turn it on if several flows of one process often wait for one mutex, each holds it for less than 1 ms,
+ * and the back end is Redis or Redlock. Make one decorated back end for all clients of the process.
  *
  * <pre>{@code
  * LockClient locks = LockClient.create(LocalHandOver.over(RedisLockBackend.create(redis)));
  * }</pre>
  *
- * <p><b>How</b>: the claims of one name and one lease that wait in this process share one queue, and one claim at the store. When the store grants
- * that claim, a <i>turn</i> begins. The claims of the queue get the lock one after the other in memory, first come first served, within the bounds
- * of {@link Builder}. A claim that comes during the turn joins the queue and may be served in it. The first such claim also takes a place at the store
- * for the next turn. A turn ends when one of its bounds is reached or the queue is empty; then the lock is released at the store. If the queue is
- * empty then, the place of the next turn is given up too. No lock is kept for claims that may come.
+ * <p><b>How</b>: the waiting claims of one name and one lease duration in this process share one queue, and one claim
+ * at the back end. When the back end grants that claim, a <i>turn</i> begins. The claims of the queue get the lock one
+ * after the other in memory, in order of arrival, within the bounds of {@link Builder}. A claim that arrives during the
+ * turn joins the queue, and the turn may serve it. The first such claim also takes a place at the back end for the next
+ * turn. A turn ends when one of its bounds is reached or the queue is empty. Then the lock is released at the back end.
+ * If the queue is empty then, the place of the next turn is withdrawn too. The process does not keep a lock for claims
+ * that may arrive later.
  *
- * <p><b>Between processes</b>: turns are first come, first served, where the store is. A claim of another process waits for the turns that are ahead of
- * it: at most one that holds the lock, and one that already had a place, of each other process.
+ * <p><b>Between processes</b>: the back end grants turns in order of arrival, if it has a queue. A claim of another
+ * process waits for the turns ahead of it: for each other process, at most one turn that holds the lock and one that
+ * already had a place.
  *
- * <p><b>What stays as it was</b>: exclusion, and the fencing tokens, each greater than the one before it, also between processes: the
- * store has acknowledged a block of tokens for the turn before a second owner gets one. Numbers of the block that are not used are skipped.
- * A lease is valid for no longer than that of the turn. When the store loses the turn, its owner is told as before, and the others wait
- * for the next turn. Cancelling a wait costs no command; the last one that leaves gives up the place at the store. A {@code tryAcquire} passes no
- * claim that waits in this process.
+ * <p><b>What stays the same</b>: exclusion and fencing tokens. Each token is greater than the one before it, also
+ * between processes: the back end acknowledges a block of tokens for the turn before a second owner gets a token. The
+ * unused numbers of the block are skipped. A lease is valid for no longer than the lease of the turn. When the turn is
+ * lost, its owner gets the loss as without a hand-over, and the others wait for the next turn. Cancelling a wait sends
+ * no command; only the last claim that leaves the queue withdraws the place at the back end. A {@code tryAcquire} does
+ * not overtake a claim that waits in this process.
  *
- * <p><b>What changes</b>: a release completes when the lock was passed on in this process; only the last one of a turn waits for the store.
- * Inspectors of the store show one waiter for each process and name, and the token up to which the block reaches. {@link LockBackend#holders} of the
- * decorated back end tells the claim of this process that has the lock now.
+ * <p><b>What changes</b>: a release completes when the lock was handed over in this process; only the last release of a
+ * turn waits for the back end. Inspectors of the back end show one waiter for each process and name, and the last token
+ * of the block. {@link LockBackend#holders} of the decorated back end returns the claim of this process that holds the
+ * lock now.
  *
- * <p><b>For what</b>: mutexes. Read/write locks and semaphores go to the store, as do claims that do not wait. So does everything where the store does not have
- * {@link LockFeature#TOKEN_FLOOR}: of the back ends of
- * Holdfast, those for ZooKeeper and for databases. There this changes nothing.
+ * <p><b>Which locks</b>: mutexes. Requests for read/write locks and semaphores go to the back end, and so do claims
+ * that do not wait. If the back end does not have {@link LockFeature#TOKEN_FLOOR}, all requests go to it, and the
+ * decoration changes nothing. Of Holdfast's own back ends, those for ZooKeeper and for databases do not have it.
  *
- * <p><b>Requests</b>: nothing is sent before a claim is subscribed to. A turn costs a place in the queue, a request for its tokens if other claims
- * wait when it begins, and a release. A turn that ends with an empty queue may cost the release of a place, in addition. A turn that began without
- * waiters, or whose request for tokens fails, hands nothing over. A request that fails is an error of the claim that made it, as it is without a
- * hand-over; the other claims ask again.
+ * <p><b>Requests</b>: this class sends nothing before the subscription to a claim. A turn costs a place in the queue, a
+ * request for its tokens if other claims wait when it begins, and a release. A turn that ends with an empty queue may
+ * also cost the release of a place. A turn hands nothing over if it began without waiters, or if its request for tokens
+ * fails. A failed request is an error of the claim that sent it, as without a hand-over; the other claims send their
+ * own requests.
  *
- * <p><b>Leases</b> of different length are not mixed: a turn is for claims of one length.
+ * <p><b>Leases</b> of different durations are not mixed: a turn serves claims of one lease duration.
  *
- * <p><b>Threads</b>: what the store grants is delivered on the store's thread, and so are the hand-overs that follow from it there, for half a
- * millisecond. Any other hand-over, and the rest of that turn, is delivered by the {@link Builder#clock clock}. A release never runs the code
- * of the next owner within its own call.
+ * <p><b>Threads</b>: a grant of the back end is delivered on the back end's thread. The hand-overs that follow from it
+ * run there too, for half a millisecond. The {@link Builder#clock clock} delivers all other hand-overs, and the rest of
+ * that turn. A release never runs the code of the next owner within its own call.
  *
- * <p>Each instance hands over between the clients that share it. Its {@code close()} closes the back end below, and waits for nothing else: close the
- * clients first. Thread-safe.
+ * <p>Each instance hands over between the clients that share it. Make one for all clients of the process. Its
+ * {@code close()} closes the decorated back end, and waits for nothing else: close the clients first. Thread-safe.
  */
 public final class LocalHandOver {
 
@@ -62,24 +68,24 @@ public final class LocalHandOver {
     /**
      * Decorates a back end, with the default bounds.
      *
-     * @param backend what holds the locks; closed when the result is closed
-     * @return a back end with its name and its features
+     * @param backend the back end that keeps the locks; closed when the result is closed
+     * @return a back end with the same name and features
      */
     public static LockBackend over(LockBackend backend) {
         return builder(backend).build();
     }
 
     /**
-     * Starts with the default bounds.
+     * Starts a builder with the default bounds.
      *
-     * @param backend what holds the locks; closed when the result is closed
+     * @param backend the back end that keeps the locks; closed when the result is closed
      * @return a builder
      */
     public static Builder builder(LockBackend backend) {
         return new Builder(backend);
     }
 
-    /** The bounds of a turn. Not thread-safe. */
+    /** Sets the bounds of a turn. Not thread-safe. */
     public static final class Builder {
 
         private static final int MOST_HAND_OVERS = 1 << 20;
@@ -94,10 +100,11 @@ public final class LocalHandOver {
         }
 
         /**
-         * Sets how often a lock is handed over in this process before it is released at the store. A claim of another process waits for so many
-         * owners more, at most, for each turn ahead of it. A hand-over takes some 3 µs. So 1 024 of them fit into the default of
-         * {@link #longestTurn}, and processes whose work is that short get equal shares. With 256, a turn is less than a millisecond, and its
-         * two or three round trips cost about a quarter of the rate. A turn asks the store for so many tokens, although it may use few of them.
+         * Sets how often this process hands a lock over before it releases it at the back end. For each turn ahead of
+         * it, a claim of another process waits for at most that many owners more. A hand-over takes about 3 µs. So
+         * 1 024 of them fit into the default of {@link #longestTurn}, and processes with work that short get equal
+         * shares. With 256, a turn takes less than a millisecond, and its two or three round trips cost about a quarter
+         * of the rate. A turn requests that many tokens from the back end, although it may use few of them.
          *
          * @param most 1 to 1 048 576; default 1024
          * @return this
@@ -113,9 +120,10 @@ public final class LocalHandOver {
         }
 
         /**
-         * Sets for how long a lock is handed over in this process. After this time it goes back to the store. It is checked at each release, so the
-         * work of the last owner may end later. Counted from when the store has acknowledged the tokens of the turn. The default is some ten round
-         * trips in a data centre: a turn that takes longer gains little from being longer, and others wait for it.
+         * Sets for how long this process hands a lock over. After this time it releases the lock at the back end. The
+         * process checks the limit at each release, so the work of the last owner may end later. The time counts from
+         * when the back end has acknowledged the tokens of the turn. The default is about ten round trips in a data
+         * centre: a longer turn gains little, and makes other processes wait.
          *
          * @param most 1 µs to 1 minute; default 5 ms
          * @return this
@@ -131,10 +139,12 @@ public final class LocalHandOver {
         }
 
         /**
-         * Sets the clock that turns are measured by, whose threads deliver hand-overs. Leases of all clients that share this back end must be
-         * measured by the same: give the {@linkplain LockClient.Builder#timer timer} of the clients, should they have one of their own.
+         * Sets the clock that measures turns, and whose threads deliver hand-overs. All clients that share this back
+         * end must measure leases by the same clock. If the clients have a {@linkplain LockClient.Builder#timer timer}
+         * of their own, give that one.
          *
-         * @param timer its {@code now(NANOSECONDS)} must be monotonic; it stays yours; default: {@link Schedulers#parallel()}
+         * @param timer its {@code now(NANOSECONDS)} must be monotonic; the caller disposes it; default:
+         *     {@link Schedulers#parallel()}
          * @return this
          */
         public Builder clock(Scheduler timer) {
@@ -143,9 +153,9 @@ public final class LocalHandOver {
         }
 
         /**
-         * Builds it. Asks nothing.
+         * Builds the decorated back end. Sends nothing.
          *
-         * @return the decorated back end; the one that was given, should it not have {@link LockFeature#TOKEN_FLOOR}
+         * @return the decorated back end; the given back end itself if it does not have {@link LockFeature#TOKEN_FLOOR}
          */
         public LockBackend build() {
             return backend.features().contains(LockFeature.TOKEN_FLOOR)

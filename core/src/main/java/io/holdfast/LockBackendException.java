@@ -8,8 +8,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store failed, refused, or could not be reached: the outcome of the request is unknown. Whatever it left behind is
- * released in the background. Its cause is the driver's error, where there is one.
+ * The back end failed, refused, or was not reachable: the outcome of the request is unknown. If the request took
+ * effect, the client undoes it in the background. Its cause is the driver's error, where there is one.
  */
 public final class LockBackendException extends LockException {
 
@@ -20,7 +20,7 @@ public final class LockBackendException extends LockException {
     private final @Nullable Duration retryAfter;
 
     /**
-     * Made by back ends and by the engine.
+     * Makes an exception; for back ends and the engine.
      *
      * @param lockName the lock; empty when the failure concerns no single lock
      * @param message which lock, what was tried, for how long, and what to do
@@ -40,13 +40,13 @@ public final class LockBackendException extends LockException {
     }
 
     /**
-     * A request that the back end did not carry out, since it may not do so for a known time: a store in quarantine after its restart, for
-     * example. It is transient.
+     * Makes an exception for a request that the back end may not carry out for a known time: a server in quarantine
+     * after its restart, for example. The failure is transient.
      *
      * @param lockName the lock; empty when the failure concerns no single lock
      * @param message which lock, why not, for how long, and what to do
-     * @param retryAfter how long the back end goes on refusing, as far as it knows
-     * @return the failure
+     * @param retryAfter how long the back end will go on refusing, as far as it knows
+     * @return the exception
      * @throws IllegalArgumentException if the time is negative
      */
     public static LockBackendException notYet(String lockName, String message, Duration retryAfter) {
@@ -58,19 +58,22 @@ public final class LockBackendException extends LockException {
     }
 
     /**
-     * Whether trying again may help. The engine does so by itself while an acquisition waits.
+     * Returns whether another attempt may help. While an acquisition waits, the client repeats transient failures by
+     * itself.
      *
-     * @return true for a lost connection or an answer that came too late; false for a wrong password, say
+     * @return true for a lost connection or a late answer; false for a wrong password, for example
      */
     public boolean isTransient() {
         return isTransient;
     }
 
     /**
-     * Tells when the same request may succeed. An acquisition that waits makes its next attempt after this time, and a short random
-     * pause. Without {@link LockOptions#waitTimeout()} it goes on waiting for as long as its attempts fail like this.
+     * Returns when the same request may succeed. A waiting acquisition sends its next attempt after this time and a
+     * short random pause. Without {@link LockOptions#waitTimeout()} it goes on waiting as long as its attempts fail
+     * like this.
      *
-     * @return empty when the back end does not know, which is usual; else the request was not carried out
+     * @return empty when the back end does not know the time, which is usual; otherwise the back end did not carry out
+     *     the request
      */
     public Optional<Duration> retryAfter() {
         return Optional.ofNullable(retryAfter);

@@ -2,14 +2,17 @@ package io.holdfast;
 
 import java.io.Serial;
 
-/** The {@link LockClient} was closed, before the call or while it waited: by its owner, or because its timer was disposed. */
+/**
+ * The {@link LockClient} was closed, before the call or during the wait: by its owner, or because its timer was
+ * disposed.
+ */
 public final class LockClosedException extends LockException {
 
     @Serial
     private static final long serialVersionUID = 1L;
 
     /**
-     * Made by the engine.
+     * Makes an exception; for the engine.
      *
      * @param lockName the lock; empty when the call concerned no single lock
      */
@@ -24,9 +27,9 @@ public final class LockClosedException extends LockException {
     }
 
     /**
-     * Made by the engine, when the client had to close by itself.
+     * Makes an exception for a client that had to close by itself; for the engine.
      *
-     * @param lockName the lock that was asked for; empty if it was none
+     * @param lockName the lock of the acquisition; empty when the call concerned no single lock
      * @param why the reason, such as {@code its timer was disposed}
      */
     public LockClosedException(String lockName, String why) {

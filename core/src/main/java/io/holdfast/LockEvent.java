@@ -3,26 +3,27 @@ package io.holdfast;
 import java.time.Duration;
 
 /**
- * What may happen to a lock. Durations are measured on the client's monotonic clock.
+ * An event in the life of a lock. The client's monotonic clock measures all durations.
  *
- * <p><b>What begins, ends once.</b> Each {@link AcquireStarted} is followed by exactly one of {@link Acquired}, {@link NotAvailable},
- * {@link AcquireFailed} and {@link AcquireCancelled}; each {@code Acquired} by exactly one of {@link Released},
- * {@link ReleaseUnconfirmed}, {@link Lost}, {@link HandedOn} and {@link LeaseAbandoned}. So counting them up and down gives how many wait and how many
- * hold. Nested views of a lease, and acquisitions that are refused before they begin, have no events.
+ * <p><b>Each beginning has one end.</b> Each {@link AcquireStarted} is followed by exactly one of {@link Acquired},
+ * {@link NotAvailable}, {@link AcquireFailed} and {@link AcquireCancelled}; each {@code Acquired} by exactly one of
+ * {@link Released}, {@link ReleaseUnconfirmed}, {@link Lost}, {@link HandedOn} and {@link LeaseAbandoned}. So you can
+ * count the waiters and the holders up and down. Nested views of a lease, and acquisitions that are refused before they
+ * begin, have no events.
  *
- * <p>New kinds may be added in minor versions: a {@code switch} over events should have a {@code default}.
+ * <p>Minor versions may add new kinds: a {@code switch} over events should have a {@code default}.
  */
 public sealed interface LockEvent {
 
     /**
-     * The lock that this is about.
+     * Returns the lock of this event.
      *
      * @return its name
      */
     String lockName();
 
     /**
-     * A subscriber has asked for a lease; nothing was sent yet.
+     * A subscriber has requested a lease; the client has sent nothing yet.
      *
      * @param lockName the lock
      */
@@ -52,12 +53,12 @@ public sealed interface LockEvent {
      * @param lockName the lock
      * @param waited from subscription
      * @param attempts how many attempts were sent
-     * @param error what its subscriber was told
+     * @param error the error that the subscriber received
      */
     record AcquireFailed(String lockName, Duration waited, int attempts, Throwable error) implements LockEvent {}
 
     /**
-     * The subscriber left before a lease was emitted; the claim is being withdrawn.
+     * The subscriber cancelled before a lease was emitted; the client is withdrawing the claim.
      *
      * @param lockName the lock
      * @param waited from subscription
@@ -66,7 +67,7 @@ public sealed interface LockEvent {
     record AcquireCancelled(String lockName, Duration waited, int attempts) implements LockEvent {}
 
     /**
-     * An attempt failed. It is repeated, unless the acquisition ends with it.
+     * An attempt failed. The client sends another one, unless the acquisition ends with this failure.
      *
      * @param lockName the lock
      * @param attempt the number of the attempt
@@ -75,18 +76,18 @@ public sealed interface LockEvent {
     record AttemptFailed(String lockName, int attempt, LockBackendException error) implements LockEvent {}
 
     /**
-     * A renewal failed with an unknown outcome; it is tried again until the local deadline.
+     * A renewal failed with an unknown outcome; the client repeats it until the local deadline.
      *
      * @param lockName the lock
      * @param fencingToken the lease's token
-     * @param remaining what is left until the local deadline
+     * @param remaining the time left until the local deadline
      * @param error the failure
      */
     record RenewalFailed(String lockName, long fencingToken, Duration remaining, LockBackendException error)
             implements LockEvent {}
 
     /**
-     * A lease was released, and the store confirmed it.
+     * A lease was released, and the back end confirmed it.
      *
      * @param lockName the lock
      * @param fencingToken its token
@@ -95,7 +96,8 @@ public sealed interface LockEvent {
     record Released(String lockName, long fencingToken, Duration held) implements LockEvent {}
 
     /**
-     * A release could not be confirmed until the lease's local deadline; the store frees the lock when the lease ends there.
+     * The client could not confirm a release until the local deadline of the lease; the server frees the lock when the
+     * lease ends there.
      *
      * @param lockName the lock
      * @param fencingToken its token
@@ -117,7 +119,7 @@ public sealed interface LockEvent {
     record Lost(String lockName, long fencingToken, LossReason reason, Duration held, String why) implements LockEvent {
 
         /**
-         * Where no more is known than the reason.
+         * Makes the event when only the reason is known.
          *
          * @param lockName the lock
          * @param fencingToken its token
@@ -130,16 +132,17 @@ public sealed interface LockEvent {
     }
 
     /**
-     * A lease was handed on by {@link LockLease#export()}: another process may hold it.
+     * A lease was handed on by {@link LockLease#export()}: another process may hold the lock.
      *
      * @param lockName the lock
      * @param fencingToken its token
-     * @param held from emission to that
+     * @param held from emission to the hand-on
      */
     record HandedOn(String lockName, long fencingToken, Duration held) implements LockEvent {}
 
     /**
-     * A writer has become a reader by {@link LockLease#downgrade()}. Its hold goes on, and has one end: nothing is counted up or down.
+     * A writer has become a reader by {@link LockLease#downgrade()}. Its hold goes on, and has one end: do not count it
+     * up or down.
      *
      * @param lockName the lock
      * @param fencingToken its token, which stays
@@ -148,18 +151,18 @@ public sealed interface LockEvent {
     record Downgraded(String lockName, long fencingToken, Duration held) implements LockEvent {}
 
     /**
-     * A handed-out lease was garbage collected without having been released: an operator dropped it. It is being released; nothing
-     * more is told of it, unless that fails: {@link WithdrawalUnconfirmed}.
+     * The garbage collector found a lease that was handed out and not released: an operator dropped it. The client
+     * releases it. It emits no further event for this lease, unless the release fails: {@link WithdrawalUnconfirmed}.
      *
      * @param lockName the lock
      * @param fencingToken its token
-     * @param held from emission to the finding
+     * @param held from emission to the discovery
      */
     record LeaseAbandoned(String lockName, long fencingToken, Duration held) implements LockEvent {}
 
     /**
-     * A claim that nobody waits for any more could not be withdrawn, or a lease that had ended here could not be released; the store
-     * frees it when its lease ends there.
+     * The client could not withdraw a claim without a subscriber, or could not release a lease that has ended on the
+     * client; the server frees the lock when the lease ends there.
      *
      * @param lockName the lock
      * @param error the last failure

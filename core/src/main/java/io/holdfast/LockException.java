@@ -7,10 +7,12 @@ import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The root of what this library signals when a lock could not be had or kept. Programming errors keep the types of the JDK:
- * {@link IllegalArgumentException}, {@link IllegalStateException}, {@link UnsupportedOperationException}.
+ * The root of the exceptions of this library, for a lock that could not be acquired or kept. Programming errors keep
+ * the types of the JDK: {@link IllegalArgumentException}, {@link IllegalStateException},
+ * {@link UnsupportedOperationException}.
  *
- * <p>A message is one printable line: what does not print in a name is escaped. {@link #lockName()} is the name as it is.
+ * <p>A message is one printable line: characters of a name that do not print are escaped. {@link #lockName()} is the
+ * unescaped name.
  */
 public abstract sealed class LockException extends RuntimeException
         permits LockTimeoutException,
@@ -30,7 +32,7 @@ public abstract sealed class LockException extends RuntimeException
     }
 
     /**
-     * The lock that this is about.
+     * Returns the lock of this failure.
      *
      * @return its name; empty when the failure concerns no single lock, as with a ping
      */

@@ -11,18 +11,18 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A claim that held a lock, or a share of it, when the store was asked. It may be out of date when it arrives: nothing may be decided by it that
- * needs the lock.
+ * A claim that held a lock, or a share of it, when the back end answered. It may be out of date when it arrives: use it
+ * for no decision that needs the lock.
  *
  * @param claimId the holding claim; unique for each acquisition
- * @param kind what it holds: the whole of a mutex, the reader's or the writer's side, or permits: how many is in the details if it is more
- *     than one
+ * @param kind what the claim holds: a mutex, the reader's or the writer's side, or permits; the details say how many if
+ *     it is more than one
  * @param fencingToken its fencing token
- * @param held for how long it has held the lock, by the store's clock; empty when the store does not know it
- * @param left for how long the store keeps the lock for it if no renewal comes; empty when the store does not know it, as where a session holds the
- *     lock
- * @param details what this store can tell besides, in the order to show it: from a name to its value, such as {@code session} to {@code 0x1a2b}.
- *     For the eyes of an operator; names and values may change
+ * @param held for how long the claim has held the lock, by the server's clock; empty when the server does not know it
+ * @param left for how long the server keeps the lock for the claim if no renewal arrives; empty when the server does
+ *     not know it, for example where a session holds the lock
+ * @param details further data of this back end, in the order to show them: from a name to its value, such as
+ *     {@code session} to {@code 0x1a2b}. For operators; names and values may change
  */
 public record LockHolder(
         String claimId,
@@ -36,11 +36,11 @@ public record LockHolder(
      * Copies the details.
      *
      * @param claimId the holding claim
-     * @param kind what it holds
+     * @param kind what the claim holds
      * @param fencingToken its fencing token
-     * @param held for how long it has held the lock
-     * @param left for how long the store keeps the lock for it
-     * @param details what this store can tell besides
+     * @param held for how long the claim has held the lock
+     * @param left for how long the server keeps the lock for the claim
+     * @param details further data of this back end
      */
     public LockHolder {
         requireNonNull(claimId, "claimId");
@@ -51,7 +51,7 @@ public record LockHolder(
     }
 
     /**
-     * The label of the client that made the claim, see {@link LockClaim#owner()}.
+     * Returns the label of the client that made the claim, see {@link LockClaim#owner()}.
      *
      * @return the label; empty for a claim without one
      */

@@ -4,10 +4,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A look into the locks of a store, for operators: the holders of a lock, for how long, the waiters, the last token. Looking writes nothing, ends no
- * hold and serves no waiter. {@link #breakHold} is the one method that does. No lock depends on an inspector.
+ * Shows the locks of a back end to operators: the holders of a lock, for how long, the waiters, the last token.
+ * Inspecting writes nothing, ends no hold and serves no waiter. Only {@link #breakHold} changes a lock. No lock depends
+ * on an inspector.
  *
- * <p>Each back end's builder makes one, with the address and the other settings of the back end:
+ * <p>The builder of each back end makes one, with the address and the other settings of the back end:
  *
  * <pre>{@code
  * LockInspector inspector = RedisLockBackend.builder(uri).inspector();
@@ -16,50 +17,53 @@ import reactor.core.publisher.Mono;
  *         .map(lock -> lock.name() + " is held by " + lock.holders().get(0).owner());
  * }</pre>
  *
- * <p>The methods that return a publisher are cold, but for {@link #close()}: each subscription asks anew. A failure is a {@link LockBackendException}. It
- * says what to do. Nothing is retried. Thread-safe. Users do not implement this.
+ * <p>The methods that return a publisher are cold, except {@link #close()}: each subscription sends its own requests. A
+ * failure is a {@link LockBackendException}. Its message says what to do. The inspector repeats nothing by itself.
+ * Thread-safe. Users do not implement this interface.
  */
 public interface LockInspector {
 
     /**
-     * Looks at the locks of one name.
+     * Inspects the locks of one name.
      *
      * @param name a lock name
-     * @return one report each for the mutex, the read/write lock and the semaphore of that name, as far as the store knows anything of them;
-     *     empty when it knows nothing
+     * @return up to three reports: the mutex, the read/write lock and the semaphore of that name, if the back end has
+     *     data of them; empty when it has none
      * @throws IllegalArgumentException if it is no lock name
      */
     Flux<LockReport> inspect(String name);
 
     /**
-     * Walks over all locks that are held or waited for. A lock of which only the last token is left is passed over.
+     * Lists all locks that are held or waited for. It skips a lock of which only the last token is left.
      *
-     * <p>This is no snapshot: a lock that is held during the whole walk is reported, as a rule once. One that comes or goes meanwhile may be reported
-     * or not.
+     * <p>This is no snapshot: a lock that is held during the whole listing is reported, as a rule once. A lock that
+     * appears or disappears meanwhile may be reported or not.
      *
      * @return the locks
      */
     Flux<LockReport> all();
 
     /**
-     * Takes a lock away from a claim that holds it, as if that claim had released it: the first waiter that lives has the lock, and the next token
-     * is higher. <b>Until the former holder learns of it, two clients work under the lock.</b> It learns of it by its next renewal, after a third of its lease
-     * at most, or before, as each back end documents: its lease is then lost with {@link LossReason#NOT_HELD}. Other holders of a read/write lock or
-     * a semaphore keep their shares.
+     * Breaks the hold of a claim, as if that claim had released the lock. The first live waiter gets the lock, and the
+     * next token is higher. <b>Until the former holder detects the loss, two clients work under the lock.</b> It
+     * detects the loss at its next renewal, after a third of its lease at most, or earlier, as each back end documents.
+     * Its lease is then lost with {@link LossReason#NOT_HELD}. Other holders of a read/write lock or a semaphore keep
+     * their shares.
      *
-     * <p>Sent when subscribed. A cancel after that does not take it back. When it fails without an answer, it may have been carried out: look again.
+     * <p>Sends one request at the subscription. A cancellation after that does not undo it. If it fails without an
+     * answer, the back end may have carried it out: inspect the lock again.
      *
      * @param lockName the name of the lock
-     * @param holder one of its holders, as this inspector told it
-     * @return true when the claim held and does not any more; false when it did not hold
+     * @param holder one of its holders, as this inspector reported it
+     * @return true when the claim held the lock and no longer does; false when it did not hold
      * @throws IllegalArgumentException if it is no lock name
      */
     Mono<Boolean> breakHold(String lockName, LockHolder holder);
 
     /**
-     * Closes the connections of this inspector. What was borrowed stays open. Begins when it is called. Idempotent.
+     * Closes the connections of this inspector. Borrowed connections stay open. Begins at the call. Idempotent.
      *
-     * @return tells the end, and may be ignored
+     * @return signals the end; you may ignore it
      */
     Mono<Void> close();
 }

@@ -4,122 +4,135 @@ import java.time.Duration;
 import reactor.core.publisher.Mono;
 
 /**
- * What you hold: the lock, for a while.
+ * A lease: the lock, held for a limited time, with a fencing token.
  *
- * <p><b>What a lease promises.</b> While {@link #isValid()} is true nobody else holds the lock, as long as the assumptions of the
- * back end hold (see its class). No lock can promise that your <em>work</em> is exclusive: the JVM may be paused between the
- * check and the write, for longer than any lease. So where a write by a former holder would do harm, the read leaves the
- * {@link #fencingToken()}, unless a higher one is there, and the write asks for exactly its own:
+ * <p><b>What a lease promises.</b> While {@link #isValid()} is true, no other claim holds the lock, as long as the
+ * assumptions of the back end hold (see its class). No lock can promise that your <em>work</em> is exclusive: the JVM
+ * can pause between the check and the write, for longer than any lease. If a write by a former holder would do harm,
+ * protect the data with the {@link #fencingToken()}. Before you read data that you will modify, store your token beside
+ * it, unless a higher one is there. Then write only where exactly your token is stored:
  *
  * <pre>{@code
  * update stock set token = :token where item = :item and token <= :token -- then select amount
  * update stock set amount = :amount where item = :item and token = :token
  * }</pre>
  *
- * <p>Each refuses when it changes no row. To compare tokens in the write alone is not enough: a former holder could still write between the
- * next one's read and its write, which would undo that.
+ * <p>Each statement changes no row if a later holder has stored its token. To compare tokens in the write alone is not
+ * enough: a former holder could write between the read and the write of the next holder, and that holder would then
+ * overwrite its change.
  *
- * <p><b>Its life.</b> A lease is renewed in the background (unless {@link LockOptions#autoRenew()} is off) until it is released or
- * lost. Loss is decided by the store, or by the local deadline when no renewal was confirmed in time; from that instant
- * {@link #isValid()} is false, and {@link #onLoss()} signals when the client's timer runs. A lease belongs to no thread: any may
- * use or release it. A lease that is dropped without being released is found by the garbage collector and released at the
- * renewal tick after that; rely on {@link ReactiveLock#withLock} instead.
+ * <p><b>Its life.</b> The client renews a lease in the background (unless {@link LockOptions#autoRenew()} is off) until
+ * it is released or lost. A lease is lost when the back end reports so, or at the local deadline when no renewal was
+ * confirmed in time. From that instant {@link #isValid()} is false. {@link #onLoss()} signals when the client's timer
+ * runs. A lease belongs to no thread: any thread may use or release it. If your code drops a lease without releasing
+ * it, the client notices when the lease is garbage collected, and releases it at the next renewal tick. Do not rely on
+ * that: use {@link ReactiveLock#withLock}.
  *
- * <p>Thread-safe. Not for users to implement.
+ * <p>Thread-safe. Users do not implement this interface.
  */
 public interface LockLease {
 
     /**
-     * The lock's name.
+     * Returns the name of the lock.
      *
-     * @return as given to the client
+     * @return the name as given to the client
      */
     String lockName();
 
     /**
-     * A number that is greater than that of every earlier owner of this lock.
+     * Returns the fencing token: a number that is greater than that of every earlier owner of this lock.
      *
-     * @return greater than 0; comparable within one lock name of one back end only; the same for the life of the lease. What it
-     *     needs from the store to keep rising is said by the back end.
+     * @return greater than 0; comparable within one lock name of one back end only; the same for the life of the lease.
+     *     The class of the back end says what the server must keep for tokens to rise
      */
     long fencingToken();
 
     /**
-     * How long the lease is surely valid without another renewal.
+     * Returns how long the lease is surely valid without another renewal.
      *
-     * @return on the local monotonic clock, with the safety margin (1 % of the lease and 2 ms) taken off;
-     *     {@link Duration#ZERO} when over
+     * @return measured on the local monotonic clock, less the safety margin (1 % of the lease and 2 ms);
+     *     {@link Duration#ZERO} when the lease has ended
      */
     Duration remaining();
 
     /**
-     * Whether the lock is held at this instant: not released, not lost, and the local deadline is not reached.
+     * Returns whether the lock is held at this instant: not released, not lost, and before the local deadline.
      *
-     * @return exact at the instant of the call, also when the timer has not yet run
+     * @return exact at the instant of the call, even if the timer has not run yet
      */
     boolean isValid();
 
     /**
-     * Tells when the lease is lost.
+     * Signals the loss of the lease.
      *
      * @return hot, replays; one value on loss; completes empty after a release. A nested lease is lost, with
-     *     {@link LossReason#NOT_HELD}, when the release of the outermost one is asked for before its own. Signals on the client's
-     *     {@code deliverOn} scheduler, else on the thread that found out. Cancelling it has no effect on the lease. A
-     *     subscription keeps the lease from being seen as abandoned.
+     *     {@link LossReason#NOT_HELD}, when the release of the outermost lease is requested before its own. Signals on
+     *     the client's {@code deliverOn} scheduler, or else on the thread that detected the loss. Cancelling it has no
+     *     effect on the lease. While a subscription exists, the client does not treat the lease as abandoned
      */
     Mono<LossReason> onLoss();
 
     /**
-     * Extends the lease now, by its full duration, and keeps the automatic renewals going. Cold: each subscription sends one
+     * Renews the lease now, for its full duration. The automatic renewals go on. Cold: each subscription sends one
      * request; cancelling it has no effect on the lease.
      *
-     * @return completes when the store confirmed; fails with {@link LockLostException} when the lease is lost or released,
-     *     with {@link LockBackendException} when the outcome is unknown (the lease stays until its local deadline)
+     * @return completes when the back end has confirmed; fails with {@link LockLostException} when the lease is lost or
+     *     released, with {@link LockBackendException} when the outcome is unknown (the lease stays until its local
+     *     deadline)
      */
     Mono<Void> renew();
 
     /**
-     * Hands the lease on: ends it here, without a release, and gives a text by which {@link LockClient#adopt} goes on with it in another
-     * process. The lock stays held in between, under the same token, until the lease ends in the store: adopt it before that.
+     * Hands the lease on to another process: ends it here without a release, and emits a text. {@link LockClient#adopt}
+     * continues the lease with that text. Until then the lock stays held under the same token, but not longer than the
+     * lease lasts on the server: adopt it before it ends.
      *
-     * <p>Lazy, and once: the first subscription that asks for the text stops the renewals, waits for the one in flight, and ends the lease; {@link #isValid()} is
-     * false from then on, and {@link #onLoss()} completes empty. Each later one fails. A lease that the store has granted for a short time only, as it does when a
-     * waiter's turn comes, is renewed once more before. Inside {@code withLock} the work goes on, without the lock; its end releases nothing.
+     * <p>Lazy, and once: the first subscription that requests the text stops the renewals, waits for the renewal in
+     * flight, and ends the lease. From then on {@link #isValid()} is false, and {@link #onLoss()} completes empty. Each
+     * later subscription fails. A back end may grant a waiter a short lease at first. The client renews such a lease
+     * once before it hands it on. Inside {@code withLock} the work goes on without the lock, and its end releases
+     * nothing.
      *
-     * <p>The text is a capability: its reader can take the lock over and release it. Keep it secret, and out of logs. It has letters, digits, {@code -},
-     * {@code _} and dots only, so it fits into a header or a message.
+     * <p>The text is a capability: with it, a process can take the lock over and release it. Keep it secret, and out of
+     * logs. It contains only letters, digits, {@code -}, {@code _} and dots, so it fits into a header or a message.
      *
-     * @return the text. Cancelled before it came, the lock is released; after that, it ends with its lease if the text is never used. Fails with
-     *     {@link LockLostException} when the lease has ended before, or was handed on before; with {@link IllegalStateException} for a nested lease; and with
-     *     {@link UnsupportedOperationException} on a back end without {@link io.holdfast.spi.LockFeature#HAND_ON}, where nothing changes
+     * @return the text. If you cancel before it is emitted, the lock is released. If the text is never used after that,
+     *     the lock is free when its lease ends. Fails with {@link LockLostException} when the lease had ended or was
+     *     handed on already; with {@link IllegalStateException} for a nested lease; and with
+     *     {@link UnsupportedOperationException} on a back end without {@link io.holdfast.spi.LockFeature#HAND_ON},
+     *     where nothing changes
      */
     Mono<String> export();
 
     /**
-     * Goes on as a reader: ends this lease of a write lock, and gives a lease of its read lock. No other writer holds the lock in between. The readers
-     * that wait at the head of the queue join; a writer that waits keeps its place. The read lease has the same token, {@code minHoldTime} and {@code
-     * maxHoldTime} count from the beginning, and the hold has one end for a {@link LockListener}.
+     * Downgrades a writer to a reader: ends this lease of a write lock, and emits a lease of its read lock. No other
+     * writer holds the lock in between. The readers at the head of the queue join; a waiting writer keeps its place.
+     * The read lease has the same token. {@code minHoldTime} and {@code maxHoldTime} count from the grant of the write
+     * lock. A {@link LockListener} gets one end for the whole hold.
      *
-     * <p>Cold, and once: the first subscription stops the renewals, waits for the one in flight, and then asks the store, again and again until it answers
-     * or this lease is over. {@link #isValid()} is false from the subscription on, since other readers may be in; {@link #onLoss()} completes
-     * empty when the read lease is there. Each later subscription fails.
+     * <p>Cold, and once: the first subscription stops the renewals and waits for the renewal in flight. Then it sends
+     * the request to the back end, and repeats it until the back end answers or this lease ends. From the subscription
+     * on {@link #isValid()} is false, since other readers may hold the lock. {@link #onLoss()} completes empty when the
+     * read lease is emitted. Each later subscription fails.
      *
-     * @return the read lease, never empty, to be released by the caller. Cancelled before it came, the lock is released. Fails with
-     *     {@link LockLostException} when this lease has ended before, or ended before the store answered, or was given up before; then the lock is
-     *     released. Fails where nothing changes with {@link IllegalStateException} for the lease of another kind of lock, for a nested lease, and
-     *     for one that is released by {@code withLock} or is a part of a {@link MultiLease}; with {@link UnsupportedOperationException}
-     *     on a back end without {@link io.holdfast.spi.LockFeature#DOWNGRADE}
+     * @return the read lease, never empty; the caller releases it. If you cancel before it is emitted, the lock is
+     *     released. Fails with {@link LockLostException} when this lease had ended, ends before the back end answers,
+     *     or was downgraded or handed on before; then the lock is released. Fails without any change with
+     *     {@link IllegalStateException} for the lease of another kind of lock, for a nested lease, for a lease that
+     *     {@code withLock} releases, and for a part of a {@link MultiLease}. Fails without any change with
+     *     {@link UnsupportedOperationException} on a back end without {@link io.holdfast.spi.LockFeature#DOWNGRADE}
      */
     Mono<LockLease> downgrade();
 
     /**
-     * Gives the lock back. Lazy: nothing is sent before the first subscription; idempotent: all subscriptions share one release
-     * and its result. Renewals stop at that instant. Cancelling a subscription does not cancel the release.
+     * Releases the lock. Lazy: the client sends nothing before the first subscription; idempotent: all subscriptions
+     * share one release and its result. Renewals stop at the first subscription. Cancelling a subscription does not
+     * cancel the release.
      *
-     * @return completes when the store confirmed, at the latest after one operation timeout: then the release goes on in the
-     *     background until the local deadline, after which the store frees the lock by itself. Fails with
-     *     {@link LockLostException} when the lease was lost before, which the release may be the first to find out. The release of
-     *     a nested lease asks the store for nothing and completes at once.
+     * @return completes when the back end has confirmed, at the latest after one operation timeout. Then the release
+     *     goes on in the background until the local deadline, and after that the server frees the lock by itself. Fails
+     *     with {@link LockLostException} when the lease was lost before; the release may be the first request to detect
+     *     that. The release of a nested lease sends nothing and completes at once
      */
     Mono<Void> release();
 }

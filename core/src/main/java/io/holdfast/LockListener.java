@@ -3,26 +3,27 @@ package io.holdfast;
 import static java.util.Objects.requireNonNull;
 
 /**
- * Told of what happens to the locks of one client, for metrics and diagnosis.
+ * Receives the events of the locks of one client, for metrics and diagnosis.
  *
- * <p>Called on the thread on which it happened, often an event loop: it must not block. It should not throw; what it throws is
- * logged and otherwise ignored. Calls for one acquisition come in order, those of different acquisitions concurrently.
+ * <p>The client calls it on the thread of the event, often an event loop: it must not block. It should not throw; the
+ * client logs an exception and otherwise ignores it. Calls for one acquisition arrive in order; calls for different
+ * acquisitions may be concurrent.
  */
 @FunctionalInterface
 public interface LockListener {
 
     /**
-     * Something happened.
+     * Handles an event.
      *
-     * @param event what
+     * @param event the event
      */
     void onEvent(LockEvent event);
 
     /**
-     * Tells two listeners.
+     * Combines two listeners.
      *
-     * @param next told after this one, also when this one throws
-     * @return a listener that tells both
+     * @param next called after this listener, even when this one throws
+     * @return a listener that calls both
      */
     default LockListener andThen(LockListener next) {
         requireNonNull(next, "next");

@@ -6,10 +6,10 @@ import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lease ended before its work did: the lock does not protect what the work still does. Another client may hold it already, so
- * a write that must not be made twice has to carry the {@link #fencingToken()}.
+ * A lease ended before its work: the lock no longer protects the rest of the work. Another client may hold the lock
+ * already, so a write that would do harm twice must carry the {@link #fencingToken()}.
  *
- * <p>The message says what happened. When renewals failed until the deadline passed, the cause is the failure of the last one.
+ * <p>The message says what happened. When renewals failed until the deadline, the cause is the failure of the last one.
  */
 public final class LockLostException extends LockException {
 
@@ -20,10 +20,10 @@ public final class LockLostException extends LockException {
     private final long fencingToken;
 
     /**
-     * Made where no more is known than the reason.
+     * Makes an exception when only the reason is known.
      *
      * @param lockName the lock
-     * @param reason why it was lost
+     * @param reason why the lease was lost
      * @param fencingToken the token of the lost lease
      */
     public LockLostException(String lockName, LossReason reason, long fencingToken) {
@@ -31,13 +31,13 @@ public final class LockLostException extends LockException {
     }
 
     /**
-     * Made by the engine.
+     * Makes an exception; for the engine.
      *
      * @param lockName the lock
-     * @param reason why it was lost
+     * @param reason why the lease was lost
      * @param fencingToken the token of the lost lease
-     * @param why what happened, as words that fit after "was lost: "
-     * @param cause the failure of the last renewal, if that is why
+     * @param why what happened, in words that fit after "was lost: "
+     * @param cause the failure of the last renewal, if it caused the loss
      */
     public LockLostException(
             String lockName, LossReason reason, long fencingToken, String why, @Nullable Throwable cause) {
@@ -60,7 +60,8 @@ public final class LockLostException extends LockException {
     }
 
     /**
-     * Made where the check of a lease in the transaction of the data has failed. Nothing is written: the transaction is rolled back.
+     * Makes an exception for a failed check of the lease in the transaction that writes the data. The transaction is
+     * rolled back, so nothing is written.
      *
      * @param lockName the lock
      * @param fencingToken the token that was checked
@@ -77,16 +78,16 @@ public final class LockLostException extends LockException {
     }
 
     /**
-     * Why the lease was lost.
+     * Returns why the lease was lost.
      *
-     * @return the reason that {@link LockLease#onLoss()} gave
+     * @return the reason that {@link LockLease#onLoss()} signalled
      */
     public LossReason reason() {
         return reason;
     }
 
     /**
-     * The token of the lost lease.
+     * Returns the token of the lost lease.
      *
      * @return greater than 0
      */

@@ -7,23 +7,23 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * How a lock is acquired and kept. Immutable; checked as a whole when built.
+ * Says how the client acquires and keeps a lock. Immutable; the builder checks all options together.
  *
  * <table>
  * <caption>Options</caption>
  * <tr><th>option</th><th>default</th><th>what it bounds</th></tr>
- * <tr><td>{@code leaseDuration}</td><td>30 s</td><td>how long the store keeps the lock without a renewal</td></tr>
+ * <tr><td>{@code leaseDuration}</td><td>30 s</td><td>how long the server keeps the lock without a renewal</td></tr>
  * <tr><td>{@code waitTimeout}</td><td>none</td><td>how long {@code acquire} waits</td></tr>
  * <tr><td>{@code autoRenew}</td><td>true</td><td>whether the lease is renewed while it is held</td></tr>
  * <tr><td>{@code maxHoldTime}</td><td>none</td><td>how long a lease may be held in all</td></tr>
- * <tr><td>{@code minHoldTime}</td><td>none</td><td>how long the store keeps the lock at least</td></tr>
+ * <tr><td>{@code minHoldTime}</td><td>none</td><td>how long the server keeps the lock at least</td></tr>
  * <tr><td>{@code backoff}</td><td>20 ms doubling to 1 s, jitter 0.5</td><td>pauses between attempts without a signal</td></tr>
  * <tr><td>{@code reentrant}</td><td>true</td><td>what an acquisition inside the same lock gives</td></tr>
  * </table>
  */
 public final class LockOptions {
 
-    /** Below this the safety margin, 1 % and 2 ms, and a round trip leave nothing to hold. */
+    /** With a shorter lease, the safety margin (1 % and 2 ms) and a round trip leave no time to hold the lock. */
     private static final Duration LEAST_LEASE = Duration.ofMillis(10);
 
     private static final LockOptions DEFAULTS = new Builder().build();
@@ -47,16 +47,16 @@ public final class LockOptions {
     }
 
     /**
-     * All defaults.
+     * Returns the default options.
      *
-     * @return always the same
+     * @return always the same instance
      */
     public static LockOptions defaults() {
         return DEFAULTS;
     }
 
     /**
-     * Starts from the defaults.
+     * Starts a builder from the defaults.
      *
      * @return a new builder
      */
@@ -65,7 +65,7 @@ public final class LockOptions {
     }
 
     /**
-     * Starts from these options.
+     * Starts a builder from these options.
      *
      * @return a new builder
      */
@@ -82,7 +82,7 @@ public final class LockOptions {
     }
 
     /**
-     * How long the store keeps the lock without a renewal.
+     * Returns how long the server keeps the lock without a renewal.
      *
      * @return at least 10 ms
      * @see Builder#leaseDuration(Duration)
@@ -92,7 +92,7 @@ public final class LockOptions {
     }
 
     /**
-     * How long {@code acquire} waits.
+     * Returns how long {@code acquire} waits.
      *
      * @return zero for one attempt, empty for no limit
      * @see Builder#waitTimeout(Duration)
@@ -102,7 +102,7 @@ public final class LockOptions {
     }
 
     /**
-     * Whether the lease is renewed while it is held.
+     * Returns whether the client renews the lease while it is held.
      *
      * @return true by default
      * @see Builder#autoRenew(boolean)
@@ -112,7 +112,7 @@ public final class LockOptions {
     }
 
     /**
-     * How long a lease may be held in all.
+     * Returns how long a lease may be held in all.
      *
      * @return empty for no limit
      * @see Builder#maxHoldTime(Duration)
@@ -122,7 +122,7 @@ public final class LockOptions {
     }
 
     /**
-     * How long the store keeps the lock at least.
+     * Returns how long the server keeps the lock at least.
      *
      * @return empty for no minimum
      * @see Builder#minHoldTime(Duration)
@@ -132,7 +132,7 @@ public final class LockOptions {
     }
 
     /**
-     * The pauses between attempts when no signal can be expected.
+     * Returns the pauses between attempts when no signal can arrive.
      *
      * @return exponential by default
      * @see Builder#backoff(Backoff)
@@ -142,7 +142,7 @@ public final class LockOptions {
     }
 
     /**
-     * Whether an acquisition inside the same lock gives a nested view. Without meaning for a semaphore.
+     * Returns whether an acquisition inside the same lock gives a nested view. Has no meaning for a semaphore.
      *
      * @return true by default
      * @see Builder#reentrant(boolean)
@@ -196,8 +196,9 @@ public final class LockOptions {
         private Builder() {}
 
         /**
-         * How long the store keeps the lock without a renewal: after a crash, the longest time nobody can have it. A live
-         * holder renews at a third of it. At least three operation timeouts of the client must fit into it.
+         * Sets how long the server keeps the lock without a renewal. After a crash of the holder, it is also the
+         * longest time for which no other claim can get the lock. The client renews at a third of it. At least three
+         * operation timeouts of the client must fit into it.
          *
          * @param lease at least 10 ms; default 30 s
          * @return this
@@ -209,7 +210,7 @@ public final class LockOptions {
         }
 
         /**
-         * How long {@code acquire} waits, from subscription, connection and back-end time included.
+         * Sets how long {@code acquire} waits, from the subscription, connection and back-end time included.
          *
          * @param timeout {@link Duration#ZERO} for one attempt, else at least 1 ms; default none
          * @return this
@@ -231,7 +232,8 @@ public final class LockOptions {
         }
 
         /**
-         * Whether the lease is renewed while it is held. Without, it ends after one lease duration.
+         * Sets whether the client renews the lease while it is held. Without renewals, the lease ends after one lease
+         * duration.
          *
          * @param renew default true
          * @return this
@@ -242,8 +244,8 @@ public final class LockOptions {
         }
 
         /**
-         * How long a lease may be held in all: a hard bound against work that never ends. Reaching it is a loss with
-         * {@link LossReason#EXPIRED}, and the lock is released.
+         * Sets how long a lease may be held in all: a hard bound against work that never ends. At the limit, the lease
+         * is lost with {@link LossReason#EXPIRED}, and the client releases the lock.
          *
          * @param limit at least the lease duration; default none
          * @return this
@@ -265,20 +267,22 @@ public final class LockOptions {
         }
 
         /**
-         * How long the store keeps the lock at least, counted from the grant: also when the work ends before, fails or is cancelled, when the
-         * lease is lost, and when the process crashes. For jobs that are to run once per cluster and per period, although the clocks that
-         * start them differ: choose more than these differ, and less than the period.
+         * Sets how long the server keeps the lock at least, counted from the grant. The minimum also applies when the
+         * work ends before, fails or is cancelled, when the lease is lost, and when the process crashes. Use it for
+         * jobs that run once per cluster and per period, started by clocks that differ. Choose more than the clocks
+         * differ, and less than the period.
          *
-         * <p>Until then no other acquisition gets the lock, also none of this client: {@code tryAcquire} is empty, {@code acquire} waits.
-         * A release before that completes when the store has confirmed that it still holds the lock. The client gives it back when the time is over; without
-         * this client the store frees the lock by itself, at most one operation timeout after that. After a crash before the release it does so
-         * when the lease is over too, and at most 1 % and an operation timeout after the minimum.
+         * <p>Until then no other acquisition gets the lock, not even one of this client: {@code tryAcquire} is empty,
+         * {@code acquire} waits. A release before that completes when the back end has confirmed that the claim still
+         * holds the lock. The client releases the lock when the minimum is over. If the client is gone, the server
+         * frees the lock by itself, at most one operation timeout after that. After a crash before the release, the
+         * lease must end too: the server frees the lock at most 1 % and an operation timeout after the minimum.
          *
-         * <p>What was granted and never handed out is released at once. Nested leases end with the outermost one, and its options count. Of
-         * several locks taken together each has a minimum of its own.
+         * <p>A lock that was granted but never handed out is released at once. Nested leases end with the outermost
+         * lease, and its options count. Each member of a {@link ReactiveMultiLock} has a minimum of its own.
          *
-         * @param least at least 1 ms, at most {@code maxHoldTime}; default none. It takes a back end whose leases outlive their client,
-         *     see {@link io.holdfast.spi.LockFeature#MIN_HOLD}
+         * @param least at least 1 ms, at most {@code maxHoldTime}; default none. It needs a back end whose leases
+         *     outlive their client, see {@link io.holdfast.spi.LockFeature#MIN_HOLD}
          * @return this
          * @throws IllegalArgumentException if out of range
          */
@@ -288,7 +292,7 @@ public final class LockOptions {
         }
 
         /**
-         * Frees the lock with its release, which is the default.
+         * Lets each release free the lock at once, which is the default.
          *
          * @return this
          */
@@ -298,7 +302,7 @@ public final class LockOptions {
         }
 
         /**
-         * The pauses between attempts when no signal can be expected, and after failures.
+         * Sets the pauses between attempts when no signal can arrive, and after failures.
          *
          * @param pauses default exponential from 20 ms to 1 s with jitter 0.5
          * @return this
@@ -309,9 +313,9 @@ public final class LockOptions {
         }
 
         /**
-         * What an acquisition inside {@code withLock} of the same lock gives: a nested view of the lease (true), or an
-         * {@link IllegalStateException} (false), since it would wait for itself. A semaphore does not look at this: each acquisition takes
-         * a permit of its own.
+         * Sets the result of an acquisition inside {@code withLock} of the same lock: a nested view of the lease
+         * (true), or an {@link IllegalStateException} (false), since it would wait for itself. A semaphore ignores this
+         * option: each acquisition takes a permit of its own.
          *
          * @param allowed default true
          * @return this

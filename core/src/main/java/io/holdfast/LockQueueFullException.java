@@ -3,10 +3,12 @@ package io.holdfast;
 import java.io.Serial;
 
 /**
- * Too many wait already, so this acquisition was refused before it took a place. Nothing is held, and no place in a queue is kept. The
- * message says which limit it was: that of the client ({@link LockClient.Builder#maxWaiters}) or one of the store.
+ * Too many claims wait already, so the acquisition was refused before it took a place in the queue. The acquisition
+ * holds nothing, and has no place in a queue. The message says which limit was reached: that of the client
+ * ({@link LockClient.Builder#maxWaiters}) or one of the back end.
  *
- * <p>The lock itself may be healthy. Shed load, or answer 503 or 429 of HTTP; an attempt that follows at once meets the same queue.
+ * <p>The lock itself may work well. Shed load, or answer with HTTP status 503 or 429; an attempt right after this one
+ * meets the same queue.
  */
 public final class LockQueueFullException extends LockException {
 
@@ -16,10 +18,10 @@ public final class LockQueueFullException extends LockException {
     private final int limit;
 
     /**
-     * Made by the engine and by back ends.
+     * Makes an exception; for the engine and for back ends.
      *
      * @param lockName the lock
-     * @param limit how many may wait
+     * @param limit how many claims may wait
      * @param message which lock, which limit, and what to do
      */
     public LockQueueFullException(String lockName, int limit, String message) {
@@ -28,9 +30,9 @@ public final class LockQueueFullException extends LockException {
     }
 
     /**
-     * The limit that was met.
+     * Returns the limit that was reached.
      *
-     * @return how many may wait
+     * @return how many claims may wait
      */
     public int limit() {
         return limit;

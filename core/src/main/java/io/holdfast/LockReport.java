@@ -10,18 +10,20 @@ import java.util.Map;
 import java.util.OptionalLong;
 
 /**
- * What a store knew of one lock at one instant, for the eyes of an operator. It may be out of date when it arrives, and nothing may be decided by it that
- * needs the lock. All durations are by the clock of the store.
+ * The state of one lock at one instant, as the back end knew it, for operators. It may be out of date when it arrives:
+ * use it for no decision that needs the lock. The server's clock measures all durations.
  *
  * @param name the lock's name
- * @param type what the lock is; those of one name are different locks
- * @param holderCount how many claims hold it
+ * @param type the type of the lock; locks of one name with different types are different locks
+ * @param holderCount how many claims hold the lock
  * @param holders the holders, those with lower tokens first; at most {@value #MOST_HOLDERS}
- * @param waiterCount how many claims have a place in the queue, those included whose client died there and was not found out yet
- * @param waiters the head of the queue, the next one first; at most {@value #MOST_WAITERS}
- * @param lastToken the last fencing token granted; empty when the store does not know it
- * @param details what this store can tell besides, in the order to show it, from a name to its value. Names and values may change
- * @param warnings what an operator should see to, a sentence each; most often none
+ * @param waiterCount how many claims have a place in the queue, including claims of dead clients that the back end has
+ *     not detected yet
+ * @param waiters the head of the queue, the next waiter first; at most {@value #MOST_WAITERS}
+ * @param lastToken the last granted fencing token; empty when the back end does not know it
+ * @param details further data of this back end, in the order to show them, from a name to its value. Names and values
+ *     may change
+ * @param warnings problems that an operator should solve, a sentence each; most often none
  */
 public record LockReport(
         String name,
@@ -34,13 +36,13 @@ public record LockReport(
         Map<String, String> details,
         List<String> warnings) {
 
-    /** So many holders are named at most: {@value}. */
+    /** The longest list of holders: {@value}. */
     public static final int MOST_HOLDERS = 100;
 
-    /** So many waiters are named at most: {@value}. */
+    /** The longest list of waiters: {@value}. */
     public static final int MOST_WAITERS = 10;
 
-    /** What a lock is. */
+    /** The type of a lock. */
     public enum Type {
         /** One holder. */
         MUTEX,
@@ -50,9 +52,9 @@ public record LockReport(
         SEMAPHORE;
 
         /**
-         * What the lock is that has claims of a kind.
+         * Returns the type of a lock whose claims have a given kind.
          *
-         * @param kind of one of its claims
+         * @param kind the kind of one of its claims
          * @return the type
          */
         public static Type of(LockKind kind) {
@@ -68,14 +70,14 @@ public record LockReport(
      * Copies the lists and the details.
      *
      * @param name the lock's name
-     * @param type what the lock is
-     * @param holderCount how many claims hold it
+     * @param type the type of the lock
+     * @param holderCount how many claims hold the lock
      * @param holders the holders
      * @param waiterCount how many claims have a place in the queue
      * @param waiters the head of the queue
      * @param lastToken the last fencing token granted
-     * @param details what this store can tell besides
-     * @param warnings what an operator should see to
+     * @param details further data of this back end
+     * @param warnings problems that an operator should solve
      */
     public LockReport {
         requireNonNull(name, "name");
@@ -88,9 +90,9 @@ public record LockReport(
     }
 
     /**
-     * Tells whether the lock has a holder.
+     * Returns whether the lock has a holder.
      *
-     * @return true also for a semaphore with permits left
+     * @return true also for a semaphore with free permits, if it has a holder
      */
     public boolean isHeld() {
         return holderCount > 0;

@@ -7,8 +7,9 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@link LockOptions#waitTimeout()} passed and the lock was not available. The claim was withdrawn: nothing is held and no
- * place in a queue is kept. Its cause is the last failure of the back end while waiting, if there was one.
+ * The lock was not available within {@link LockOptions#waitTimeout()}. The client withdrew the claim: the acquisition
+ * holds nothing, and has no place in a queue. The cause is the last failure of the back end during the wait, if there
+ * was one.
  */
 public final class LockTimeoutException extends LockException {
 
@@ -20,12 +21,12 @@ public final class LockTimeoutException extends LockException {
     private final boolean backendAnswered;
 
     /**
-     * Made by the engine.
+     * Makes an exception; for the engine.
      *
      * @param lockName the lock
-     * @param waited how long, from subscription
+     * @param waited how long the acquisition waited, from the subscription
      * @param attempts how many attempts were sent
-     * @param backendAnswered whether the back end answered the last attempt that ended
+     * @param backendAnswered whether the back end answered the last finished attempt
      * @param lastFailure the last failure of the back end, or null
      */
     public LockTimeoutException(
@@ -37,10 +38,10 @@ public final class LockTimeoutException extends LockException {
     }
 
     /**
-     * For tests of your own: the back end answered the last attempt if there is no failure.
+     * Makes an exception for your own tests: without a failure, the back end answered the last attempt.
      *
      * @param lockName the lock
-     * @param waited how long, from subscription
+     * @param waited how long the acquisition waited, from the subscription
      * @param attempts how many attempts were sent
      * @param lastFailure the last failure of the back end, or null
      */
@@ -58,33 +59,36 @@ public final class LockTimeoutException extends LockException {
                     : tried + "; the back end has not answered: wait longer, or check that it is reachable";
         }
         return tried
-                + (backendAnswered ? "; it was taken at the last attempt, and before" : ";")
-                + " the back end failed meanwhile: " + lastFailure.getMessage();
+                + (backendAnswered
+                        ? "; another claim held it at the last attempt, but the back end failed before that: "
+                        : "; the back end failed meanwhile: ")
+                + lastFailure.getMessage();
     }
 
     /**
-     * How long was waited.
+     * Returns how long the acquisition waited.
      *
-     * @return measured on the client's monotonic clock from subscription, connection and back-end time included
+     * @return measured on the client's monotonic clock from the subscription, connection and back-end time included
      */
     public Duration waited() {
         return waited;
     }
 
     /**
-     * Tells a lock that is busy from a back end that is away, such as for the choice between 409 and 503 of HTTP.
+     * Returns whether the back end answered. It distinguishes a busy lock from an unreachable back end, for example for
+     * the choice between HTTP status 409 and 503.
      *
-     * @return true when the back end answered the last attempt that ended: somebody else had the lock then; false when that attempt
-     *     failed, or none has ended
+     * @return true when the back end answered the last finished attempt: another claim held the lock then; false when
+     *     that attempt failed, or none has finished
      */
     public boolean backendAnswered() {
         return backendAnswered;
     }
 
     /**
-     * How often the store was asked.
+     * Returns how many attempts the client sent.
      *
-     * @return the number of attempts that were sent
+     * @return the number of attempts
      */
     public int attempts() {
         return attempts;

@@ -11,14 +11,15 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A claim that had a place in the queue of a lock when the store was asked.
+ * A claim that had a place in the queue of a lock when the back end answered.
  *
  * @param claimId the waiting claim; unique for each acquisition
- * @param kind what it waits for
- * @param permits by how many permits a claim of a semaphore judges; else 1. How many it wants is in the details if it is more than one
- * @param waiting for how long it has had its place; empty when the store does not know it
- * @param details what this store can tell besides, in the order to show it, from a name to its value. For the eyes of an operator; names and
- *     values may change
+ * @param kind what the claim waits for
+ * @param permits the size of the semaphore, as this claim states it; else 1. The details say how many permits the claim
+ *     takes if it is more than one
+ * @param waiting for how long the claim has had its place; empty when the server does not know it
+ * @param details further data of this back end, in the order to show them, from a name to its value. For operators;
+ *     names and values may change
  */
 public record LockWaiter(
         String claimId, LockKind kind, int permits, Optional<Duration> waiting, Map<String, String> details) {
@@ -27,10 +28,10 @@ public record LockWaiter(
      * Copies the details.
      *
      * @param claimId the waiting claim
-     * @param kind what it waits for
-     * @param permits by how many permits a claim of a semaphore judges
-     * @param waiting for how long it has had its place
-     * @param details what this store can tell besides
+     * @param kind what the claim waits for
+     * @param permits the size of the semaphore, as this claim states it
+     * @param waiting for how long the claim has had its place
+     * @param details further data of this back end
      */
     public LockWaiter {
         requireNonNull(claimId, "claimId");
@@ -40,7 +41,7 @@ public record LockWaiter(
     }
 
     /**
-     * The label of the client that made the claim, see {@link LockClaim#owner()}.
+     * Returns the label of the client that made the claim, see {@link LockClaim#owner()}.
      *
      * @return the label; empty for a claim without one
      */

@@ -3,27 +3,29 @@ package io.holdfast;
 /** Why a lease ended before it was released. */
 public enum LossReason {
 
-    /** The local deadline passed without a confirmed renewal, or the longest hold time was reached. */
+    /**
+     * The local deadline passed without a confirmed renewal, or the lease reached {@link LockOptions#maxHoldTime()}.
+     */
     EXPIRED,
 
     /**
-     * The lock is not held by this lease any more: the store says so, or this is a nested lease and the outermost one was released
-     * before it.
+     * The lease does not hold the lock any more: the back end says so, or this is a nested lease and the outermost one
+     * was released before it.
      */
     NOT_HELD,
 
-    /** The session with the store ended, and with it all that it held. */
+    /** The session with the server ended, and with it all its leases. */
     DISCONNECTED,
 
     /** The {@link LockClient} was closed, by its owner or because its timer was disposed. */
     CLIENT_CLOSED;
 
-    /** Where no more is known. */
+    /** Returns the words for a message when only the reason is known. */
     String why() {
         return switch (this) {
             case EXPIRED -> "its deadline passed without a confirmed renewal, or its longest hold time was reached";
-            case NOT_HELD -> "the store says that this lease does not hold it any more";
-            case DISCONNECTED -> "the session with the store ended";
+            case NOT_HELD -> "the back end says that this lease does not hold it any more";
+            case DISCONNECTED -> "the session with the server ended";
             case CLIENT_CLOSED -> "the lock client was closed";
         };
     }

@@ -5,60 +5,64 @@ import java.util.List;
 import reactor.core.publisher.Mono;
 
 /**
- * What you hold of many locks: the lease of each. The loss of one is the loss of all: {@link #isValid()} is false from that instant.
+ * The leases of several locks that were acquired together. The loss of one lease is the loss of all: {@link #isValid()}
+ * is false from that instant.
  *
- * <p>Each lease is renewed by itself, and has a fencing token of its own: a write goes with the token of the lock that protects what is
- * written. When one is lost, the others stay held until {@link #release()}, or until a {@code withLock} has cancelled its work: no
- * other client gets them before the work can have stopped.
+ * <p>The client renews each lease separately. Each has its own fencing token: send the token of the lock that protects
+ * the data with a write. When one is lost, the others stay held until {@link #release()}, or until a {@code withLock}
+ * has cancelled its work: no other client gets them before the work can stop.
  *
- * <p>Thread-safe. Not for users to implement.
+ * <p>Thread-safe. Users do not implement this interface.
  */
 public interface MultiLease {
 
     /**
-     * The leases of all members.
+     * Returns the leases of all members.
      *
-     * @return in the canonical order, see {@link ReactiveMultiLock}; unmodifiable. To release one of them by itself ends the validity of all
+     * @return in the canonical order, see {@link ReactiveMultiLock}; unmodifiable. If you release one of them, this
+     *     lease is no longer valid
      */
     List<LockLease> leases();
 
     /**
-     * The lease of one member.
+     * Returns the lease of one member.
      *
      * @param lockName its name, as given to the client
-     * @return the lease; of the write side when both sides of a read/write lock were given
+     * @return the lease; that of the write side when both sides of a read/write lock were given
      * @throws IllegalArgumentException if no member has that name
      */
     LockLease of(String lockName);
 
     /**
-     * Whether all are held at this instant.
+     * Returns whether all locks are held at this instant.
      *
-     * @return as {@link LockLease#isValid()}, of all of them
+     * @return true if {@link LockLease#isValid()} is true for all of them
      */
     boolean isValid();
 
     /**
-     * How long all are surely valid without another renewal.
+     * Returns how long all leases are surely valid without another renewal.
      *
      * @return the least of {@link LockLease#remaining()}
      */
     Duration remaining();
 
     /**
-     * Tells when the first of them is lost.
+     * Signals the first loss of a lease.
      *
-     * @return hot, replays; the lease that was lost first; completes empty after a release of all. To a subscriber that comes after several
-     *     were lost, the first in the canonical order. Signals as {@link LockLease#onLoss()} does. Cancelling it has no effect on the leases
+     * @return hot, replays; the lease that was lost first; completes empty after a release of all. After several
+     *     losses, a later subscriber gets the first lost one in the canonical order. Signals as
+     *     {@link LockLease#onLoss()} does. Cancelling it has no effect on the leases
      */
     Mono<LockLease> onLoss();
 
     /**
-     * Gives all back, the last one first, without waiting for one before the next is sent. Lazy and idempotent, and not cancelled with
-     * a subscription, as {@link LockLease#release()}.
+     * Releases all leases, the last one first, and sends each release without waiting for the one before. Lazy and
+     * idempotent, and not cancelled with a subscription, like {@link LockLease#release()}.
      *
-     * @return completes when the store has confirmed all, at the latest after one operation timeout. Fails with {@link LockLostException} when one
-     *     was lost before; those of others are suppressed in it. The rest is released all the same
+     * @return completes when the back end has confirmed all releases, at the latest after one operation timeout. Fails
+     *     with {@link LockLostException} when a lease was lost before; further losses are suppressed in it. The client
+     *     releases the rest all the same
      */
     Mono<Void> release();
 }

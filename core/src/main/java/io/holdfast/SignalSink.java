@@ -12,8 +12,8 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 
 /**
- * One subscriber to the signals of a claim, and its signals on their way. They wait for its demand. The first one is {@code Armed}: nothing is
- * missed from then on.
+ * One subscriber to the signals of a claim, with the queue of its signals. The signals wait for the demand of the
+ * subscriber. The first one is {@code Armed}: from then on the subscriber misses no signal.
  */
 final class SignalSink implements Subscription, Consumer<WatchSignal>, Runnable {
 
@@ -31,13 +31,13 @@ final class SignalSink implements Subscription, Consumer<WatchSignal>, Runnable 
     /** Guarded by its own monitor. */
     private final Queue<WatchSignal> signals = new ArrayDeque<>(2);
 
-    /** Raised for each reason to look at the queue; the thread that raises it from zero brings about that attempt. */
+    /** Counts the reasons to drain the queue; the thread that raises it from zero drains it. */
     private volatile int due;
 
     private volatile long requested;
     private volatile boolean ended;
 
-    /** Written once, by the store that closes. */
+    /** Written once, when the back end closes. */
     private volatile @Nullable Throwable failure;
 
     SignalSink(String claimId, CoreSubscriber<? super WatchSignal> subscriber, Consumer<SignalSink> onCancel) {
@@ -70,7 +70,7 @@ final class SignalSink implements Subscription, Consumer<WatchSignal>, Runnable 
         runIfDue();
     }
 
-    /** One more. Call {@link #run} if it {@link #isDue} after that. */
+    /** Adds a signal. The caller calls {@link #run} after that if it {@link #isDue}. */
     @Override
     public void accept(WatchSignal signal) {
         synchronized (signals) {
@@ -84,7 +84,7 @@ final class SignalSink implements Subscription, Consumer<WatchSignal>, Runnable 
         }
     }
 
-    /** Whether a look at the queue is up to the caller, by {@link #run}. */
+    /** Returns whether the caller has to drain the queue, by {@link #run}. */
     boolean isDue() {
         return DUE.getAndIncrement(this) == 0;
     }
@@ -95,7 +95,7 @@ final class SignalSink implements Subscription, Consumer<WatchSignal>, Runnable 
         }
     }
 
-    /** By one thread at a time. */
+    /** Drains the queue; one thread runs it at a time. */
     @Override
     public void run() {
         int seen = due;

@@ -17,7 +17,7 @@ final class TurnWatch extends BaseSubscriber<WatchSignal> {
         this.turn = turn;
     }
 
-    /** The lock guards the turn. */
+    /** Subscribes to the signals; the lock guards the turn. */
     static void start(HandOverShard shard, LockBackend store, Object lock, Turn turn) {
         TurnWatch watch = new TurnWatch(shard, turn);
         boolean isWanted;

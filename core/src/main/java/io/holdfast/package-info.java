@@ -1,12 +1,12 @@
 /**
- * Distributed locks as values in a reactive pipeline.
+ * Distributed locks for reactive pipelines.
  *
- * <p>Start at {@link io.holdfast.LockClient}: it is made over a back end and hands out {@link io.holdfast.ReactiveLock}s, which
- * are stateless names plus {@link io.holdfast.LockOptions}. Acquiring one gives a {@link io.holdfast.LockLease}: what you
- * hold, for how long, with a fencing token, and a signal for the day it is lost. {@link io.holdfast.ReactiveLock#withLock} is
- * the form to prefer: it releases by itself, whatever happens.
+ * <p>Start at {@link io.holdfast.LockClient}: you make it with a back end, and it returns
+ * {@link io.holdfast.ReactiveLock}s, which are stateless names plus {@link io.holdfast.LockOptions}. An acquisition
+ * gives a {@link io.holdfast.LockLease}: the lock for a limited time, with a fencing token and a signal for its loss.
+ * Prefer {@link io.holdfast.ReactiveLock#withLock}: it releases the lock however the work ends.
  *
- * <p>The interfaces of this package are not for users to implement.
+ * <p>Users do not implement the interfaces of this package.
  */
 @NullMarked
 @CheckReturnValue

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/** What a client tells of what it holds and waits for. */
+/** A client reports its leases and its waiting acquisitions. */
 class ClientReportTest {
 
     private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
@@ -31,7 +31,7 @@ class ClientReportTest {
     }
 
     @Test
-    void holdsAndWaitsAreToldWithTheirTimes() {
+    void holdsAndWaitsAreReportedWithTheirTimes() {
         LockLease first = take(locks.lock("stock/42"));
         time.advanceTimeBy(Duration.ofSeconds(2));
         LockLease second = take(locks.semaphore("connections", 5).permits(3));
@@ -65,7 +65,7 @@ class ClientReportTest {
     }
 
     @Test
-    void whatIsReleasedOrGivenUpIsNotTold() {
+    void releasedLeasesAndCancelledWaitsAreNotReported() {
         LockLease lease = take(locks.lock("stock/42"));
         Disposable waiter = locks.lock("stock/42").acquire().subscribe();
         waiter.dispose();

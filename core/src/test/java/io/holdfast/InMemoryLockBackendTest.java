@@ -21,7 +21,7 @@ import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/** What the reactive part adds; the rules of the locks are tested by the contract and by the tests of the queue. */
+/** Tests the reactive part; the contract and the tests of the queue cover the rules of the locks. */
 class InMemoryLockBackendTest {
 
     private final InMemoryLockBackend store = InMemoryLockBackend.create(VirtualTimeScheduler.create());
@@ -29,7 +29,7 @@ class InMemoryLockBackendTest {
     private final LockClaim waiter = claim("waiter", Waiting.QUEUE);
 
     @Test
-    void armedComesAtOnceAndFirst() {
+    void armedIsTheFirstSignalAndComesAtOnce() {
         StepVerifier.create(store.watch(waiter))
                 .expectNext(new WatchSignal.Armed())
                 .then(this::grantToWaiter)
@@ -53,7 +53,7 @@ class InMemoryLockBackendTest {
     }
 
     @Test
-    void closedStoreSaysSo() {
+    void requestsToAClosedBackEndFail() {
         StepVerifier.create(store.watch(waiter).ignoreElements())
                 .then(() -> complete(store.close()))
                 .verifyErrorMatches(InMemoryLockBackendTest::saysClosed);
@@ -75,7 +75,7 @@ class InMemoryLockBackendTest {
     }
 
     @Test
-    void offersEverything() {
+    void offersAllFeatures() {
         assertThat(store.features()).containsExactlyInAnyOrder(LockFeature.values());
         assertThat(store.name()).isEqualTo("memory");
     }

@@ -7,11 +7,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A message says which lock, what was tried, how long, and what to do. */
+/** A message names the lock, and says what was tried, how long, and what to do. */
 class LockExceptionTest {
 
     @Test
-    void aTimeoutTellsTheWaitAndTheAttempts() {
+    void aTimeoutNamesTheWaitAndTheAttempts() {
         LockTimeoutException error = new LockTimeoutException("stock/42", Duration.ofMillis(1_500), 3, true, null);
 
         assertThat(error)
@@ -42,13 +42,14 @@ class LockExceptionTest {
     }
 
     @Test
-    void aTimeoutTellsAFailureThatWasOvercome() {
+    void aTimeoutNamesAFailureBeforeTheLastAnswer() {
         LockBackendException failure = new LockBackendException("stock/42", "connection refused", true, null);
 
         LockTimeoutException error = new LockTimeoutException("stock/42", Duration.ofSeconds(1), 3, true, failure);
 
         assertThat(error)
-                .hasMessageContainingAll("taken at the last attempt", "failed meanwhile: connection refused")
+                .hasMessageContainingAll(
+                        "another claim held it at the last attempt", "failed before that: connection refused")
                 .hasCause(failure);
         assertThat(error.backendAnswered()).isTrue();
     }
@@ -77,7 +78,7 @@ class LockExceptionTest {
     }
 
     @Test
-    void aLossTellsWhatHappenedAndKeepsTheFailureThatLedToIt() {
+    void aLossSaysWhatHappenedAndHasTheFailureAsItsCause() {
         LockBackendException failure = new LockBackendException("stock/42", "connection refused", true, null);
 
         LockLostException error =
@@ -89,13 +90,13 @@ class LockExceptionTest {
     }
 
     @Test
-    void aClosedClientTellsTheLockIfThereIsOne() {
+    void aClosedClientNamesTheLockIfThereIsOne() {
         assertThat(new LockClosedException("stock/42")).hasMessageContaining("'stock/42'");
         assertThat(new LockClosedException("").getMessage()).doesNotContain("''");
     }
 
     @Test
-    void aBackEndFailureKeepsWhatItWasTold() {
+    void aBackEndFailureKeepsItsArguments() {
         Exception cause = new IllegalStateException("wire");
         LockBackendException error = new LockBackendException("stock/42", "attempt 3 failed", true, cause);
 

@@ -13,7 +13,7 @@ class LockOptionsTest {
     private static final Duration TOO_LONG = Duration.ofSeconds(Long.MAX_VALUE);
 
     @Test
-    void theDefaultsAreThoseThatAreDocumented() {
+    void theDefaultsAreAsDocumented() {
         LockOptions options = LockOptions.defaults();
 
         assertThat(options.leaseDuration()).isEqualTo(Duration.ofSeconds(30));
@@ -50,7 +50,7 @@ class LockOptionsTest {
     }
 
     @Test
-    void optionsThatDifferInOneAreNotEqual() {
+    void optionsThatDifferInOneValueAreNotEqual() {
         LockOptions options = everyOptionChanged();
         List<LockOptions> others = List.of(
                 options.toBuilder().leaseDuration(Duration.ofSeconds(6)).build(),
@@ -65,7 +65,7 @@ class LockOptionsTest {
     }
 
     @Test
-    void aBuilderDoesNotChangeWhatItBuilt() {
+    void aBuilderDoesNotChangeItsResult() {
         LockOptions.Builder builder = LockOptions.builder();
         LockOptions built = builder.build();
 

@@ -25,7 +25,7 @@ import org.openjdk.jmh.runner.options.TimeValue;
 public final class Main {
 
     private static final String USAGE = """
-            usage: run redis|redlock|zookeeper|postgres|hand-over|waiting|election|quick|contended|once|all|smoke [FOLDER] [PART]   FOLDER is where the results go, PART limits to what has it in
+            usage: run redis|redlock|zookeeper|postgres|hand-over|waiting|election|capacity|quick|contended|once|all|smoke [FOLDER] [PART]   FOLDER is where the results go, PART limits to what has it in
                                                                               its name; the rest of what is in FOLDER stays
                    run report FOLDER                                          writes the report of a run again""";
     private static final Duration WATCH_LIMIT = Duration.ofMinutes(20);
@@ -37,6 +37,7 @@ public final class Main {
     static final String HAND_OVER = "hand-over";
     static final String WAITING = "waiting";
     static final String ELECTION = "election";
+    private static final String CAPACITY = "capacity";
 
     private final Plan plan;
     private final Path folder;
@@ -70,6 +71,7 @@ public final class Main {
             case HAND_OVER -> run(Plan.handOver(), folder, part, Report::goalsOfHandOver);
             case WAITING -> run(Plan.waiting(), folder, part, Report::goalsOfWaiting);
             case ELECTION -> run(Plan.election(), folder, part, Report::goalsOfElection);
+            case CAPACITY -> run(Plan.capacity(), folder, part, Report::capacity);
             case "quick" -> run(Plan.quick(), folder, part);
             case "contended" -> run(Plan.contended(), folder, part);
             case "once" -> run(Plan.all().lasting(1, 10, 3), folder, part);
@@ -85,7 +87,7 @@ public final class Main {
 
     /** What is run after each change is not stored. */
     private static String folderOf(String what) {
-        boolean isOfOnePart = List.of(REDIS, REDLOCK, ZOOKEEPER, POSTGRES, HAND_OVER, WAITING, ELECTION)
+        boolean isOfOnePart = List.of(REDIS, REDLOCK, ZOOKEEPER, POSTGRES, HAND_OVER, WAITING, ELECTION, CAPACITY)
                 .contains(what);
         return (isOfOnePart ? "benchmarks/target/" : "benchmarks/results/") + what;
     }

@@ -1,5 +1,6 @@
 package io.holdfast.benchmarks;
 
+import io.holdfast.benchmarks.model.Capacity;
 import io.holdfast.benchmarks.report.Costs;
 import io.holdfast.benchmarks.report.Drawing;
 import io.holdfast.benchmarks.report.Goal;
@@ -85,6 +86,7 @@ final class Report {
                 .append(HOW)
                 .append(Table.ofGoals(goals(folder), samples))
                 .append(Costs.table(samples))
+                .append(Capacity.section(samples))
                 .append("\n## On what\n\n| | |\n| --- | --- |\n");
         ResultFiles.ofTexts(Files.readString(folder.resolve(ENVIRONMENT)))
                 .forEach((name, value) -> text.append("| %s | %s |%n".formatted(name, value)));
@@ -142,6 +144,10 @@ final class Report {
 
     static String goalsOfElection(Path folder) throws IOException {
         return goalsOf(Goals.ofElection(), folder);
+    }
+
+    static String capacity(Path folder) throws IOException {
+        return Capacity.section(samples(folder));
     }
 
     static String goalsOfHandOver(Path folder) throws IOException {

@@ -8,7 +8,9 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
-/** The operator behind {@code acquire} and {@code tryAcquire}: each subscription is a nested view or an acquisition of its own. */
+/**
+ * The operator behind {@code acquire} and {@code tryAcquire}: each subscription is a nested view or a new acquisition.
+ */
 final class AcquireMono extends Mono<LockLease> {
 
     private final LockSettings lock;

@@ -26,33 +26,33 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
-// Longer than other files: every event of one subscription meets the same fields, within one mailbox.
+// Longer than other files: every event of one subscription changes the same fields, within one mailbox.
 
 /**
  * One subscription to {@code acquire} or {@code tryAcquire}: one claim, its attempts, and its withdrawal.
  *
- * <p>Its {@link Emission} decides who ends it, the lease or the leaving. A lease that was not emitted is released. Looks in flight are
- * never cancelled by a leaving subscriber, because only their answer tells what has to be undone.
+ * <p>Its {@link Emission} decides how it ends: with a lease, or with a cancellation. The acquisition releases a lease
+ * that was not emitted. A cancellation by the subscriber never cancels an attempt in flight, because only its answer
+ * shows what to undo.
  */
 final class Acquisition extends Members.Member implements Subscription, ClaimWatch.Target, Mailbox.Owner {
 
     private final LockSettings lock;
     private final AcquirePlan plan;
 
-    /** Where the claim comes from, if it is not a new one. */
+    /** The exported claim that it adopts; null for a new claim. */
     private final @Nullable Adoption adoption;
 
     private final Emission<LeaseHandle> emission;
     private final Mailbox mailbox = new Mailbox(this);
 
-    // All below: written within the mailbox, but for the first, which is written before the first task. The emission
-    // reads some of them
-    // on its own thread, for events.
+    // Written within the mailbox, except the first field, which is written before the first task. The emission reads
+    // some of these fields on its own thread, for events.
     private long startedAtNanos;
     private boolean endDue;
     private boolean settled;
 
-    /** Counts among those that the client lets wait. */
+    /** Whether it counts towards the client's limit of waiters. */
     private boolean admitted;
 
     private int attemptsBefore;
@@ -60,7 +60,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
     private @Nullable AcquireState state;
     private @Nullable ClaimWatch watch;
 
-    // Both: made when they are set, which they are only for an acquisition that has to wait.
+    // Both are made when they are first set; an acquisition that need not wait has none.
     private @Nullable Alarm pauseOver;
     private @Nullable Alarm timedOut;
 
@@ -96,7 +96,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         emission.leave(() -> post(this::left));
     }
 
-    /** The client closes. */
+    /** Ends the acquisition because the client closes. */
     void close() {
         post(() -> {
             if (state != null) {
@@ -109,7 +109,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
     public void signalled(ClaimWatch from, WatchSignal signal) {
         post(() -> {
             if (!equals(from.target())) {
-                from.target().signalled(from, signal); // it was on its way here when the lease took over
+                from.target().signalled(from, signal); // it was on its way when the lease took over
             } else if (signal instanceof WatchSignal.Granted granted) {
                 step(state().granted(granted, now()));
             } else if (signal instanceof WatchSignal.Armed) {
@@ -145,7 +145,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
 
     private void begin() {
         if (emission.isOver()) {
-            engine().ended(this); // the subscriber left before anything was sent
+            engine().ended(this); // the subscriber cancelled before the first request
         } else if (engine().isClosed()) {
             end(engine().closedException(lockName()));
             engine().ended(this);
@@ -180,7 +180,10 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         return admitted;
     }
 
-    /** Once: an acquisition that begins again with another claim keeps its place. An attempt that does not wait needs none. */
+    /**
+     * Counts once: an acquisition that begins again with another claim keeps its place. An acquisition that does not
+     * wait needs no place.
+     */
     private boolean isAdmitted() {
         if (plan.mode() == Mode.WAIT && !admitted) {
             admitted = engine().admission.enter();
@@ -241,10 +244,10 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
                 state().sentAtNanos());
     }
 
-    /** Tells the acquisition; an answer about a claim that was given up meanwhile is not for it. */
+    /** Posts the result to the acquisition, unless the claim was given up meanwhile. */
     private final class Attempt implements BackendCall.Request<LockAttempt> {
 
-        /** Of this acquisition; the claim that is adopted has the number of its exporter's last one. */
+        /** The number within this acquisition; an adopted claim has the number of its exporter's last attempt. */
         private final int attempt;
 
         private final LockClaim claim;
@@ -297,10 +300,10 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         alarmsOff();
         LeaseHandle lease = HeldLease.open(lock, claim(state().attempt()), grant, watch);
         settled = true;
-        // Not through the mailbox, which may be busy on another thread.
+        // Does not use the mailbox, which may be busy on another thread.
         emission.deliver(() -> emit(lease), disposed -> {
             lease.held().release();
-            tellEnd(new LockEvent.AcquireFailed(lockName(), waited(), attempts(), disposed));
+            reportEnd(new LockEvent.AcquireFailed(lockName(), waited(), attempts(), disposed));
             emission.failNow(disposed);
             engine().ended(this);
         });
@@ -321,11 +324,13 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         } else {
             lease.held().release();
             engine().ended(this);
-            post(this::tellCancelled); // its own cancellation is still on the way, perhaps for ever
+            post(this::reportCancelled); // The task of its own cancellation may never arrive.
         }
     }
 
-    /** The lease was over before it could be handed out: begin again with another claim, as if it had not been granted. */
+    /**
+     * The lease ended before it was handed out: begins again with another claim, as if the lock had not been granted.
+     */
     private void missed(LeaseHandle lease) {
         lease.held().release();
         if (emission.isOver()) {
@@ -335,8 +340,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
             engine().ended(this);
         } else if (adoption != null) {
             end(adoption.lost(
-                    LossReason.EXPIRED,
-                    "it was over before it could be handed out here")); // its claim is being released
+                    LossReason.EXPIRED, "it ended before it could be handed out here")); // Its claim is being released.
             engine().ended(this);
         } else {
             attemptsBefore = attempts();
@@ -349,7 +353,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         settled = true;
         engine().ended(this);
         if (engine().events.areWanted()) {
-            tellEnd(new LockEvent.NotAvailable(lockName(), waited()));
+            reportEnd(new LockEvent.NotAvailable(lockName(), waited()));
         }
         emission.complete();
     }
@@ -365,7 +369,9 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         }
     }
 
-    /** A defect, or an answer that cannot be read: the subscriber is told, and the claim withdrawn unless its fate is decided. */
+    /**
+     * Handles a defect, or an unreadable answer: fails the subscriber, and withdraws the claim if nothing else ends it.
+     */
     @Override
     public void broken(Throwable defect) {
         try {
@@ -387,7 +393,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
     }
 
     private void left() {
-        tellCancelled();
+        reportCancelled();
         AcquireState current = state;
         if (current != null) {
             step(current.left());
@@ -404,7 +410,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
     private void end(LockException error) {
         engine().alarms.off(timedOut);
         if (emission.isOpen()) {
-            tellEnd(new LockEvent.AcquireFailed(lockName(), waited(), attempts(), error));
+            reportEnd(new LockEvent.AcquireFailed(lockName(), waited(), attempts(), error));
         }
         emission.fail(error);
     }
@@ -436,12 +442,15 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         return attemptsBefore + (state == null ? 0 : state.attempt());
     }
 
-    private void tellCancelled() {
-        tellEnd(new LockEvent.AcquireCancelled(lockName(), waited(), attempts()));
+    private void reportCancelled() {
+        reportEnd(new LockEvent.AcquireCancelled(lockName(), waited(), attempts()));
     }
 
-    /** Once, of what was told to have started: the subscriber may leave while it is being told. Within the mailbox. */
-    private void tellEnd(LockEvent end) {
+    /**
+     * Reports the end once, and only if the start was reported: the subscriber may cancel while a listener handles the
+     * start. Runs within the mailbox.
+     */
+    private void reportEnd(LockEvent end) {
         if (endDue) {
             endDue = false;
             report(end);
@@ -487,7 +496,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         return part;
     }
 
-    /** The end of a claim that nobody waits for: nobody is told unless it failed. */
+    /** Ends a claim without a subscriber: it reports only a failure. */
     private record Withdrawal(LockSettings lock, @Nullable ClaimWatch watch) implements ReleaseLoop.Result {
 
         @Override
@@ -505,12 +514,12 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
             if (lastFailure.isTransient()) {
                 lock.engine().events.report(event);
             } else {
-                // A wrong password, for example: the attempts were refused as well, and have told that.
+                // For example a wrong password: the attempts were refused too, and have reported it.
                 lock.engine().events.reportWithoutWarning(event);
             }
         }
 
-        /** Only now: a grant that is pushed meanwhile needs no release of its own. */
+        /** Stops the watch only now: a grant that is pushed meanwhile needs no release of its own. */
         private void stopWatching() {
             if (watch != null) {
                 watch.dispose();

@@ -3,7 +3,7 @@ package io.holdfast.internal;
 import io.holdfast.LockQueueFullException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Counts the acquisitions of one client that are under way, where it limits them. */
+/** Counts the acquisitions of one client that are under way, if the client limits them. */
 final class Admission {
 
     static final int NO_LIMIT = Integer.MAX_VALUE;
@@ -15,7 +15,7 @@ final class Admission {
         this.limit = limit;
     }
 
-    /** One that got in calls {@link #leave} once, at its end. */
+    /** Returns whether an acquisition may begin. If so, it calls {@link #leave} once, at its end. */
     boolean enter() {
         if (limit == NO_LIMIT) {
             return true;
@@ -38,7 +38,7 @@ final class Admission {
         return new LockQueueFullException(
                 lockName,
                 limit,
-                "lock '%s' was not asked for: this client has as many acquisitions under way as maxWaiters allows, which is %d; shed load, hold locks shorter, or raise maxWaiters"
+                "lock '%s' was not requested: this client has as many acquisitions under way as maxWaiters allows, which is %d; shed load, hold locks shorter, or raise maxWaiters"
                         .formatted(lockName, limit));
     }
 }

@@ -14,7 +14,10 @@ import java.time.temporal.ChronoUnit;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 
-/** The operator behind {@code adopt}: an acquisition with the claim of another process, which renews that claim in place of its attempt. */
+/**
+ * The operator behind {@code adopt}: an acquisition with the claim of another process. It sends a renewal of that claim
+ * instead of an attempt.
+ */
 final class Adoption extends Mono<LockLease> {
 
     private final LockSettings lock;
@@ -33,7 +36,7 @@ final class Adoption extends Mono<LockLease> {
             ExportedLease lease = ExportedLease.of(text);
             Adoption adoption = new Adoption(settings(engine, defaults, lease), lease);
             return adoption.switchIfEmpty(Mono.error(() ->
-                    adoption.lost(LossReason.NOT_HELD, "the store did not hold it any more when it was adopted")));
+                    adoption.lost(LossReason.NOT_HELD, "its claim did not hold it any more when it was adopted")));
         });
     }
 
@@ -59,12 +62,12 @@ final class Adoption extends Mono<LockLease> {
         return new LockLostException(lock.key().name(), reason, exported.fencingToken(), why, null);
     }
 
-    /** The claim, with the lease that this client wants of it. */
+    /** Returns the claim with the lease duration of this client. */
     LockClaim claim() {
         return exported.claim().withLease(lock.terms().claimLease());
     }
 
-    /** The number of the last attempt of the exporter stays: the release carries it. */
+    /** Keeps the number of the exporter's last attempt: the release carries it. */
     Mono<LockAttempt> ask(LockClaim claim) {
         return lock.engine().backend.renew(claim).flatMap(this::attempt);
     }

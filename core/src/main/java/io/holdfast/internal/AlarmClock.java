@@ -14,36 +14,38 @@ import reactor.core.Exceptions;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The one timer of a client: all pauses, time limits and deadlines, however many, on one task of the user's scheduler, which is also
- * the clock.
+ * The one timer of a client: puts all pauses, time limits and deadlines on one task of the user's scheduler, which is
+ * also the clock.
  *
- * <p>The monitor guards a few memory accesses and is never held while an alarm rings. Alarms ring in a {@link Turn}: users' code comes
- * last. A timer that dies is noticed when something is asked of it, and by the {@link TimerWatch} when nothing is; alarms ring on another
- * thread from then on.
+ * <p>The monitor guards a few memory accesses. No thread holds it while an alarm rings. Alarms ring in a {@link Turn}:
+ * users' code runs last. This class detects a dead timer at its next call, and the {@link TimerWatch} detects it
+ * without a call. From then on alarms ring on another thread.
  */
 final class AlarmClock {
 
     private static final Logger LOG = LoggerFactory.getLogger(AlarmClock.class);
 
-    /** What rings once at its time, unless it is taken off or set anew before. */
+    /** An alarm rings once at its time, unless it is taken off or set again before. */
     abstract static class Alarm extends DeadlineHeap.Deadline {
 
         static Alarm of(Runnable ring) {
             return new Plain(ring, false);
         }
 
-        /** Rings when the clock is closed, if it has not rung before: a caller waits for it. */
+        /**
+         * Returns an alarm that also rings when the clock is closed, if it has not rung before: a caller waits for it.
+         */
         static Alarm atTheLatestAtClose(Runnable ring) {
             return new Plain(ring, true);
         }
 
         abstract void ring();
 
-        /** Whether it rings when the clock is closed, if it has not rung before. */
+        /** Returns whether the alarm rings when the clock is closed, if it has not rung before. */
         abstract boolean ringsAtClose();
     }
 
-    /** An alarm that is nothing else. */
+    /** An alarm without other uses. */
     private static final class Plain extends Alarm {
 
         private final Runnable ring;
@@ -70,7 +72,7 @@ final class AlarmClock {
 
         final long dueNanos;
 
-        /** Disposing of it before it holds the task is enough: the task is then disposed of when it comes. */
+        /** It may be disposed before it holds the task: then it disposes the task when it gets it. */
         final Disposable.Swap task = Disposables.swap();
 
         Wake(long dueNanos) {
@@ -84,7 +86,7 @@ final class AlarmClock {
         }
     }
 
-    /** What measures time: the user's scheduler, or the fallback, going on from where that stopped. */
+    /** The source of time: the user's scheduler, or the fallback, which continues from where the scheduler stopped. */
     private record Source(Scheduler timer, long aheadNanos) {
 
         long now() {
@@ -96,10 +98,10 @@ final class AlarmClock {
     private final Runnable afterDeath;
     private final StallDetector stalls = new StallDetector();
 
-    /** Written once more, under the monitor, when the user's timer has died. */
+    /** Written a second time, under the monitor, when the user's timer has died. */
     private volatile Source source;
 
-    // All below: written under the monitor.
+    // The fields below are written under the monitor.
     private final DeadlineHeap<Alarm> heap = new DeadlineHeap<>();
     private @Nullable Wake next;
     private boolean watched;
@@ -111,10 +113,10 @@ final class AlarmClock {
     }
 
     /**
-     * A clock without alarms.
+     * Makes a clock without alarms.
      *
-     * @param afterRings run when all alarms of one moment have rung
-     * @param afterDeath run once if the timer dies; alarms ring all the same
+     * @param afterRings runs when all alarms of one moment have rung
+     * @param afterDeath runs once if the timer dies; alarms ring all the same
      */
     AlarmClock(Scheduler timer, Runnable afterRings, Runnable afterDeath) {
         source = new Source(timer, 0);
@@ -139,7 +141,7 @@ final class AlarmClock {
         wakeForFirst();
     }
 
-    /** Takes it off, if it was made and is set. */
+    /** Takes an alarm off, if it exists and is set. */
     void off(@Nullable Alarm alarm) {
         if (alarm == null) {
             return;
@@ -149,7 +151,7 @@ final class AlarmClock {
         }
     }
 
-    /** Nothing rings after this; the alarms that are waited for ring now. */
+    /** Closes the clock: alarms with a waiting caller ring now, and no alarm rings after that. */
     void close() {
         List<Alarm> awaited = new ArrayList<>();
         Wake last;
@@ -169,7 +171,7 @@ final class AlarmClock {
         awaited.forEach(alarm -> run(alarm::ring));
     }
 
-    /** Whether nothing rings any more. */
+    /** Returns whether the clock is closed. */
     synchronized boolean isClosed() {
         return closed;
     }
@@ -178,7 +180,7 @@ final class AlarmClock {
         return heap.size();
     }
 
-    /** Notices a timer that was disposed. */
+    /** Detects a timer that was disposed. */
     void checkTimer() {
         if (source.timer().isDisposed()) {
             died();
@@ -186,9 +188,9 @@ final class AlarmClock {
     }
 
     /**
-     * Notices a timer that has died, or does not run its tasks, though nothing else happens.
+     * Detects, without any other event, a timer that is dead or does not run its tasks.
      *
-     * @return false when there is nothing to look after for now
+     * @return false when there is nothing to watch for now
      */
     boolean isWorthWatching() {
         checkTimer();
@@ -212,14 +214,14 @@ final class AlarmClock {
     private void wake(Wake wake) {
         synchronized (this) {
             if (next != wake) {
-                return; // disposed of too late: one that is due earlier has taken its place
+                return; // This task was disposed too late: an earlier one has replaced it.
             }
             next = null;
         }
         Turn.take(this::ring);
     }
 
-    /** What is set meanwhile and due already rings in the next turn, so that a turn ends. */
+    /** Alarms that are set meanwhile and are due ring in the next turn, so that a turn ends. */
     private void ring() {
         long now = now();
         int most = size();
@@ -242,7 +244,7 @@ final class AlarmClock {
             task.run();
         } catch (Throwable defect) {
             Exceptions.throwIfJvmFatal(defect);
-            // The other alarms, deadlines of leases among them, must ring all the same.
+            // The other alarms, such as deadlines of leases, must ring all the same.
             LOG.error("an alarm could not be handled", defect);
         }
     }
@@ -252,8 +254,8 @@ final class AlarmClock {
     }
 
     /**
-     * A task that comes too early is left as it is: it finds nothing due and sets the next. The scheduler is not called under the
-     * monitor: some run a task that is due at once, on the thread that brings it.
+     * A task that comes too early stays: it finds no alarm due and schedules the next task. The scheduler is not called
+     * under the monitor, because some schedulers run a due task at once, on the calling thread.
      */
     private void wakeForFirst() {
         Wake wake;
@@ -278,7 +280,7 @@ final class AlarmClock {
         }
     }
 
-    /** Whether the next wake comes no later than the first alarm; under the monitor. */
+    /** Returns whether the next wake is not later than the first alarm; called under the monitor. */
     private boolean wakesInTime() {
         return next != null && next.dueNanos - heap.firstDueNanos() <= 0;
     }
@@ -289,7 +291,7 @@ final class AlarmClock {
         try {
             boolean unused = wake.task.update(current.timer().schedule(wake, delay, TimeUnit.NANOSECONDS));
         } catch (RejectedExecutionException refused) {
-            checkTimer(); // has it died, or is it merely full?
+            checkTimer(); // the timer is dead, or only its queue is full
             if (current.timer() == source.timer() && stalls.refuses()) {
                 warnThatTasksAreNotRun();
             }
@@ -301,7 +303,7 @@ final class AlarmClock {
         LOG.warn("the lock client's timer does not run its tasks, so another thread does: is it blocked?");
     }
 
-    /** From now on the fallback rings. */
+    /** Switches to the fallback. */
     private void died() {
         synchronized (this) {
             if (closed || dead) {
@@ -310,7 +312,7 @@ final class AlarmClock {
             dead = true;
             Scheduler fallback = TimerWatch.fallback();
             source = new Source(fallback, source.now() - fallback.now(TimeUnit.NANOSECONDS));
-            next = null; // its task was dropped, or does not matter any more
+            next = null; // Its task was dropped, or does not matter any more.
         }
         LOG.error("the lock client's timer was disposed before the client: its leases are lost and its waits end");
         afterDeath.run();

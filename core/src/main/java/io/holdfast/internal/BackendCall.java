@@ -13,35 +13,39 @@ import reactor.core.Exceptions;
 import reactor.util.context.Context;
 
 /**
- * One operation of the back end with its time limit: exactly one of answer and failure is told, once.
+ * One operation of the back end with its time limit. It passes on exactly one answer or failure.
  *
- * <p>Nobody can cancel it: an answer that was asked for is awaited, because it decides what has to be undone. When the time is up, the
- * subscription is cancelled, so that a request which was not sent yet never is; from then on its outcome is unknown. Only a release
- * that is being sent at that moment goes out: there may be no other one, and it can do no harm.
+ * <p>No caller can cancel it: the client waits for the answer, because it shows what to undo. When the time is over,
+ * the call cancels the subscription, so a request that was not sent yet is never sent. From then on the outcome is
+ * unknown. Only a release that is being sent at that moment goes out: there may be no other release, and it does no
+ * harm.
  *
- * <p>It is itself the alarm of its time limit, which is set when it was sent: a back end that answers at once, on the same thread, needs none.
+ * <p>The call is also the alarm of its time limit. The alarm is set after the request was sent: a back end that answers
+ * at once, on the same thread, needs none.
  */
 final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
 
-    /** What is asked of the back end, told how that ended. */
+    /** The request, and the receiver of its result. */
     interface Request<T> {
 
-        /** For messages, such as "release". */
+        /** Returns a name for messages, such as "release". */
         String what();
 
-        /** The back end's publisher; it is subscribed to once. */
+        /** Returns the back end's publisher; the call subscribes to it once. */
         Publisher<T> ask();
 
         void answered(T answer);
 
         void failed(LockBackendException error);
 
-        /** Whether it goes out although its time was up, or the client closed, while it was being sent. */
+        /**
+         * Returns whether the request goes out although its time ended, or the client closed, while it was being sent.
+         */
         default boolean isSentThoughOver() {
             return false;
         }
 
-        /** Only an attempt can be: no place in the queue was taken. */
+        /** Handles a full queue; only an attempt can meet it. */
         default void refused(LockQueueFullException error) {
             failed(new LockBackendException(
                     error.lockName(), "refused unexpectedly: " + error.getMessage(), false, error));
@@ -49,8 +53,8 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     }
 
     @SuppressWarnings("rawtypes")
-    private static final AtomicIntegerFieldUpdater<BackendCall> TOLD =
-            AtomicIntegerFieldUpdater.newUpdater(BackendCall.class, "told");
+    private static final AtomicIntegerFieldUpdater<BackendCall> ENDED =
+            AtomicIntegerFieldUpdater.newUpdater(BackendCall.class, "ended");
 
     private final Engine engine;
     private final String lockName;
@@ -58,13 +62,13 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     private final Context context;
     private final Request<T> request;
 
-    /** 1 when the outcome was told. */
-    private volatile int told;
+    /** 1 when the outcome was passed on. */
+    private volatile int ended;
 
-    /** Written once, by the thread that sends, before it sets the alarm. */
+    /** Written once, by the sending thread, before it sets the alarm. */
     private volatile boolean isLimited;
 
-    /** Written by the back end's thread, read by the timer's. */
+    /** Written by the back end's thread, read by the timer's thread. */
     private volatile @Nullable Subscription subscription;
 
     private BackendCall(Engine engine, String lockName, long limitNanos, Context context, Request<T> request) {
@@ -76,9 +80,9 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     }
 
     /**
-     * Asks.
+     * Sends the request.
      *
-     * @param nowNanos the time limit counts from then
+     * @param nowNanos the start of the time limit
      */
     static <T> void start(
             Engine engine, String lockName, long limitNanos, Context context, Request<T> request, long nowNanos) {
@@ -92,20 +96,20 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     }
 
     /**
-     * Sets the alarm, unless the answer has come already. The first request of a process loads the classes of the store's driver, here, on the
-     * caller's thread. That is none of the store's time: if it took longer than the limit, that counts from now. And a machine that took so
-     * long to send may take as long to hear the answer.
+     * Sets the alarm, unless the answer has arrived already. The first request of a process loads the classes of the
+     * driver, here, on the caller's thread. That time does not count for the back end: if it took longer than the
+     * limit, the limit counts from now. A machine that took so long to send may also take as long to read the answer.
      */
     private void sent(long begunNanos) {
-        if (told != 0) {
+        if (ended != 0) {
             return;
         }
         long now = engine.alarms.now();
         long took = now - begunNanos;
-        isLimited = true; // first: the thread that answers looks at it after it has told
+        isLimited = true; // before the alarm is set: the answering thread reads it after it has passed on the answer
         engine.alarms.set(this, took < limitNanos ? begunNanos + limitNanos : now + took);
-        if (told != 0) {
-            engine.alarms.off(this); // answered meanwhile, perhaps before it was set
+        if (ended != 0) {
+            engine.alarms.off(this); // answered meanwhile, perhaps before the alarm was set
         } else if (engine.alarms.isClosed()) {
             ring();
         }
@@ -119,7 +123,7 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     @Override
     public void onSubscribe(Subscription s) {
         subscription = s;
-        if (told == 0 || request.isSentThoughOver()) {
+        if (ended == 0 || request.isSentThoughOver()) {
             s.request(Long.MAX_VALUE);
         } else {
             s.cancel();
@@ -128,7 +132,7 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
 
     @Override
     public void onNext(T answer) {
-        if (TOLD.compareAndSet(this, 0, 1)) {
+        if (ENDED.compareAndSet(this, 0, 1)) {
             alarmOff();
             request.answered(answer);
         }
@@ -137,7 +141,7 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     @Override
     public void onError(Throwable error) {
         Exceptions.throwIfJvmFatal(error);
-        if (TOLD.compareAndSet(this, 0, 1)) {
+        if (ENDED.compareAndSet(this, 0, 1)) {
             alarmOff();
             if (error instanceof LockQueueFullException full) {
                 request.refused(full);
@@ -155,7 +159,7 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
 
     @Override
     public void onComplete() {
-        if (told == 0) {
+        if (ended == 0) {
             onError(new LockBackendException(lockName, describe("completed without an answer"), false, null));
         }
     }
@@ -165,10 +169,10 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
         return true;
     }
 
-    /** The time is up. */
+    /** Ends the call when the time is over. */
     @Override
     void ring() {
-        if (!TOLD.compareAndSet(this, 0, 1)) {
+        if (!ENDED.compareAndSet(this, 0, 1)) {
             return;
         }
         Subscription s = subscription;
@@ -176,7 +180,7 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
             s.cancel();
         }
         String message = describe(
-                "was not answered within %d ms, so its outcome is unknown; is the store reachable, and is the operation timeout long enough?"
+                "was not answered within %d ms, so its outcome is unknown; is the server reachable, and is the operation timeout long enough?"
                         .formatted(Duration.ofNanos(limitNanos).toMillis()));
         request.failed(new LockBackendException(lockName, message, true, null));
     }

@@ -18,9 +18,10 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * One subscription to {@code lead}: a {@code withLockMany} that begins again after a loss, or a failure of the store. {@link CandidateState} decides.
+ * One subscription to {@code lead}: a {@code withLockMany} that begins again after a loss, or after a failure of the
+ * back end. {@link CandidateState} makes the decisions.
  *
- * @param <T> what terms emit
+ * @param <T> the elements of the terms
  */
 final class Candidate<T> {
 
@@ -29,7 +30,7 @@ final class Candidate<T> {
     private final LockSettings lock;
     private final Function<? super LockLease, ? extends Publisher<T>> term;
 
-    // All below: one candidacy has ended before the next begins, and signals of one come one after the other.
+    // One candidacy ends before the next begins, and the signals of a candidacy are serial.
     private CandidateState state;
     private long tokenOfTerm;
     private long begunAtNanos;
@@ -73,7 +74,7 @@ final class Candidate<T> {
             state = again.next();
             if (again.storeFailed()) {
                 LOG.warn(
-                        "a candidate of the election '{}' could not ask the store, and goes on standing: {}",
+                        "the back end failed for a candidate of the election '{}', which stands again after a pause: {}",
                         Printable.text(lock.key().name()),
                         error.getMessage());
             }
@@ -82,7 +83,7 @@ final class Candidate<T> {
         return Mono.error(error);
     }
 
-    /** Ends with the client: what begins then is told that it is closed. */
+    /** Ends with the client: a candidacy that begins then fails because the client is closed. */
     private Mono<Boolean> pause(long nanos) {
         AlarmClock alarms = lock.engine().alarms;
         return Mono.create(sink -> {

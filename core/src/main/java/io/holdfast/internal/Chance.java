@@ -5,20 +5,20 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.DoubleSupplier;
 
 /**
- * Where a client's randomness comes from.
+ * The source of a client's randomness.
  *
- * @param seed what makes its claims and its renewals differ from those of other clients
- * @param pauses chance in [0, 1), for the pauses between attempts
- * @param isOfSystem whether claims take other seeds later
+ * @param seed makes its claims and renewals differ from those of other clients
+ * @param pauses random numbers in [0, 1), for the pauses between attempts
+ * @param isOfSystem whether the client takes new seeds later
  */
 record Chance(Seed seed, DoubleSupplier pauses, boolean isOfSystem) {
 
-    /** All that follows from this can be repeated. */
+    /** Makes a repeatable source. */
     Chance(Seed seed, DoubleSupplier pauses) {
         this(seed, pauses, false);
     }
 
-    /** Reads the seed: see {@link Seed#read}. */
+    /** Makes a source that reads its seed: see {@link Seed#read}. */
     static Chance ofSystem() {
         return new Chance(Seed.read(), () -> ThreadLocalRandom.current().nextDouble(), true);
     }
@@ -27,7 +27,7 @@ record Chance(Seed seed, DoubleSupplier pauses, boolean isOfSystem) {
         return isOfSystem ? ClaimIds.ofSystem(seed, owner) : new ClaimIds(seed, owner);
     }
 
-    /** The label of a client that was not given one. */
+    /** Returns the default label of a client. */
     String owner() {
         return isOfSystem ? OwnerLabel.ofProcess() : "repeatable:host:1";
     }

@@ -7,14 +7,15 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Claim ids: 128 bits in hexadecimal, never the same twice, and the label of the client.
+ * Makes claim ids: 128 bits in hexadecimal, never the same twice, and the label of the client.
  *
- * <p>A client starts at 128 bits of the system's randomness, so two clients do not meet; from there on each half counts up and is
- * mixed by a bijection, so one client never repeats itself. Asking the system each time would read a device file on an event loop.
+ * <p>A client starts at 128 random bits of the system, so two clients do not meet. From there each half counts up, and
+ * a bijection mixes it, so one client never repeats an id. To read the system's randomness each time would read a
+ * device file on an event loop.
  *
- * <p>A process may be cloned, with all that it remembers: by a snapshot that is restored twice. So a seed serves for a second at the most,
- * by the wall clock, which is not what it was when a snapshot is restored; and each id has the nanosecond of its making mixed in, for clones
- * that go on within that second. Record 0036 has the reasons.
+ * <p>A process may be cloned with its memory: by a snapshot that is restored twice. So a seed is used for a second at
+ * most, by the wall clock, which differs when a snapshot is restored. Each id also has the nanosecond of its making
+ * mixed in, for clones that go on within that second. Record 0036 gives the reasons.
  */
 final class ClaimIds {
 
@@ -22,10 +23,10 @@ final class ClaimIds {
     };
     private static final long STEP = 0x9E3779B97F4A7C15L;
 
-    /** How long a seed serves. */
+    /** How long a seed is used. */
     static final long SEED_MILLIS = 1_000;
 
-    /** What counts up from one seed. */
+    /** A counter that starts from one seed. */
     private static final class Sequence {
 
         final long high;
@@ -39,39 +40,42 @@ final class ClaimIds {
             this.sinceMillis = sinceMillis;
         }
 
-        /** Also when the clock was set back: any jump may be that of a restored snapshot. */
+        /** Returns true also when the clock was set back: any jump may come from a restored snapshot. */
         boolean isOver(long nowMillis) {
             long age = nowMillis - sinceMillis;
             return age < 0 || age >= SEED_MILLIS;
         }
     }
 
-    /** The digits of the 128 bits. */
+    /** The number of digits for the 128 bits. */
     private static final int DIGITS_OF_ID = 32;
 
-    /** Behind the digits in each id. */
+    /** The part of each id after the digits. */
     private final byte[] label;
 
     private final Supplier<Seed> seeds;
     private final WallClock wallClock;
     private final LongSupplier nanos;
 
-    /** Replaced by the thread that finds it over. Of two threads that do at one time each uses its own, and one stays. */
+    /**
+     * Replaced by the thread that finds it too old. If two threads do so at the same time, each uses its own, and one
+     * stays.
+     */
     private volatile Sequence sequence;
 
-    /** Counts up from that seed for ever, so that what a client does can be repeated. */
+    /** Counts up from that seed without end, so that a client is repeatable. */
     ClaimIds(Seed seed, String owner) {
         this(seed, owner, () -> seed, () -> 0, () -> 0);
     }
 
     /**
-     * Goes on with other seeds.
+     * Takes new seeds from time to time.
      *
-     * @param first the first one
+     * @param first the first seed
      * @param owner the label of the client; empty for none
-     * @param seeds the others
-     * @param wallClock says how old a seed is
-     * @param nanos is mixed into each id
+     * @param seeds the later seeds
+     * @param wallClock the clock for the age of a seed
+     * @param nanos the time to mix into each id
      */
     ClaimIds(Seed first, String owner, Supplier<Seed> seeds, WallClock wallClock, LongSupplier nanos) {
         label = (owner.isEmpty() ? "" : LockClaim.OWNER_MARK + owner).getBytes(StandardCharsets.ISO_8859_1);
@@ -85,7 +89,7 @@ final class ClaimIds {
         return new ClaimIds(first, owner, Seed::read, WallClock.OF_SYSTEM, System::nanoTime);
     }
 
-    @SuppressWarnings("deprecation") // String(byte[], int): the one constructor that copies Latin-1 without decoding
+    @SuppressWarnings("deprecation") // String(byte[], int): the only constructor that copies Latin-1 without decoding
     String next() {
         Sequence current = current();
         long n = current.count.getAndIncrement() * STEP;

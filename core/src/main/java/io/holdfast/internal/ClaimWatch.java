@@ -10,22 +10,22 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 
 /**
- * The signals of one claim, from before its first attempt until it is released: first for the acquisition, then for the lease that came of
- * it.
+ * Receives the signals of one claim, from before its first attempt until its release: first for the acquisition, then
+ * for its lease.
  */
 final class ClaimWatch implements CoreSubscriber<WatchSignal> {
 
-    /** Told what the store signals about the claim. */
+    /** The receiver of the back end's signals about the claim. */
     interface Target {
 
         void signalled(ClaimWatch from, WatchSignal signal);
 
-        /** The signals stopped; the store has to be asked. */
+        /** Handles the end of the signals: the target has to poll from then on. */
         void signalsStopped(ClaimWatch from);
     }
 
     private static final int STARTING = 0;
-    private static final int ARMED_BEFORE_THE_FIRST_LOOK = 1;
+    private static final int ARMED_BEFORE_FIRST_ATTEMPT = 1;
     private static final int STARTED = 2;
 
     private static final AtomicIntegerFieldUpdater<ClaimWatch> STAGE =
@@ -33,10 +33,10 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
 
     private volatile int stage;
 
-    /** Written by the acquisition, once, when it hands over to the lease. */
+    /** Written by the acquisition, once, when the lease takes over. */
     private volatile Target target;
 
-    /** Written when subscribed, and when disposed. */
+    /** Written at the subscription and at the disposal. */
     private volatile @Nullable Subscription subscription;
 
     private volatile boolean disposed;
@@ -45,27 +45,27 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
         this.target = target;
     }
 
-    /** Watches; ask {@link #armedSoFar} before the first attempt. */
+    /** Starts a watch; the caller reads {@link #armedSoFar} before the first attempt. */
     static ClaimWatch start(LockBackend backend, LockClaim claim, Target target) {
         ClaimWatch watch = new ClaimWatch(target);
         try {
             backend.watch(claim).subscribe(watch);
         } catch (RuntimeException thrown) {
-            watch.onError(thrown); // as good as a watch that fails: the store is polled
+            watch.onError(thrown); // a watch that fails to start counts as a watch that fails: the target polls
         }
         return watch;
     }
 
-    /** Whether watching was in force up to now. From now on every signal reaches the target. */
+    /** Returns whether the watch has been active so far. From now on every signal reaches the target. */
     boolean armedSoFar() {
-        return STAGE.getAndSet(this, STARTED) == ARMED_BEFORE_THE_FIRST_LOOK;
+        return STAGE.getAndSet(this, STARTED) == ARMED_BEFORE_FIRST_ATTEMPT;
     }
 
     void handTo(Target next) {
         target = next;
     }
 
-    /** Who is told now. A signal that was on its way to another one meanwhile is for this one. */
+    /** Returns the present target. It also gets a signal that was on its way to the former target. */
     Target target() {
         return target;
     }
@@ -94,8 +94,8 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
     @Override
     public void onNext(WatchSignal signal) {
         boolean beforeTheFirstAttempt = signal instanceof WatchSignal.Armed
-                && (STAGE.compareAndSet(this, STARTING, ARMED_BEFORE_THE_FIRST_LOOK)
-                        || stage == ARMED_BEFORE_THE_FIRST_LOOK);
+                && (STAGE.compareAndSet(this, STARTING, ARMED_BEFORE_FIRST_ATTEMPT)
+                        || stage == ARMED_BEFORE_FIRST_ATTEMPT);
         if (!beforeTheFirstAttempt && !disposed) {
             target.signalled(this, signal);
         }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/** Collects what a client needs; see {@link LockClient.Builder}. Public only to be reached from the API's package. */
+/** Collects the settings of a client; see {@link LockClient.Builder}. Public only because the API's package uses it. */
 public final class ClientBuilder implements LockClient.Builder {
 
     private static final Duration LEAST_OPERATION = Duration.ofMillis(1);
@@ -30,7 +30,7 @@ public final class ClientBuilder implements LockClient.Builder {
     private Chance chance = Chance.ofSystem();
 
     /**
-     * All defaults.
+     * Makes a builder with all defaults.
      *
      * @param backend the back end
      */
@@ -67,8 +67,8 @@ public final class ClientBuilder implements LockClient.Builder {
     }
 
     @Override
-    public LockClient.Builder listener(LockListener told) {
-        listener = requireNonNull(told, "listener");
+    public LockClient.Builder listener(LockListener receiver) {
+        listener = requireNonNull(receiver, "listener");
         return this;
     }
 
@@ -93,7 +93,7 @@ public final class ClientBuilder implements LockClient.Builder {
         return this;
     }
 
-    /** Another source of randomness, so that what a client does can be repeated; for tests. */
+    /** Sets another source of randomness, so that a client is repeatable; for tests. */
     @CanIgnoreReturnValue
     ClientBuilder chance(Chance source) {
         chance = source;

@@ -18,7 +18,7 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 import reactor.util.context.Context;
 
-/** The settings of the lock whose holder leads. */
+/** The settings of the lock of an election. */
 final class DefaultLeaderElection implements LeaderElection {
 
     private final LockSettings settings;
@@ -58,7 +58,7 @@ final class DefaultLeaderElection implements LeaderElection {
                         new Asked(settings, sink),
                         engine.alarms.now());
             } else {
-                sink.error(new UnsupportedOperationException("back end %s cannot tell who leads, it has only %s"
+                sink.error(new UnsupportedOperationException("back end %s cannot report the leader, it has only %s"
                         .formatted(engine.backend.name(), engine.backend.features())));
             }
         });
@@ -71,7 +71,7 @@ final class DefaultLeaderElection implements LeaderElection {
 
         @Override
         public String what() {
-            return "question for the leader";
+            return "request for the leader";
         }
 
         @Override
@@ -91,7 +91,7 @@ final class DefaultLeaderElection implements LeaderElection {
 
         @Override
         public void failed(LockBackendException error) {
-            // Closing ends what is under way as if its time were up.
+            // Closing ends a request that is under way like a timeout.
             Engine engine = lock.engine();
             sink.error(engine.isClosed() ? engine.closedException(lock.key().name()) : error);
         }

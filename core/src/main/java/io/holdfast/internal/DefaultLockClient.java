@@ -25,7 +25,7 @@ import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 import reactor.util.context.Context;
 
-/** Makes locks, and closes what they started. */
+/** Makes locks, and closes what they have started. */
 final class DefaultLockClient implements LockClient {
 
     private record ReadWriteLock(ReactiveLock readLock, ReactiveLock writeLock) implements ReactiveReadWriteLock {}
@@ -50,14 +50,17 @@ final class DefaultLockClient implements LockClient {
 
         @Override
         public void failed(LockBackendException error) {
-            // Closing ends what is under way as if its time were up.
+            // Closing ends a request that is under way like a timeout.
             sink.error(client.engine.isClosed() ? client.engine.closedException("") : error);
         }
     }
 
     private static final Duration LONGEST_BACKEND_CLOSING = Duration.ofSeconds(5);
 
-    /** Loading a driver and making a connection may take seconds on a busy machine, and a ping has no outcome that could become unknown. */
+    /**
+     * To load a driver and open a connection may take seconds on a busy machine, and a ping has no outcome that could
+     * become unknown.
+     */
     private static final Duration FIRST_PING = Duration.ofSeconds(10);
 
     private final Engine engine;
@@ -66,7 +69,7 @@ final class DefaultLockClient implements LockClient {
     private final Scheduler timer;
     private final Closing closing;
 
-    /** Whether a ping was answered. Written by the threads that answer. */
+    /** Whether the back end has answered a ping. Written by the answering threads. */
     private volatile boolean hasAnswered;
 
     DefaultLockClient(Engine engine, LockOptions defaults, Scheduler timer, boolean closeBackend) {
@@ -154,7 +157,10 @@ final class DefaultLockClient implements LockClient {
         return closing.begin();
     }
 
-    /** A back end that does not end closes in the background. So does every one when the timer is gone. */
+    /**
+     * A back end whose closing takes too long goes on closing in the background. The same happens when the timer is
+     * disposed.
+     */
     private Mono<Void> backendClosed() {
         return Mono.defer(() -> engine.backend
                 .close()

@@ -12,7 +12,7 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The settings of many locks, and the operators made of them. */
+/** The settings of several locks, and the operators made from them. */
 final class DefaultMultiLock implements ReactiveMultiLock {
 
     private final MultiLockSettings settings;

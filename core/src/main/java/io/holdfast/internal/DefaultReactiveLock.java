@@ -11,7 +11,7 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A lock's settings, and the operators made of them. */
+/** A lock's settings, and the operators made from them. */
 class DefaultReactiveLock implements ReactiveLock {
 
     private final LockSettings settings;

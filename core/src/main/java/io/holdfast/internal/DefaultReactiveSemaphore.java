@@ -6,7 +6,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import io.holdfast.ReactiveSemaphore;
 
-/** A semaphore, of which an acquisition takes one permit; its locks of several permits are {@link DefaultReactiveLock}s. */
+/** A semaphore whose acquisition takes one permit; its locks of several permits are {@link DefaultReactiveLock}s. */
 final class DefaultReactiveSemaphore extends DefaultReactiveLock implements ReactiveSemaphore {
 
     DefaultReactiveSemaphore(LockSettings settings) {

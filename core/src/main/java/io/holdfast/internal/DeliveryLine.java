@@ -13,12 +13,13 @@ import reactor.core.Exceptions;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Runs deliveries on a scheduler. A delivery that a running one brings runs after it, on the same thread: a lock that goes from hand to hand
- * wakes no other thread for each grant, and the stack does not grow with the queue.
+ * Runs deliveries on a scheduler. A delivery may cause another one, which runs after it on the same thread. So a lock
+ * that is handed from owner to owner wakes no other thread for each grant, and the stack does not grow with the queue.
  *
- * <p>Users' code may run within a delivery, and may take long. So a helper comes after a millisecond, on another thread if the scheduler has
- * one, and runs what still waits. A thread that has delivered for half a millisecond goes on in a new task, behind the other tasks of the
- * scheduler. Thread-safe. Public only for the back ends of this module.
+ * <p>A delivery may run users' code, which may take long. So a helper task starts after a millisecond, on another
+ * thread if the scheduler has one, and runs the waiting deliveries. A thread that has delivered for half a millisecond
+ * continues in a new task, behind the other tasks of the scheduler. Thread-safe. Public only for the back ends of this
+ * module.
  */
 public final class DeliveryLine {
 
@@ -35,33 +36,34 @@ public final class DeliveryLine {
     private final AtomicBoolean isHelpComing = new AtomicBoolean();
 
     /**
-     * An empty line.
+     * Makes an empty line.
      *
-     * @param scheduler stays the caller's. When it is disposed, the thread that brings a delivery runs it
+     * @param scheduler the scheduler; the caller disposes it. When it is disposed, the calling thread runs the delivery
      */
     public DeliveryLine(Scheduler scheduler) {
         this.scheduler = scheduler;
     }
 
     /**
-     * Runs it soon: after the delivery that this thread runs, or in a task of the scheduler.
+     * Runs a delivery soon: after the delivery that this thread runs, or in a task of the scheduler.
      *
-     * @param delivery what to run
+     * @param delivery the delivery
      */
     public void deliver(Runnable delivery) {
         waiting.add(delivery);
         if (RUNNING.get() == this) {
             callHelp();
         } else if (!isScheduled()) {
-            run(); // a late thread beats no signal
+            run(); // the scheduler is disposed: this thread runs it
         }
     }
 
     /**
-     * Runs it now, unless this thread runs a delivery: then after that. For a thread that has nothing else to do until then, such as one that
-     * hears a store: what comes of it stays there for half a millisecond.
+     * Runs a delivery now; if this thread runs another delivery, after that. For a thread with nothing else to do until
+     * then, such as one that reads from a back end: deliveries that follow from this one stay there for half a
+     * millisecond.
      *
-     * @param delivery what to run
+     * @param delivery the delivery
      */
     public void deliverHere(Runnable delivery) {
         waiting.add(delivery);
@@ -72,7 +74,7 @@ public final class DeliveryLine {
         }
     }
 
-    /** False when the scheduler is disposed. */
+    /** Returns false when the scheduler is disposed. */
     private boolean isScheduled() {
         try {
             Disposable unused = scheduler.schedule(this::run);

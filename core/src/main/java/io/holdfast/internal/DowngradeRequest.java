@@ -7,8 +7,8 @@ import io.holdfast.spi.LockClaim;
 import reactor.core.publisher.Mono;
 
 /**
- * An attempt that makes the writer a reader. The claim may be released before the attempt ends, and the thread that sends the attempt may have slept
- * until after that. So what the attempt gets then is released once more.
+ * An attempt that turns the writer into a reader. The claim may be released before the attempt ends, and the sending
+ * thread may have slept until after the release. So a lock that the attempt gets then is released once more.
  */
 final class DowngradeRequest implements BackendCall.Request<LockAttempt> {
 
@@ -40,7 +40,7 @@ final class DowngradeRequest implements BackendCall.Request<LockAttempt> {
         } else if (isLate) {
             writer.releaseInBackground(attempt);
         } else if (acquired.fencingToken() != writer.fencingToken()) {
-            writer.downgradeDenied(); // a new grant: another client may have had the lock in between
+            writer.downgradeDenied(); // a new grant: another client may have held the lock in between
             writer.releaseInBackground(attempt);
         } else {
             writer.downgraded(attempt, sentAtNanos, StoreDurations.leaseNanos(acquired.lease()));

@@ -11,17 +11,20 @@ import reactor.core.scheduler.Scheduler;
 import reactor.util.context.Context;
 
 /**
- * The subscriber's end of an acquisition. One atomic field decides how it ends: with a lease, with another signal, or because the
- * subscriber has left.
+ * The subscriber's side of an acquisition. One atomic field decides how it ends: with a lease, with another signal, or
+ * with a cancellation.
  *
- * @param <L> the lease of one lock, or of many
+ * @param <L> the lease of one lock, or of several
  */
 final class Emission<L extends Emission.Returnable> {
 
-    /** What a subscriber may have left without having seen. */
+    /** A lease that a subscriber may have dropped without seeing it. */
     interface Returnable {
 
-        /** Gives it back. Does not keep what the user has from being garbage. */
+        /**
+         * Returns an action that releases the lease. The action does not keep the user's object from being garbage
+         * collected.
+         */
         Runnable giveBack();
     }
 
@@ -39,10 +42,12 @@ final class Emission<L extends Emission.Returnable> {
     private final CoreSubscriber<? super L> subscriber;
     private final @Nullable Scheduler deliverOn;
 
-    /** IDLE until requested, OVER once the subscriber was told or has left: written by whoever wins. */
+    /** IDLE until requested, OVER after the signal or the cancellation; written by compare-and-set. */
     private volatile int stage;
 
-    /** The thread that hands the lease over; written by it, before and after. Others only compare it with themselves. */
+    /**
+     * The thread that emits the lease; written by it, before and after. Other threads only compare it with themselves.
+     */
     private @Nullable Thread emitter;
 
     /** Written before the stage becomes DROPPED_IF_LEFT, read after that. */
@@ -61,7 +66,7 @@ final class Emission<L extends Emission.Returnable> {
         return stage == IDLE;
     }
 
-    /** Whether a signal can still be sent. */
+    /** Returns whether a signal can still be sent. */
     boolean isOpen() {
         return stage == OPEN;
     }
@@ -70,21 +75,21 @@ final class Emission<L extends Emission.Returnable> {
         return stage >= DROPPED_IF_LEFT;
     }
 
-    /** True for the first request. */
+    /** Returns true for the first request. */
     boolean open() {
         return STAGE.compareAndSet(this, IDLE, OPEN);
     }
 
     /**
-     * The subscriber leaves.
+     * Handles a cancellation by the subscriber.
      *
-     * @param first run when that ends an acquisition under way
+     * @param first runs when this ends an acquisition that is under way
      */
     void leave(Runnable first) {
         boolean decided;
         do {
-            decided = leave(
-                    stage, first); // false when the stage has changed meanwhile, which it does five times at the most
+            decided =
+                    leave(stage, first); // false when the stage has changed meanwhile, which happens five times at most
         } while (!decided);
     }
 
@@ -98,8 +103,9 @@ final class Emission<L extends Emission.Returnable> {
                 }
                 yield left;
             }
-            // On the emitting thread: the subscriber has its lease and wants no more, as next() and take(1) do. On any
-            // other: it drops the lease unseen, or has it; nobody can tell. It has left, so the lease is given back.
+            // On the emitting thread: the subscriber has its lease and wants no more, like next() and take(1). On any
+            // other thread: the subscriber may have dropped the lease, or may have it; this class cannot find out. It
+            // has cancelled, so the lease is released.
             case EMITTING ->
                 Thread.currentThread().equals(emitter) || STAGE.compareAndSet(this, EMITTING, LEFT_WHILE_EMITTING);
             case DROPPED_IF_LEFT -> {
@@ -114,17 +120,19 @@ final class Emission<L extends Emission.Returnable> {
         };
     }
 
-    /** Decides for the lease and against leaving: {@link #emit} follows. False when the subscriber has left before. */
+    /**
+     * Decides for the lease and against a cancellation: {@link #emit} follows. Returns false when the subscriber has
+     * cancelled before.
+     */
     boolean begin() {
         return cancelledBelow() == null && STAGE.compareAndSet(this, OPEN, EMITTING);
     }
 
-    /** Hands the lease over. False when the subscriber left meanwhile, and the lease is to be given back. */
+    /** Emits the lease. Returns false when the subscriber cancelled meanwhile, and the lease is to be released. */
     boolean emit(L lease) {
         emitter = Thread.currentThread();
         subscriber.onNext(lease);
-        // Not after onComplete(): doFinally() marks itself then, whatever has ended it, and passes on every
-        // cancellation.
+        // Not after onComplete(): doFinally() marks itself then, after any end, and passes on every cancellation.
         Object cancelled = cancelledBelow();
         subscriber.onComplete();
         emitter = null;
@@ -132,18 +140,20 @@ final class Emission<L extends Emission.Returnable> {
             return STAGE.compareAndSet(this, EMITTING, OVER);
         }
         if (cancelled instanceof Future<?>) {
-            return false; // it does not cancel any more once it was handed something
+            return false; // a future never cancels after it has received a value
         }
-        // Reactor's own subscribers mark themselves so when they have what they wanted, too. Those never cancel
-        // afterwards: a cancellation that still comes was on its way, and the lease was dropped.
+        // Reactor's own subscribers also mark themselves as cancelled when they have all that they wanted. Such
+        // subscribers never cancel afterwards: a cancellation that still arrives was on its way, and the lease was
+        // dropped.
         handedOver = lease.giveBack();
         return STAGE.compareAndSet(this, EMITTING, DROPPED_IF_LEFT);
     }
 
     /**
-     * A subscriber further down that drops what comes, although its cancellation has not come up to here yet: it marks itself first, and
-     * cancels then. Without this attempt a thread that sleeps in between would leave the lease to the garbage collector. The future of
-     * {@code toFuture()} cannot be scanned, but knows that it was cancelled.
+     * Finds a subscriber further down that drops the lease, although its cancellation has not arrived here yet: a
+     * subscriber marks itself first, and cancels then. Without this check, the garbage collector would have to find the
+     * lease if a thread sleeps in between. The future of {@code toFuture()} cannot be scanned, but it knows whether it
+     * was cancelled.
      */
     private @Nullable Object cancelledBelow() {
         Object marked = null;
@@ -157,13 +167,13 @@ final class Emission<L extends Emission.Returnable> {
         return below instanceof Future<?> future && future.isCancelled() ? future : marked;
     }
 
-    /** Ends empty, unless it is over. */
+    /** Completes empty, unless it has ended. */
     void complete() {
-        // Should the user's scheduler be gone: a signal on another thread beats none.
+        // If the user's scheduler is disposed, a signal on another thread is better than none.
         deliver(this::completeNow, disposed -> completeNow());
     }
 
-    /** Ends with an error, unless it is over. */
+    /** Ends with an error, unless it has ended. */
     void fail(Throwable error) {
         deliver(() -> failNow(error), disposed -> failNow(error));
     }
@@ -175,9 +185,9 @@ final class Emission<L extends Emission.Returnable> {
     }
 
     /**
-     * Runs where the user wants signals.
+     * Runs a signal on the user's scheduler.
      *
-     * @param refused run when that scheduler is disposed
+     * @param refused runs when that scheduler is disposed
      */
     void deliver(Runnable signal, Consumer<RejectedExecutionException> refused) {
         if (deliverOn == null) {

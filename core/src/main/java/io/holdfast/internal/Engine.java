@@ -10,7 +10,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
-/** What all parts of one client share: the back end, the clock, the options, and the list of all that is under way. */
+/**
+ * The parts that a whole client shares: the back end, the clock, the options, and the list of all that is under way.
+ */
 final class Engine {
 
     static final Duration LONGEST_DEFAULT_OPERATION = Duration.ofSeconds(2);
@@ -29,10 +31,10 @@ final class Engine {
     private final Members members = new Members();
     private final Sinks.Empty<Void> idle = Sinks.empty();
 
-    /** Written once, by the closing. */
+    /** Written once, by the close. */
     private volatile boolean closed;
 
-    /** Written before that, when it is the reason for it. */
+    /** Written before {@code closed}, when it is the reason for it. */
     private volatile boolean timerDied;
 
     Engine(
@@ -63,7 +65,7 @@ final class Engine {
     Duration operationTimeout(LockOptions options) {
         Duration lease = options.leaseDuration();
         if (operationTimeout == null) {
-            // Not dividedBy(), which goes by way of BigDecimal: this is done for each lock that has options of its own.
+            // Not dividedBy(), which uses BigDecimal: this runs for each lock that has options of its own.
             Duration quarter = Duration.ofNanos(lease.toNanos() / 4);
             return quarter.compareTo(LONGEST_DEFAULT_OPERATION) < 0 ? quarter : LONGEST_DEFAULT_OPERATION;
         }
@@ -79,7 +81,9 @@ final class Engine {
         return closed;
     }
 
-    /** The one that is opened during the closing is told as well: it is listed first, and looks then. */
+    /**
+     * Also closes an acquisition that is opened during the close: it is added first, and the flag is read after that.
+     */
     void open(Acquisition acquisition) {
         alarms.checkTimer();
         members.add(acquisition);
@@ -127,7 +131,7 @@ final class Engine {
                 waiting.oldest().stream().map(Acquisition::report).toList());
     }
 
-    /** Ends all that is under way, and tells when nothing is left. */
+    /** Ends all that is under way, and signals when nothing is left. */
     Sinks.Empty<Void> shutDown() {
         closed = true;
         members.all(Acquisition.class).forEach(Acquisition::close);
@@ -136,7 +140,10 @@ final class Engine {
         return idle;
     }
 
-    /** Nothing can be promised without a clock of its owner's. What is under way ends on the fallback's. */
+    /**
+     * Closes the client: without its owner's clock it can promise nothing. All that is under way ends on the clock of
+     * the fallback.
+     */
     private void timerDied() {
         timerDied = true;
         closed = true;
@@ -153,9 +160,9 @@ final class Engine {
                 : new LockClosedException(lockName);
     }
 
-    /** What is still under way is not waited for any longer. */
+    /** Stops waiting for the rest. */
     void abandonRest() {
-        alarms.close(); // ends the requests in flight; what has to be withdrawn then is sent once
+        alarms.close(); // ends the requests in flight; a claim that has to be withdrawn then gets one release
         members.all(ReleaseLoop.class).forEach(ReleaseLoop::stop);
     }
 

@@ -3,7 +3,7 @@ package io.holdfast.internal;
 import io.holdfast.LockLease;
 import reactor.core.publisher.Mono;
 
-/** What the engine knows of each lease of one lock that it hands out. */
+/** The engine's view of each lease of one lock that it hands out. */
 interface EngineLease extends LockLease, GuardedLease {
 
     @Override

@@ -4,7 +4,7 @@ import io.holdfast.LockEvent;
 import io.holdfast.spi.Printable;
 import java.time.Duration;
 
-/** An event as a printable sentence for the log: which lock, what happened, how long it took, what follows. */
+/** Formats an event as a printable sentence for the log: which lock, what happened, how long it took, what follows. */
 final class EventText {
 
     private EventText() {}
@@ -15,21 +15,22 @@ final class EventText {
 
     private static String end(LockEvent event) {
         if (event instanceof LockEvent.AcquireStarted) {
-            return " is asked for";
+            return ": acquisition started";
         } else if (event instanceof LockEvent.Acquired e) {
             return " acquired after %s and %s, token %d"
-                    .formatted(time(e.waited()), looks(e.attempts()), e.fencingToken());
+                    .formatted(time(e.waited()), attempts(e.attempts()), e.fencingToken());
         } else if (event instanceof LockEvent.NotAvailable e) {
-            return " is not available, said after " + time(e.waited());
+            return " is not available, answered after " + time(e.waited());
         } else if (event instanceof LockEvent.AcquireFailed e) {
             return " not acquired after %s and %s: %s"
-                    .formatted(time(e.waited()), looks(e.attempts()), e.error().getMessage());
+                    .formatted(
+                            time(e.waited()), attempts(e.attempts()), e.error().getMessage());
         } else if (event instanceof LockEvent.AcquireCancelled e) {
-            return " is not wanted any more after %s and %s".formatted(time(e.waited()), looks(e.attempts()));
+            return ": acquisition cancelled after %s and %s".formatted(time(e.waited()), attempts(e.attempts()));
         } else if (event instanceof LockEvent.AttemptFailed e) {
             return ", attempt %d failed: %s".formatted(e.attempt(), e.error().getMessage());
         } else if (event instanceof LockEvent.WithdrawalUnconfirmed e) {
-            return ": a claim that nobody waits for could not be withdrawn; the store frees it when its lease ends there: "
+            return ": a claim that is no longer needed could not be withdrawn; the back end frees it when its lease ends: "
                     + e.error().getMessage();
         }
         return endOfLease(event);
@@ -42,7 +43,7 @@ final class EventText {
         } else if (event instanceof LockEvent.Released e) {
             return " with token %d released after %s".formatted(e.fencingToken(), time(e.held()));
         } else if (event instanceof LockEvent.ReleaseUnconfirmed e) {
-            return " with token %d, held for %s, could not be released; the store frees it when its lease ends there: %s"
+            return " with token %d, held for %s, could not be released; the back end frees it when its lease ends: %s"
                     .formatted(e.fencingToken(), time(e.held()), e.error().getMessage());
         } else if (event instanceof LockEvent.Lost e) {
             return " with token %d lost after %s: %s (%s)"
@@ -58,7 +59,7 @@ final class EventText {
         return ": " + event;
     }
 
-    private static String looks(int attempts) {
+    private static String attempts(int attempts) {
         return attempts == 1 ? "1 attempt" : attempts + " attempts";
     }
 

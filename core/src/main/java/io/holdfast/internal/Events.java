@@ -8,7 +8,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Exceptions;
 
-/** Tells the user's listener and the log, once each. What needs somebody's attention is a warning; the rest is for debugging. */
+/**
+ * Passes each event to the user's listener and to the log. An event that an operator should see is a warning; the rest
+ * is at debug.
+ */
 final class Events {
 
     private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
@@ -19,7 +22,7 @@ final class Events {
         this.listener = listener;
     }
 
-    /** Whether making an event is worth it. */
+    /** Returns whether any receiver needs an event object. */
     boolean areWanted() {
         return listener != null || LOG.isDebugEnabled();
     }
@@ -27,27 +30,27 @@ final class Events {
     void report(LockEvent event) {
         if (isUnexpected(event)) {
             LOG.warn("{}", EventText.of(event));
-            tell(event);
+            notify(event);
         } else {
             reportWithoutWarning(event);
         }
     }
 
-    /** At debug, whatever it is. */
+    /** Logs at debug, whatever the event is. */
     void reportWithoutWarning(LockEvent event) {
         if (LOG.isDebugEnabled()) {
             LOG.debug("{}", EventText.of(event));
         }
-        tell(event);
+        notify(event);
     }
 
-    private void tell(LockEvent event) {
+    private void notify(LockEvent event) {
         if (listener != null) {
-            Turn.runUsersCode(() -> tell(listener, event));
+            Turn.runUsersCode(() -> notify(listener, event));
         }
     }
 
-    private static void tell(LockListener listener, LockEvent event) {
+    private static void notify(LockListener listener, LockEvent event) {
         try {
             listener.onEvent(event);
         } catch (Throwable broken) {

@@ -15,15 +15,16 @@ import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lease as a text that another process can take it over by: the claim with what a store may need of it. Letters, digits, {@code -}, {@code _} and dots.
+ * A lease as a text with which another process takes it over: the claim with all that a back end may need. The text has
+ * letters, digits, {@code -}, {@code _} and dots.
  *
- * @param claim with the usual lease, and the number of its last attempt
+ * @param claim the claim with the usual lease duration, and the number of its last attempt
  * @param fencingToken its token
- * @param minHoldNanos what is left of the least hold time; 0 for none
+ * @param minHoldNanos the rest of the least hold time; 0 for none
  */
 record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
 
-    /** Of a text: a name of {@value LockKey#MAX_NAME_BYTES} bytes and a long id fit in. */
+    /** The longest text: a name of {@value LockKey#MAX_NAME_BYTES} bytes and a long id fit in. */
     static final int MOST_CHARS = 4_096;
 
     private static final String VERSION = "holdfast-lease-1.";
@@ -31,7 +32,7 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
     private static final Pattern ID = Pattern.compile(
             "[0-9a-f]{32}(" + LockClaim.OWNER_MARK + "[A-Za-z0-9._:-]{1," + OwnerLabel.MOST_CHARS + "})?");
 
-    /** The name is the last one, since it may hold any characters. */
+    /** The name is the last part, since it may contain any characters. */
     private static final int PARTS = 9;
 
     String text() {
@@ -52,9 +53,11 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
     }
 
     /**
-     * Reads a text, which may come from anywhere. White space around it is ignored: a file or a shell may have added a line break.
+     * Reads a text, which may come from anywhere. It ignores white space around the text: a file or a shell may have
+     * added a line break.
      *
-     * @throws IllegalArgumentException if it is none; the message does not repeat the text, which is a secret
+     * @throws IllegalArgumentException if the text is not an exported lease; the message does not repeat the text,
+     *     which is a secret
      */
     static ExportedLease of(String given) {
         String text = given.strip();
@@ -100,7 +103,10 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
         return new ExportedLease(claim, token, minHoldNanos);
     }
 
-    /** As the engine makes them. A back end may have no room for longer ones, and would fail the requests of others with it. */
+    /**
+     * Returns whether an id is one that the engine makes. A back end may have no room for longer ids, and would also
+     * fail the requests of other clients.
+     */
     private static boolean isId(String id) {
         return ID.matcher(id).matches();
     }
@@ -122,7 +128,7 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
         return new IllegalArgumentException("the text of an exported lease was refused: " + why, cause);
     }
 
-    /** Without the id, which is a secret. */
+    /** Leaves out the id, which is a secret. */
     @Override
     public String toString() {
         return "ExportedLease[%s, token %d]".formatted(claim.key(), fencingToken);

@@ -17,23 +17,25 @@ import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
 /**
- * One subscription to {@code withLock}: acquire, work, release, and only then how the work ended. Of one lock or of many.
+ * One subscription to {@code withLock}: it acquires, runs the work, releases, and only then signals how the work ended.
+ * It is used for one lock and for several.
  *
- * <p>Not {@code usingWhen}, which lets a failing clean-up hide the error of the work; and the lease must stay in one pair of hands from the
- * acquisition's emission to the release, whatever happens around. A loss is signalled on another thread than the elements.
+ * <p>It does not use {@code usingWhen}, which lets a failing clean-up hide the error of the work. Also, one object must
+ * own the lease from the emission of the acquisition to the release, whatever happens around it. A loss is signalled on
+ * another thread than the elements.
  *
  * @param <L> the lease as the user sees it; it is a {@link GuardedLease}
- * @param <T> what the work gives
+ * @param <T> the elements of the work
  */
 final class Guard<L, T> implements Subscription, GuardedLease.Holder {
 
-    /** Where a subscription stands; each step is taken by one thread only. */
+    /** The stage of a subscription; only one thread takes each step. */
     private enum Stage {
         IDLE,
         ACQUIRING,
-        /** The work is being subscribed to: what of it is synchronous runs within that. */
+        /** Subscribing to the work: synchronous parts of the work run within that. */
         STARTING,
-        /** The subscriber left meanwhile: the thread that starts the work releases the lease afterwards. */
+        /** The subscriber has cancelled meanwhile: the thread that starts the work releases the lease afterwards. */
         LEFT_WHILE_STARTING,
         WORKING,
         RELEASING,
@@ -59,14 +61,14 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
     /** Written by the thread that takes a step. */
     private volatile Stage stage = Stage.IDLE;
 
-    /** The work's own, once it has begun and until it is cancelled; by compare-and-set. */
-    @SuppressWarnings("unused") // by RUNNING only
+    /** The subscription of the work, from its beginning until it is cancelled; written by compare-and-set. */
+    @SuppressWarnings("unused") // only RUNNING uses it
     private volatile Subscription running = NOT_YET;
 
-    /** Written once, before the work is subscribed to. */
+    /** Written once, before the subscription to the work. */
     private volatile @Nullable GuardedLease lease;
 
-    /** Written once, before the release, whose end comes after that. */
+    /** Written once, before the release, and read after its end. */
     private @Nullable Throwable workError;
 
     Guard(Mono<L> acquire, Function<? super L, ? extends Publisher<T>> work, CoreSubscriber<? super T> subscriber) {
@@ -107,7 +109,7 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
     }
 
     private void begin(L lockLease) {
-        GuardedLease granted = (GuardedLease) lockLease; // the engine's own operators give it
+        GuardedLease granted = (GuardedLease) lockLease; // the acquisition is one of the engine's own operators
         lease = granted;
         if (!STAGE.compareAndSet(this, Stage.ACQUIRING, Stage.STARTING)) {
             granted.releaseUnused();
@@ -131,15 +133,15 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
             return;
         }
         if (!granted.isValid()) {
-            return; // a listener took too long; the loss is on its way, perhaps to another thread
+            return; // a listener took too long; the signal of the loss is on its way, perhaps to another thread
         }
         try {
             Publisher<T> publisher = requireNonNull(work.apply(lockLease), "the work under a lock must not be null");
             publisher.subscribe(new Working(context));
         } catch (Throwable thrown) {
-            cancelWork(); // a publisher may throw when it has begun
+            cancelWork(); // a publisher may throw after it has begun
             workEnded(thrown);
-            Exceptions.throwIfJvmFatal(thrown); // not before: the lock would be held, and renewed, for ever
+            Exceptions.throwIfJvmFatal(thrown); // only now: otherwise the lock would be held, and renewed, for ever
         }
     }
 
@@ -148,11 +150,11 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
         return now == Stage.STARTING || now == Stage.WORKING;
     }
 
-    /** From the work to what follows it, once. */
+    /** Moves from the work to the next stage, once. */
     private boolean leaveWork(Stage next) {
         return STAGE.compareAndSet(this, Stage.WORKING, next)
                 || STAGE.compareAndSet(this, Stage.STARTING, next)
-                // The thread that starts it may have gone on in between.
+                // The thread that starts the work may have moved on in between.
                 || STAGE.compareAndSet(this, Stage.WORKING, next);
     }
 
@@ -175,7 +177,7 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
         held().release(this);
     }
 
-    /** The result after the release, unless the subscriber left meanwhile. */
+    /** Emits the result after the release, unless the subscriber has cancelled meanwhile. */
     @Override
     public void released(@Nullable Throwable releaseError) {
         if (!STAGE.compareAndSet(this, Stage.RELEASING, Stage.ENDED)) {
@@ -197,8 +199,8 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
     }
 
     /**
-     * Not through the demand: it passes no cancellation on as long as it passes on the first request, and all of what is synchronous
-     * runs within that.
+     * Does not cancel through the demand: that passes no cancellation on while it passes on the first request, and all
+     * synchronous work runs within that.
      */
     private void cancelWork() {
         RUNNING.getAndSet(this, Operators.cancelledSubscription()).cancel();
@@ -208,7 +210,7 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
         return requireNonNull(lease);
     }
 
-    /** No subscriber is left. The events report what goes wrong. */
+    /** Releases without a subscriber. The events report failures. */
     private static void releaseInBackground(GuardedLease lease) {
         Disposable unused = lease.release().subscribe(done -> {}, failure -> {});
     }
@@ -267,7 +269,7 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
             upstream.request(n);
         }
 
-        /** The demand is never cancelled: {@link #cancelWork} does that. */
+        /** Does nothing: {@link #cancelWork} cancels instead of the demand. */
         @Override
         public void cancel() {}
 
@@ -276,9 +278,9 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
             if (isUnderWay()) {
                 subscriber.onNext(element);
             } else if (ended) {
-                Operators.onNextDropped(element, context); // against the rules
+                Operators.onNextDropped(element, context); // the work breaks the rules of Reactive Streams
             } else {
-                Operators.onDiscard(element, context); // it raced the cancellation, or the loss
+                Operators.onDiscard(element, context); // the element raced the cancellation, or the loss
             }
         }
 

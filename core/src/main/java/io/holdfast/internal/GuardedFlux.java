@@ -7,7 +7,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
-/** The operator behind {@code withLockMany}: elements are passed on while the work runs. */
+/** The operator behind {@code withLockMany}: it emits elements while the work runs. */
 final class GuardedFlux<L, T> extends Flux<T> {
 
     private final Mono<L> acquire;
@@ -20,7 +20,7 @@ final class GuardedFlux<L, T> extends Flux<T> {
 
     @Override
     public void subscribe(CoreSubscriber<? super T> subscriber) {
-        // The loss comes on another thread than the elements.
+        // The loss arrives on another thread than the elements.
         CoreSubscriber<? super T> serialized = Operators.serialize(subscriber);
         serialized.onSubscribe(new Guard<>(acquire, work, serialized));
     }

@@ -5,43 +5,48 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 
-/** What a {@code withLock} holds while its work runs: the lease of one lock, or those of many. */
+/** The lease that a {@code withLock} holds while its work runs: of one lock, or of several. */
 interface GuardedLease {
 
-    /** The {@code withLock} that a lease is held by. */
+    /** The {@code withLock} that holds a lease. */
     interface Holder {
 
-        /** The lease was lost; not after its release was asked for. */
+        /** Handles the loss of the lease; not called after a release was requested. */
         void lost();
 
         /**
-         * The release has ended.
+         * Handles the end of the release.
          *
-         * @param failure why the lease did not last until then; null if it did
+         * @param failure why the lease ended before that; null if it did not
          */
         void released(@Nullable Throwable failure);
     }
 
-    /** With what acquisitions inside the work are to find. */
+    /** Returns a context with the lease, for acquisitions inside the work. */
     Context enter(Context context);
 
-    /** Whether it is believed now. After false, its holder is told of a loss, or has been. */
+    /** Returns whether the lease is valid now. After false, the holder gets a loss, or has got it. */
     boolean isValid();
 
-    /** What its user is told when the lease does not hold the lock any more. Not to be asked of a valid lease. */
+    /** Returns the error for the user when the lease does not hold the lock any more. Not called for a valid lease. */
     LockLostException lost();
 
-    /** Tells the one holder of the loss, at once if it has happened. As {@code onLoss()}, without a chain of operators. */
+    /**
+     * Signals the loss to the one holder, at once if it has happened. Like {@code onLoss()}, without a chain of
+     * operators.
+     */
     void watchLoss(Holder holder);
 
     void stopWatchingLoss();
 
-    /** Releases it in the background; no work has begun under it. */
+    /** Releases the lease in the background; no work has begun under it. */
     void releaseUnused();
 
-    /** As the user's. */
+    /** Releases the lease like a user. */
     Mono<Void> release();
 
-    /** Releases, and tells the holder of that instead. As {@link #release()}, without a chain of operators. */
+    /**
+     * Releases the lease, and passes the result to the holder. Like {@link #release()}, without a chain of operators.
+     */
     void release(Holder holder);
 }

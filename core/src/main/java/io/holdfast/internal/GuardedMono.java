@@ -32,10 +32,13 @@ final class GuardedMono<L, T> extends Mono<T> {
         result.onSubscribe(new Guard<>(acquire, work, result));
     }
 
-    /** Keeps the element. It meets the end of the guard on another thread: one of them takes it. */
+    /**
+     * Keeps the element until the release. The end of the guard may race the element on another thread: one of them
+     * takes the element.
+     */
     private static final class Result<T> implements CoreSubscriber<T>, Subscription {
 
-        // In the place of an element: that is still to come, or that was emitted or discarded.
+        // Markers in place of an element: not emitted yet, and taken or discarded.
         private static final Object NONE = new Object();
         private static final Object TAKEN = new Object();
 
@@ -48,7 +51,7 @@ final class GuardedMono<L, T> extends Mono<T> {
         /** Written by compare-and-set. */
         private volatile Object element = NONE;
 
-        /** Written once, before anything is requested. */
+        /** Written once, before the first request. */
         private @Nullable Subscription guard;
 
         Result(CoreSubscriber<? super T> subscriber) {
@@ -86,7 +89,7 @@ final class GuardedMono<L, T> extends Mono<T> {
             }
             if (element == TAKEN) {
                 discard(next);
-            } else { // work that is no real Mono
+            } else { // the work is not a real Mono
                 guard().cancel();
                 discard(next);
                 onError(new IndexOutOfBoundsException(
@@ -106,11 +109,11 @@ final class GuardedMono<L, T> extends Mono<T> {
         }
 
         @Override
-        @SuppressWarnings("unchecked") // what onNext() has put there
+        @SuppressWarnings("unchecked") // the value that onNext() has set
         public void onComplete() {
             Object result = take();
             if (result == TAKEN) {
-                return; // the subscriber has left
+                return; // the subscriber has cancelled
             }
             if (result != NONE) {
                 subscriber.onNext((T) result);

@@ -29,13 +29,14 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.util.context.Context;
 
-// Longer than other files: renewal, loss, release and what follows a lease race for one state, and are read together.
+// Longer than other files: renewal, loss, release and succession race for one state, so a reader needs them together.
 
 /**
- * The engine's side of a lease: renews it, notices its loss, releases it.
+ * The engine's side of a lease: renews it, detects its loss, releases it.
  *
- * <p>Each event replaces the state by compare-and-set; whoever succeeds carries out the action, so each action happens once. The
- * engine refers to the handed-out {@link LeaseHandle} weakly: when the user's side is garbage, the next tick releases.
+ * <p>Each event replaces the state by compare-and-set. The thread that succeeds carries out the action, so each action
+ * happens once. The engine refers to the handed-out {@link LeaseHandle} weakly: when the user's object is garbage, the
+ * next tick releases the lease.
  */
 final class HeldLease extends Members.Member implements ReleaseLoop.Result, ClaimWatch.Target {
 
@@ -59,22 +60,28 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     /** Written once, by the first subscription to {@code export} or {@code downgrade}. */
     private volatile @Nullable LeaseSuccession succession;
 
-    /** The claim with the number of the last request that may take the lock: a release carries it. Written by the thread that sends that. */
+    /**
+     * The claim with the number of the last request that may take the lock; a release carries it. Written by the thread
+     * that sends that request.
+     */
     private volatile LockClaim lastAttempt;
 
     /** Written once, after the lease is open. */
     private volatile @Nullable ClaimWatch watch;
 
-    /** Written once, by the one whose asking for the release counts. */
+    /** Written once, by the thread whose release counts. */
     private volatile long releasedAtNanos;
 
     /** Written when the lease is handed out, and again if no work has begun under it. */
     private volatile boolean handedOut;
 
-    /** Whether anything was signalled after it was held: a read lease that follows has to ask the store. Written by the thread that signals. */
+    /**
+     * Whether a signal arrived after the lease was held: a read lease that follows then renews at once. Written by the
+     * signalling thread.
+     */
     private volatile boolean wasSignalledLast;
 
-    /** Of the automatic renewals since the last one that was confirmed; for the words of a loss only. */
+    /** The failure of an automatic renewal since the last confirmed one; only for the words of a loss. */
     private volatile @Nullable LockBackendException lastRenewalFailure;
 
     private HeldLease(
@@ -93,7 +100,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         handle = new WeakReference<>(handleOut[0]);
     }
 
-    /** Starts to look after a grant. Whoever has the handle has the lease. */
+    /** Opens the lease of a grant. The lease lasts as long as its handle is reachable. */
     static LeaseHandle open(LockSettings lock, LockClaim claim, Grant grant, @Nullable ClaimWatch watch) {
         return open(lock, claim, grant, null, watch);
     }
@@ -102,7 +109,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
             LockSettings lock, LockClaim claim, Grant grant, @Nullable HeldLease before, @Nullable ClaimWatch watch) {
         LeaseHandle[] handle = new LeaseHandle[1];
         HeldLease lease = new HeldLease(lock, claim, grant, before, handle);
-        lock.engine().open(lease); // first: the watch may end it at once
+        lock.engine().open(lease); // before the watch, which may end the lease at once
         lease.attach(watch != null ? watch : ClaimWatch.start(lock.engine().backend, claim, lease));
         lease.setAlarm();
         return handle[0];
@@ -114,7 +121,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         boolean unused = claimed.armedSoFar();
         Phase phase = state.phase();
         if (phase == Phase.LOST || phase == Phase.RELEASED || phase == Phase.EXPORTED) {
-            claimed.dispose(); // it ended before there was a watch to end
+            claimed.dispose(); // the lease ended before the watch was set
         }
     }
 
@@ -126,7 +133,9 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         return claim;
     }
 
-    /** As the next renewal carries it: for the usual lease, or for the rest of the minimum. */
+    /**
+     * Returns the claim as the next renewal carries it: with the usual lease duration, or with the rest of the minimum.
+     */
     LockClaim renewal() {
         LockTerms terms = lock.terms();
         return terms.minHoldNanos() == 0
@@ -137,7 +146,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
                         terms.operationNanos()));
     }
 
-    /** The store keeps what was handed out until then. */
+    /** Returns until when the server keeps a lease that was handed out. */
     private long keptUntilNanos() {
         return grantedAtNanos + lock.terms().minHoldNanos();
     }
@@ -150,13 +159,16 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         return state.phase() == Phase.HELD;
     }
 
-    /** Also the one that is to be handed on after that. */
+    /** Includes a lease that is to be exported after the renewal. */
     boolean isToBeRenewed() {
         Phase phase = state.phase();
         return phase == Phase.HELD || phase == Phase.EXPORTING;
     }
 
-    /** By its holder, in one way or the other: nothing is nested in it any more, and no loss is to be told. */
+    /**
+     * Returns whether the holder has ended the lease in any way: no lease is nested in it any more, and there is no
+     * loss to report.
+     */
     boolean isReleased() {
         return switch (state.phase()) {
             case RELEASED, RELEASING, EXPORTING, EXPORTED, STOPPING, DOWNGRADING, DOWNGRADED -> true;
@@ -169,8 +181,8 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     }
 
     /**
-     * Once this has been false it stays so: seeing the deadline passed decides the loss, and an answer that comes after that does not
-     * count any more.
+     * After it has returned false, it never returns true again. To see the deadline passed decides the loss, and a
+     * later answer does not count any more.
      */
     boolean isValid() {
         LeaseState current = state;
@@ -179,7 +191,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
             return true;
         }
         if (current.phase() == Phase.HELD) {
-            // Told by the timer: whoever merely asks does not want to run the handlers of the loss.
+            // The timer signals the loss: the caller of this method does not expect to run the handlers of the loss.
             decide(s -> s.tick(now), this::actSoon);
         }
         return state.isValid(now);
@@ -217,7 +229,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         return loss().exception(claim.key().name(), fencingToken);
     }
 
-    /** What it means for a nested lease that this one is not valid any more. */
+    /** Returns the loss of a nested lease, when this lease is not valid any more. */
     Loss lossOfViews() {
         return isReleased() ? Loss.outermostReleased() : loss();
     }
@@ -243,30 +255,30 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         return signals;
     }
 
-    /** Its holder is about to have it. */
+    /** Called right before the holder gets the lease. */
     void handedOut() {
         handedOut = true;
         story.begun(lock.engine().events);
     }
 
-    /** The least hold time counts only if it was handed out. */
+    /** Releases; the least hold time counts only if the lease was handed out. */
     void release() {
         long now = lock.engine().alarms.now();
         decide(s -> s.releaseAsked(now));
     }
 
-    /** No work has begun under it: there is nothing to keep the lock for. */
+    /** Releases a lease under which no work has begun: the minimum does not apply. */
     void releaseUnused() {
         handedOut = false;
         release();
     }
 
-    /** False when something else follows it, or was asked for before. What becomes of it is told to the export. */
+    /** Returns false when the lease has, or had, another successor. The export gets the result. */
     boolean export(LeaseExport wanted) {
         return succeedBy(wanted, LeaseState::exportAsked);
     }
 
-    /** False when something else follows it, or was asked for before. What becomes of it is told to the downgrade. */
+    /** Returns false when the lease has, or had, another successor. The downgrade gets the result. */
     boolean downgrade(LeaseDowngrade wanted) {
         return succeedBy(wanted, LeaseState::downgradeAsked);
     }
@@ -279,7 +291,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         decide(s -> asked.apply(s, now));
         Phase phase = state.phase();
         if (phase == Phase.LOST || phase == Phase.RELEASING || phase == Phase.RELEASED) {
-            wanted.failed(lost()); // it had ended before
+            wanted.failed(lost()); // the lease had ended before
         }
         return true;
     }
@@ -292,23 +304,23 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         decide(LeaseState::downgradeCancelled);
     }
 
-    /** No process will ever have the text. */
+    /** Releases the claim: no process will get the text. */
     void releaseHandedOn() {
         endAtStore(lock.storeForgetsAtNanos(), new ReleaseInBackground());
     }
 
-    /** The text comes last: another process may hold the lock from then on. */
+    /** Emits the text last: another process may hold the lock from then on. */
     private void exported() {
         long left = lock.terms().minHoldNanos() == 0
                 ? 0
                 : Math.max(0, keptUntilNanos() - lock.engine().alarms.now());
-        boolean unused = tellEnd(new LockEvent.HandedOn(claim.key().name(), fencingToken, heldFor()));
+        boolean unused = reportEnd(new LockEvent.HandedOn(claim.key().name(), fencingToken, heldFor()));
         try {
             end(() -> {});
         } finally {
             if (succession instanceof LeaseExport wanted) {
-                // Attempts of this client may still be under way. A release that has a later number than any of them
-                // leaves a trace for those.
+                // Attempts of this client may still be under way. A release with a higher number than all of them
+                // leaves a tombstone on the server for them.
                 LockClaim usual =
                         claim.withLease(lock.options().leaseDuration()).withAttempt(claim.attempt() + 1);
                 wanted.succeeded(new ExportedLease(usual, fencingToken, left).text());
@@ -316,7 +328,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         }
     }
 
-    /** An attempt of the same claim with the next number and the other kind. */
+    /** Sends an attempt of the same claim with the next number and the other kind. */
     private void askForReadLease() {
         LockClaim attempt = new LockClaim(
                 reading().key(), claim.id(), renewal().lease(), Waiting.NONE, lastAttempt.attempt() + 1, 0, 1);
@@ -342,12 +354,12 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         return state.phase() == Phase.DOWNGRADING;
     }
 
-    /** The store does not hold it for this claim, or has granted it anew. */
+    /** Handles the answer that the claim does not hold the lock, or a new grant. */
     void downgradeDenied() {
         decide(LeaseState::renewalDenied);
     }
 
-    /** The store has made a reader of the claim, at that attempt. */
+    /** Handles the answer that the claim is now a reader, as of that attempt. */
     void downgraded(LockClaim attempt, long sentAtNanos, long leaseNanos) {
         long now = lock.engine().alarms.now();
         decide(s -> s.downgraded(sentAtNanos, leaseNanos, now), action -> {
@@ -368,12 +380,12 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         setAlarm();
     }
 
-    /** What an attempt may have got that came too late for this lease. */
+    /** Releases a lock that an attempt may have got too late for this lease. */
     void releaseInBackground(LockClaim attempt) {
         ReleaseLoop.start(lock, attempt, lock.storeForgetsAtNanos(), new ReleaseInBackground());
     }
 
-    /** The hold goes on: this lease ends without an event, and its watch and its story are those of the read lease. */
+    /** Continues the hold: this lease ends without an event, and the read lease takes over its watch and its story. */
     private void goOnAsReader(LockClaim attempt, long sentAtNanos, long leaseNanos) {
         Grant grant = new Grant(fencingToken, sentAtNanos, leaseNanos, Grant.Standing.CONFIRMED);
         LeaseHandle reader = open(reading(), attempt, grant, this, watch);
@@ -392,7 +404,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         });
     }
 
-    /** The renewal did not go out, since it is not held any more. */
+    /** Handles a renewal that was not sent, since the lease is not held any more. */
     void renewalNotSent() {
         long now = lock.engine().alarms.now();
         decide(s -> s.renewalFailed(true, now));
@@ -402,7 +414,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         decide(s -> s.lose(LossReason.CLIENT_CLOSED));
     }
 
-    /** The outcome of a renewal that the user asked for. */
+    /** Handles the result of a renewal by the user. */
     void renewedByHand(long sentAtNanos, Renewal answer) {
         renewed(sentAtNanos, answer, false);
     }
@@ -443,7 +455,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     public void signalled(ClaimWatch from, WatchSignal signal) {
         noteSignal();
         if (!equals(from.target())) {
-            from.target().signalled(from, signal); // it was on its way here when the read lease took over
+            from.target().signalled(from, signal); // it was on its way when the read lease took over
         } else if (signal instanceof WatchSignal.Lost gone) {
             decide(s -> s.lose(gone.reason()));
         } else if (!(signal instanceof WatchSignal.Granted)) {
@@ -461,7 +473,10 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         }
     }
 
-    /** Before the target is looked at: a read lease becomes the target first, and asks for this then. So one of the two sees it. */
+    /**
+     * Runs before the target is read: a read lease first becomes the target, and then reads this flag. So one of the
+     * two sees the signal.
+     */
     private void noteSignal() {
         if (state.phase() != Phase.HELD) {
             wasSignalledLast = true;
@@ -477,7 +492,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     private void tick() {
         long now = lock.engine().alarms.now();
         if (handle.get() == null && isHeld() && !Validity.isOver(state.validUntilNanos(), now)) {
-            boolean unused = tellEnd(new LockEvent.LeaseAbandoned(claim.key().name(), fencingToken, heldFor()));
+            boolean unused = reportEnd(new LockEvent.LeaseAbandoned(claim.key().name(), fencingToken, heldFor()));
             release();
         } else {
             decide(s -> s.tick(now));
@@ -485,7 +500,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         }
     }
 
-    /** Until the state is still the one that the alarm was set for: another thread may have set it for a newer one in between. */
+    /** Repeats until the alarm fits the present state: another thread may have set it for a newer state in between. */
     private void setAlarm() {
         LeaseState current;
         do {
@@ -514,7 +529,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
                 .alarms
                 .set(Alarm.atTheLatestAtClose(once), lock.engine().alarms.now());
         if (lock.engine().alarms.isClosed()) {
-            once.run(); // nothing rings any more
+            once.run(); // the clock is closed: no alarm rings any more
         }
     }
 
@@ -534,7 +549,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
 
     private void act(LeaseAction action) {
         switch (action) {
-            case NONE, GO_ON_AS_READER -> {} // the answer brings what the read lease needs
+            case NONE, GO_ON_AS_READER -> {} // the answer has the data for the read lease
             case STOP_RENEWING -> stopRenewing();
             case RENEW_BEFORE_EXPORT -> {
                 try {
@@ -551,7 +566,8 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
                 releasedAtNanos = lock.engine().alarms.now();
                 lock.engine().alarms.off(alarm);
                 try {
-                    signals.releaseAsked(); // first: nested work must not go on when the next owner is let in
+                    // before the release: nested work must not go on when the next owner gets the lock
+                    signals.releaseAsked();
                 } finally {
                     endAtStore(state.validUntilNanos(), this);
                 }
@@ -571,7 +587,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         signals.releaseAsked(); // nested work must not go on
     }
 
-    /** Tells the holder. */
+    /** Signals the end to the holder. */
     private void signal(LeaseAction action) {
         if (action == LeaseAction.SIGNAL_RELEASED) {
             end(() -> {});
@@ -593,11 +609,11 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     }
 
     private void signalLoss(Runnable then) {
-        lock.engine().alarms.off(alarm); // of a lease that is released it is off already
+        lock.engine().alarms.off(alarm); // a released lease has no alarm any more
         LossReason reason = state.lossReason();
         if (reason != null) {
             String why = loss().why();
-            boolean unused = tellEnd(new LockEvent.Lost(claim.key().name(), fencingToken, reason, heldFor(), why));
+            boolean unused = reportEnd(new LockEvent.Lost(claim.key().name(), fencingToken, reason, heldFor(), why));
         }
         end(then);
     }
@@ -615,19 +631,20 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
             if (wanted != null && state.lossReason() != null) {
                 wanted.failed(lost());
             }
-            lock.engine().ended(this); // last: whoever waits for the end of all finds the release begun
+            // last: a caller that waits for the end of all leases then finds the release begun
+            lock.engine().ended(this);
         }
     }
 
     @Override
     public void released(Ownership ownership, boolean unknownBefore) {
-        decide(s -> s.releaseAnswered(ownership, unknownBefore), this::tellAndAct);
+        decide(s -> s.releaseAnswered(ownership, unknownBefore), this::reportAndAct);
     }
 
-    /** In this order: whoever was told that the lease has ended, or that the client is closed, finds it counted. */
-    private void tellAndAct(LeaseAction action) {
+    /** In this order: a caller that gets the end of the lease, or of the client, then finds the release counted. */
+    private void reportAndAct(LeaseAction action) {
         if (action == LeaseAction.SIGNAL_RELEASED && lock.engine().events.areWanted()) {
-            boolean unused = tellEnd(new LockEvent.Released(claim.key().name(), fencingToken, heldUntilReleased()));
+            boolean unused = reportEnd(new LockEvent.Released(claim.key().name(), fencingToken, heldUntilReleased()));
         }
         act(action);
     }
@@ -640,13 +657,13 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     @Override
     public void unconfirmed(LockBackendException lastFailure) {
         String name = claim.key().name();
-        if (!tellEnd(new LockEvent.ReleaseUnconfirmed(name, fencingToken, heldUntilReleased(), lastFailure))) {
+        if (!reportEnd(new LockEvent.ReleaseUnconfirmed(name, fencingToken, heldUntilReleased(), lastFailure))) {
             lock.engine().events.report(new LockEvent.WithdrawalUnconfirmed(name, lastFailure));
         }
         decide(LeaseState::releaseGivenUp);
     }
 
-    private boolean tellEnd(LockEvent end) {
+    private boolean reportEnd(LockEvent end) {
         return story.ended(end, lock.engine().events);
     }
 
@@ -654,7 +671,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         return Duration.ofNanos(releasedAtNanos - grantedAtNanos);
     }
 
-    /** The end was told already. After a loss, only a lease that the closing client could not free is worth a word. */
+    /** Releases after the end was reported. After a loss, it reports a failure only if the client was closing. */
     private final class ReleaseInBackground implements ReleaseLoop.Result {
 
         @Override

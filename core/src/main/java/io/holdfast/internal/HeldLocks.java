@@ -26,10 +26,11 @@ final class HeldLocks {
     }
 
     /**
-     * The lease that covers an acquisition of this lock: one of the same lock, or the write lease for a read lock. None covers a permit
-     * of a semaphore, which counts: nested permits must be as many as nested acquisitions.
+     * Returns the lease that covers an acquisition of this lock: one of the same lock, or the write lease for a read
+     * lock. No lease covers a permit of a semaphore, because permits are counted: nested acquisitions need as many
+     * permits.
      *
-     * @throws IllegalStateException if a read lock would be upgraded, or the lock is not to be nested
+     * @throws IllegalStateException if a read lock would be upgraded, or the lock is not re-entrant
      * @throws io.holdfast.LockLostException if that lease is lost
      */
     static Optional<LeaseHandle> covering(LockSettings lock, ContextView context) {
@@ -44,7 +45,7 @@ final class HeldLocks {
         return Optional.empty();
     }
 
-    /** Without the rules for acquiring. */
+    /** Returns the lease without the rules for acquiring. */
     static Optional<LeaseHandle> current(LockSettings lock, ContextView context) {
         for (HeldLocks held = in(context); held != null; held = held.outer) {
             if (held.isOf(lock) && !held.upgrades(lock.key()) && held.lease.isValid()) {
@@ -66,7 +67,7 @@ final class HeldLocks {
                 && (isReadWrite(mine.kind()) || mine.kind() == lock.key().kind());
     }
 
-    /** False when the lease was released: then there is nothing to nest in. */
+    /** Returns false when the lease was released: no acquisition can nest in it. */
     private boolean covers(LockSettings lock) {
         if (lease.held().isReleased()) {
             return false;
@@ -76,7 +77,7 @@ final class HeldLocks {
             return true;
         }
         if (lease.held().isReleased()) {
-            return false; // on another thread, a moment ago
+            return false; // released on another thread, a moment ago
         }
         throw lease.lost();
     }

@@ -7,7 +7,10 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
-/** One subscription to {@code downgrade}: told the read lease, or why there is none; or it leaves before that, and the lock is released. */
+/**
+ * One subscription to {@code downgrade}: it emits the read lease, or the error; after a cancellation before that, the
+ * lock is released.
+ */
 final class LeaseDowngrade implements LeaseSuccession, Subscription {
 
     private final HeldLease writer;
@@ -29,7 +32,7 @@ final class LeaseDowngrade implements LeaseSuccession, Subscription {
         }
     }
 
-    /** Before the read lease is there, the writer is released; after that, {@link #emit} finds that the subscriber has left. */
+    /** Before the read lease is open, this releases the writer; after that, {@link #emit} detects the cancellation. */
     @Override
     public void cancel() {
         emission.leave(writer::downgradeCancelled);
@@ -40,7 +43,7 @@ final class LeaseDowngrade implements LeaseSuccession, Subscription {
         emission.fail(why);
     }
 
-    /** The read lease is open. */
+    /** Handles the opened read lease. */
     void succeeded(LeaseHandle reader) {
         emission.deliver(() -> emit(reader), disposed -> {
             reader.held().release();

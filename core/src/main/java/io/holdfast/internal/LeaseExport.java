@@ -11,19 +11,19 @@ import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * One subscription to {@code export}: told the text, or why there is none; or it leaves before that, and the lock is released. One atomic field decides
- * between the two, so that there is no text that was dropped and no lock that stays held for it.
+ * One subscription to {@code export}: it emits the text, or the error; after a cancellation before that, the lock is
+ * released. One atomic field decides between the two. So a dropped text never keeps a lock held.
  */
 final class LeaseExport implements LeaseSuccession, Subscription {
 
     private enum Stage {
-        /** Nothing was requested: the lease is not touched. */
+        /** No request yet: the lease is unchanged. */
         IDLE,
-        /** The lease is asked to end. */
+        /** The end of the lease is requested. */
         ASKED,
-        /** The lease is handed on, and its text is on its way to the subscriber. */
+        /** The lease was handed on, and its text is on its way to the subscriber. */
         READY,
-        /** The subscriber was told, or has left. */
+        /** The subscriber has its signal, or has cancelled. */
         OVER
     }
 
@@ -79,7 +79,7 @@ final class LeaseExport implements LeaseSuccession, Subscription {
                 }
             });
         } else {
-            lease.held().releaseHandedOn(); // the subscriber has left meanwhile
+            lease.held().releaseHandedOn(); // the subscriber has cancelled meanwhile
         }
     }
 
@@ -101,7 +101,7 @@ final class LeaseExport implements LeaseSuccession, Subscription {
         try {
             Disposable unused = deliverOn.schedule(signal);
         } catch (RejectedExecutionException disposed) {
-            signal.run(); // a late thread beats no signal
+            signal.run(); // the scheduler is disposed: this thread signals
         }
     }
 }

@@ -16,14 +16,14 @@ import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 
 /**
- * The user's side of a lease. The engine holds it weakly, so everything that must keep the lease alive refers to this object: the
- * publishers made here do.
+ * The user's side of a lease. The engine holds it weakly. So each object that must keep the lease alive refers to it,
+ * such as the publishers made here.
  */
 final class LeaseHandle implements EngineLease, Emission.Returnable {
 
     private final HeldLease held;
 
-    /** Whether a {@code withLock} or a {@code MultiLease} has it, and releases it. Written before the user has it. */
+    /** Whether a {@code withLock} or a {@code MultiLease} owns it, and releases it. Written before the user gets it. */
     private volatile boolean isPart;
 
     LeaseHandle(HeldLease held) {
@@ -59,7 +59,7 @@ final class LeaseHandle implements EngineLease, Emission.Returnable {
         return Mono.defer(() -> held.signals().loss().doOnTerminate(this::stayReachable));
     }
 
-    /** Completes when its release is asked for, or when it is lost: what nested leases wait for. */
+    /** Completes when the release is requested, or when the lease is lost; nested leases wait for it. */
     Mono<Void> noLongerHeld() {
         return Mono.defer(() -> held.signals().noLongerHeld().doOnTerminate(this::stayReachable));
     }
@@ -89,7 +89,10 @@ final class LeaseHandle implements EngineLease, Emission.Returnable {
         return held.lost();
     }
 
-    /** The waiting subscriber refers to this method, and so to this handle: who waits for the loss has not abandoned the lease. */
+    /**
+     * The waiting subscriber refers to this method, and so to this handle: a lease with a subscriber to its loss is not
+     * abandoned.
+     */
     private void stayReachable() {}
 
     @Override
@@ -179,7 +182,7 @@ final class LeaseHandle implements EngineLease, Emission.Returnable {
         }
         return backend.features().contains(LockFeature.DOWNGRADE)
                 ? null
-                : new UnsupportedOperationException("back end %s cannot make a writer a reader, it has only %s"
+                : new UnsupportedOperationException("back end %s cannot turn a writer into a reader, it has only %s"
                         .formatted(backend.name(), backend.features()));
     }
 
@@ -193,7 +196,7 @@ final class LeaseHandle implements EngineLease, Emission.Returnable {
 
     @Override
     public void watchLoss(Holder holder) {
-        held.signals().tellOfLoss(holder);
+        held.signals().watchLoss(holder);
     }
 
     @Override
@@ -204,7 +207,7 @@ final class LeaseHandle implements EngineLease, Emission.Returnable {
     @Override
     public void release(Holder holder) {
         held.release();
-        held.signals().tellOfRelease(holder);
+        held.signals().watchRelease(holder);
     }
 
     private <T> Mono<T> delivered(Mono<T> result) {

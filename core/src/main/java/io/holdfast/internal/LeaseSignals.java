@@ -15,8 +15,8 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * What may be waited for: the loss of a lease, the end of its release, and, by nested leases, that it is not held any more. All replay.
- * Most leases end before anything waits, so each is made when it is asked for.
+ * The signals of a lease: its loss, the end of its release, and, for nested leases, the end of the hold. All replay.
+ * Most leases end without a subscriber, so each signal is made when it is first used.
  */
 final class LeaseSignals {
 
@@ -24,7 +24,7 @@ final class LeaseSignals {
 
     private final @Nullable Scheduler deliverOn;
 
-    // All below: written under the monitor; signalled outside of it.
+    // The fields below are written under the monitor; signals are emitted outside of it.
     private Sinks.@Nullable One<LossReason> loss;
     private Sinks.@Nullable Empty<Void> released;
     private Sinks.@Nullable Empty<Void> noLongerHeld;
@@ -39,7 +39,7 @@ final class LeaseSignals {
         this.deliverOn = deliverOn;
     }
 
-    /** One value on loss; empty after a release. */
+    /** Emits one value on loss; completes empty after a release. */
     Mono<LossReason> loss() {
         Sinks.One<LossReason> sink;
         synchronized (this) {
@@ -48,11 +48,11 @@ final class LeaseSignals {
             }
             sink = loss;
         }
-        tell();
+        signalDue();
         return delivered(sink.asMono());
     }
 
-    /** Empty when released, or when that takes long; an error after a loss. */
+    /** Completes empty after the release, or when that takes long; fails after a loss. */
     Mono<Void> released() {
         Sinks.Empty<Void> sink;
         synchronized (this) {
@@ -61,11 +61,11 @@ final class LeaseSignals {
             }
             sink = released;
         }
-        tell();
+        signalDue();
         return delivered(sink.asMono());
     }
 
-    /** Empty when the release is asked for, before it is sent, or after a loss. */
+    /** Completes empty when the release is requested, before it is sent, or after a loss. */
     Mono<Void> noLongerHeld() {
         Sinks.Empty<Void> sink;
         synchronized (this) {
@@ -74,27 +74,27 @@ final class LeaseSignals {
             }
             sink = noLongerHeld;
         }
-        tell();
+        signalDue();
         return delivered(sink.asMono());
     }
 
-    /** Tells it of a loss; a release that ends is not for it. */
-    void tellOfLoss(Holder watching) {
+    /** Registers a receiver of the loss; the end of a release is not for it. */
+    void watchLoss(Holder watching) {
         synchronized (this) {
             holder = watching;
             if (!isHolderDue()) {
                 return;
             }
         }
-        tell();
+        signalDue();
     }
 
     synchronized void forgetHolder() {
         holder = null;
     }
 
-    /** Tells it of the end of the release, which was asked for; not of a loss any more. */
-    void tellOfRelease(Holder releasing) {
+    /** Registers a receiver of the end of the release, which was requested; from then on it gets no loss. */
+    void watchRelease(Holder releasing) {
         synchronized (this) {
             holder = releasing;
             holderReleases = true;
@@ -102,7 +102,7 @@ final class LeaseSignals {
                 return;
             }
         }
-        tell();
+        signalDue();
     }
 
     void releaseAsked() {
@@ -112,14 +112,14 @@ final class LeaseSignals {
                 return;
             }
         }
-        tell();
+        signalDue();
     }
 
     void releaseTakesLong() {
         synchronized (this) {
             releaseTakesLong = true;
         }
-        tell();
+        signalDue();
     }
 
     void end(@Nullable LockLostException reason) {
@@ -127,28 +127,28 @@ final class LeaseSignals {
             ended = true;
             lost = reason;
         }
-        tell();
+        signalDue();
     }
 
-    /** May be called by several at once: a sink that is told already stays as it is. */
-    private void tell() {
+    /** Emits the signals that are due. Several threads may call it at once: a sink ignores a second signal. */
+    private void signalDue() {
         Sinks.One<LossReason> lossSink;
         Sinks.Empty<Void> nestedSink;
         Sinks.Empty<Void> releasedSink;
-        Holder told;
+        Holder receiver;
         boolean isRelease;
         LockLostException reason;
         synchronized (this) {
             isRelease = holderReleases;
-            told = isHolderDue() ? holder : null;
-            holder = told == null ? holder : null; // once
+            receiver = isHolderDue() ? holder : null;
+            holder = receiver == null ? holder : null; // only once
             lossSink = ended ? loss : null;
             nestedSink = ended || releaseAsked ? noLongerHeld : null;
             releasedSink = ended || releaseTakesLong ? released : null;
             reason = lost;
         }
-        if (told != null && !isRelease) {
-            deliver(told, false, reason);
+        if (receiver != null && !isRelease) {
+            deliver(receiver, false, reason);
         }
         if (lossSink != null) {
             emit(() -> reason == null ? lossSink.tryEmitEmpty() : lossSink.tryEmitValue(reason.reason()));
@@ -159,35 +159,35 @@ final class LeaseSignals {
         if (releasedSink != null) {
             Sinks.EmitResult unused = reason == null ? releasedSink.tryEmitEmpty() : releasedSink.tryEmitError(reason);
         }
-        if (told != null && isRelease) {
-            deliver(told, true, reason);
+        if (receiver != null && isRelease) {
+            deliver(receiver, true, reason);
         }
     }
 
-    /** Under the monitor. */
+    /** Called under the monitor. */
     private boolean isHolderDue() {
         return holderReleases ? ended || releaseTakesLong : lost != null;
     }
 
-    /** Where {@link #delivered} signals. */
-    private void deliver(Holder told, boolean isRelease, @Nullable LockLostException reason) {
+    /** Signals on the same scheduler as {@link #delivered}. */
+    private void deliver(Holder receiver, boolean isRelease, @Nullable LockLostException reason) {
         if (deliverOn != null) {
             try {
-                Disposable unused = deliverOn.schedule(() -> tell(told, isRelease, reason));
+                Disposable unused = deliverOn.schedule(() -> signal(receiver, isRelease, reason));
             } catch (RejectedExecutionException disposed) {
-                tell(told, isRelease, reason); // a late thread beats no signal
+                signal(receiver, isRelease, reason); // the scheduler is disposed: this thread signals
             }
         } else {
-            tell(told, isRelease, reason);
+            signal(receiver, isRelease, reason);
         }
     }
 
-    private static void tell(Holder told, boolean isRelease, @Nullable LockLostException reason) {
+    private static void signal(Holder receiver, boolean isRelease, @Nullable LockLostException reason) {
         try {
             if (isRelease) {
-                told.released(reason);
+                receiver.released(reason);
             } else {
-                told.lost();
+                receiver.lost();
             }
         } catch (Throwable broken) {
             Exceptions.throwIfJvmFatal(broken);
@@ -203,13 +203,16 @@ final class LeaseSignals {
         }
     }
 
-    /** A subscriber that breaks rule 2.13: the lease must end all the same, and the others of its batch be renewed. */
+    /**
+     * Handles a subscriber that breaks rule 2.13 of Reactive Streams: the lease must end all the same, and the other
+     * leases of its batch be renewed.
+     */
     private static void logBroken(Throwable broken) {
-        LOG.error("a subscriber threw when it was told that a lease has ended", broken);
+        LOG.error("a subscriber threw at the signal that its lease has ended", broken);
     }
 
     private <T> Mono<T> delivered(Mono<T> signal) {
-        // A late thread beats no signal, of a loss above all: the work would go on.
+        // If the scheduler is disposed, this thread signals. Without the signal of a loss, the work would go on.
         return deliverOn == null
                 ? signal
                 : signal.publishOn(deliverOn).onErrorResume(RejectedExecutionException.class, disposed -> signal);

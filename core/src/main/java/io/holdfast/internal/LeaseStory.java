@@ -4,28 +4,31 @@ import io.holdfast.LockEvent;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 /**
- * Pairs each Acquired event of a lease with exactly one end event, in this order. A lease that was never handed out has no events: it
- * belongs to its acquisition, which has an end of its own.
+ * Pairs each Acquired event of a lease with exactly one end event, in this order. A lease that was never handed out has
+ * no events: it belongs to its acquisition, which has its own end event.
  */
 final class LeaseStory {
 
-    private static final Object UNTOLD = new Object();
+    private static final Object NOT_BEGUN = new Object();
     private static final Object BEGUN = new Object();
 
     private static final AtomicReferenceFieldUpdater<LeaseStory, Object> CHAPTER =
             AtomicReferenceFieldUpdater.newUpdater(LeaseStory.class, Object.class, "chapter");
 
-    /** UNTOLD, then BEGUN, then the event that ended it; an end may come first and is told after the beginning. */
-    private volatile Object chapter = UNTOLD;
+    /** NOT_BEGUN, then BEGUN, then the end event. An end may come first; it is reported after the beginning. */
+    private volatile Object chapter = NOT_BEGUN;
 
-    /** The lease was told to be handed out. */
+    /** Called when the beginning was reported. */
     void begun(Events events) {
-        if (!CHAPTER.compareAndSet(this, UNTOLD, BEGUN) && chapter instanceof LockEvent end) {
-            events.report(end); // a loss on another thread was faster
+        if (!CHAPTER.compareAndSet(this, NOT_BEGUN, BEGUN) && chapter instanceof LockEvent end) {
+            events.report(end); // the loss on another thread came first
         }
     }
 
-    /** False when it is not told: the end was told before, or nobody has the lease, for the time being at least. */
+    /**
+     * Returns false when it does not report the end: an end was reported before, or the lease is not handed out, so far
+     * at least.
+     */
     boolean ended(LockEvent end, Events events) {
         Object seen = chapter;
         while (!(seen instanceof LockEvent)) {

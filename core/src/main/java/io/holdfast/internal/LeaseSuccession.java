@@ -1,8 +1,8 @@
 package io.holdfast.internal;
 
-/** What follows a lease that ends without a release: its text for another process, or a read lease. */
+/** The successor of a lease that ends without a release: a text for another process, or a read lease. */
 interface LeaseSuccession {
 
-    /** Nothing follows: the lease was lost. */
+    /** Handles the loss of the lease: there is no successor. */
     void failed(Throwable why);
 }

@@ -11,10 +11,10 @@ import io.holdfast.spi.Waiting;
 /**
  * A lock's name and options, checked against its client.
  *
- * @param engine what all locks of the client share
- * @param key which lock
+ * @param engine the parts that all locks of the client share
+ * @param key the lock
  * @param permits how many permits each of its leases takes; 1 unless a semaphore
- * @param terms how it is acquired and kept
+ * @param terms the options, and values computed from them
  */
 record LockSettings(Engine engine, LockKey key, int permits, LockTerms terms) {
 
@@ -28,10 +28,11 @@ record LockSettings(Engine engine, LockKey key, int permits, LockTerms terms) {
     }
 
     /**
-     * The same semaphore, each of whose leases takes so many permits.
+     * Returns the same semaphore with another number of permits for each lease.
      *
-     * @throws IllegalArgumentException if it does not have so many
-     * @throws UnsupportedOperationException if they are several, and the claims of this back end take one each
+     * @throws IllegalArgumentException if the semaphore does not have that many
+     * @throws UnsupportedOperationException if the number is more than 1, and the claims of this back end take one
+     *     permit each
      */
     LockSettings withPermits(int taken) {
         if (taken < 1 || taken > key.permits()) {
@@ -55,7 +56,7 @@ record LockSettings(Engine engine, LockKey key, int permits, LockTerms terms) {
         return terms.options();
     }
 
-    /** The time limit of one operation. */
+    /** Returns the time limit of one operation. */
     long operationNanos() {
         return terms.operationNanos();
     }
@@ -65,7 +66,7 @@ record LockSettings(Engine engine, LockKey key, int permits, LockTerms terms) {
         return new LockClaim(key, engine.ids.next(), terms.claimLease(), waiting, 1, 0, permits);
     }
 
-    /** Until then the store may hold what a request that is in flight now asks for. */
+    /** Returns until when the server may keep a lock for a request that is in flight now. */
     long storeForgetsAtNanos() {
         return engine.alarms.now() + terms.claimLease().toNanos() + operationNanos();
     }

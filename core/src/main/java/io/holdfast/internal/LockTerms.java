@@ -7,15 +7,16 @@ import io.holdfast.internal.state.LeaseTerms;
 import java.time.Duration;
 
 /**
- * Options with what follows from them, computed once for all locks that share them.
+ * Options with the values computed from them, once for all locks that share them.
  *
- * @param options how a lock is acquired and kept
+ * @param options the options
  * @param operationNanos the time limit of one operation
- * @param tryPlan of {@code tryAcquire}
- * @param acquirePlan of {@code acquire}
- * @param minHoldNanos how long the store keeps a grant at least; 0 for no minimum
- * @param claimLease what a claim asks for: the lease, or longer so that the minimum fits into it
- * @param unbounded of a lease without a longest hold time
+ * @param tryPlan the plan of {@code tryAcquire}
+ * @param acquirePlan the plan of {@code acquire}
+ * @param minHoldNanos how long the server keeps a grant at least; 0 for no minimum
+ * @param claimLease the lease duration that a claim requests: that of the options, or a longer one so that the minimum
+ *     fits into it
+ * @param unbounded the terms of a lease without a longest hold time
  */
 record LockTerms(
         LockOptions options,
@@ -29,11 +30,12 @@ record LockTerms(
     /**
      * Checks the options against a client.
      *
-     * @throws IllegalArgumentException if its operation timeout is too long for the lease, or the back end cannot keep a lease so long
-     * @throws UnsupportedOperationException if there is a least hold time, and the back end does not keep one
+     * @throws IllegalArgumentException if its operation timeout is too long for the lease, or the back end cannot keep
+     *     a lease that long
+     * @throws UnsupportedOperationException if there is a least hold time, and the back end does not have this feature
      */
     static LockTerms of(Engine engine, LockOptions options) {
-        Mode mode = options.waitTimeout().filter(Duration::isZero).isPresent() ? Mode.ONE_LOOK : Mode.WAIT;
+        Mode mode = options.waitTimeout().filter(Duration::isZero).isPresent() ? Mode.ONE_ATTEMPT : Mode.WAIT;
         long operationNanos = engine.operationTimeout(options).toNanos();
         long minHoldNanos = options.minHoldTime().map(Duration::toNanos).orElse(0L);
         Duration claimLease = MinHold.lease(options.leaseDuration(), minHoldNanos, operationNanos);

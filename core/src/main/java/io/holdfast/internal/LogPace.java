@@ -1,29 +1,31 @@
 package io.holdfast.internal;
 
-/** Lets the first of many equal lines through, and then one in five seconds that tells how many there were. Thread-safe. */
+/**
+ * Passes the first of many equal lines to the log, and then one in five seconds with the number of lines. Thread-safe.
+ */
 final class LogPace {
 
     static final long QUIET_NANOS = 5_000_000_000L;
 
-    private boolean hasTold;
-    private long toldNanos;
-    private long untold;
+    private boolean hasLogged;
+    private long loggedNanos;
+    private long unlogged;
 
     /**
-     * A line is due.
+     * Counts a line.
      *
-     * @param nowNanos of a monotonic clock
-     * @return zero to say nothing, or for how many lines this one stands, itself included
+     * @param nowNanos the time of a monotonic clock
+     * @return zero to log nothing; otherwise for how many lines this one stands, itself included
      */
     synchronized long count(long nowNanos) {
-        untold++;
-        if (hasTold && nowNanos - toldNanos < QUIET_NANOS) {
+        unlogged++;
+        if (hasLogged && nowNanos - loggedNanos < QUIET_NANOS) {
             return 0;
         }
-        hasTold = true;
-        toldNanos = nowNanos;
-        long count = untold;
-        untold = 0;
+        hasLogged = true;
+        loggedNanos = nowNanos;
+        long count = unlogged;
+        unlogged = 0;
         return count;
     }
 }

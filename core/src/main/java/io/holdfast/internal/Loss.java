@@ -8,11 +8,11 @@ import io.holdfast.internal.state.LeaseState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why a lease does not hold its lock, with the words for a person.
+ * The reason why a lease does not hold its lock, with the words for a message.
  *
- * @param reason one word for programs
- * @param why what happened; goes on from "was lost: "
- * @param cause the failure of the last renewal, where that let the deadline pass
+ * @param reason the reason for programs
+ * @param why what happened; continues "was lost: "
+ * @param cause the failure of the last renewal, if the deadline passed because of it
  */
 record Loss(LossReason reason, String why, @Nullable LockBackendException cause) {
 
@@ -29,50 +29,50 @@ record Loss(LossReason reason, String why, @Nullable LockBackendException cause)
             "the outermost lease was released while work under this nested lease was still running; let the outermost withLock wait for that work, or start it outside, where it takes the lock itself",
             null);
 
-    /** For a lease that is used after its own release. */
+    /** Returns the loss of a lease that is used after its own release. */
     static Loss released() {
         return RELEASED;
     }
 
-    /** For a lease that is used after it was handed on. */
+    /** Returns the loss of a lease that is used after it was handed on. */
     static Loss handedOn() {
         return HANDED_ON;
     }
 
-    /** For a lease that is used after it was asked to become a read lease. */
+    /** Returns the loss of a lease that is used after its downgrade was requested. */
     static Loss downgraded() {
         return DOWNGRADED;
     }
 
     /**
-     * For a lease whose deadline passed before the store answered that it is one of a reader.
+     * Returns the loss of a lease whose deadline passed before the back end confirmed its downgrade.
      *
-     * @param lastFailure of the requests for that
+     * @param lastFailure the last failure of the requests to downgrade
      */
     static Loss notDowngraded(@Nullable LockBackendException lastFailure) {
-        String passed = "its deadline passed before the store confirmed the downgrade";
+        String passed = "its deadline passed before the back end confirmed the downgrade";
         return new Loss(
                 LossReason.EXPIRED,
                 lastFailure == null ? passed : passed + "; the last request failed: " + lastFailure.getMessage(),
                 lastFailure);
     }
 
-    /** For a nested lease that was not released before the outermost one. */
+    /** Returns the loss of a nested lease that was not released before the outermost one. */
     static Loss outermostReleased() {
         return OUTERMOST_RELEASED;
     }
 
     /**
-     * For a lease that ended before it was released.
+     * Returns the loss of a lease that ended before it was released.
      *
-     * @param lastFailure of the renewals, unless one was confirmed after it
+     * @param lastFailure the last failure of the renewals, unless a later one was confirmed
      */
     static Loss of(
             LeaseState lease, LossReason reason, LockOptions options, @Nullable LockBackendException lastFailure) {
         return switch (reason) {
             case EXPIRED -> expired(lease, options, lastFailure);
-            case NOT_HELD -> new Loss(reason, "the store says that this lease does not hold it any more", null);
-            case DISCONNECTED -> new Loss(reason, "the session with the store ended", null);
+            case NOT_HELD -> new Loss(reason, "the back end says that this lease does not hold it any more", null);
+            case DISCONNECTED -> new Loss(reason, "the session with the server ended", null);
             case CLIENT_CLOSED -> new Loss(reason, "the lock client was closed", null);
         };
     }
@@ -97,10 +97,10 @@ record Loss(LossReason reason, String why, @Nullable LockBackendException cause)
                     + lastFailure.getMessage();
         }
         if (lease.renewing()) {
-            return "a renewal was not answered by then: the store may be slow, or this process may have stood still";
+            return "a renewal was not answered by then: the server may be slow, or this process may have been paused";
         }
         return lease.terms().autoRenew()
-                ? "none had failed until then, so this process may have stood still"
+                ? "no renewal had failed until then, so this process may have been paused"
                 : "autoRenew is off";
     }
 

@@ -6,27 +6,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs tasks one at a time, in order, on whichever thread brings them: nobody waits, nobody blocks. A task posted from within a task
- * runs after it.
+ * Runs tasks one at a time, in order, on the threads that post them. No thread waits or blocks. A task posted from
+ * within a task runs after it.
  *
- * <p>Those that have to wait are a list with the newest in front, in one atomic field. The thread that runs tasks takes the whole list, turns
- * it round and runs it, until it finds none.
+ * <p>The waiting tasks are a list with the newest in front, in one atomic field. The thread that runs tasks takes the
+ * whole list, reverses it and runs it, until the list is empty.
  */
 final class Mailbox {
 
-    /** Told when a task has thrown. */
+    /** Handles a task that has thrown. */
     interface Owner {
 
-        /** Within the mailbox, before the next task. */
+        /** Called within the mailbox, before the next task. */
         void broken(Throwable defect);
     }
 
-    /** A task that has to wait. */
+    /** A waiting task. */
     private static final class Waiting {
 
         private final Runnable task;
 
-        /** The one posted before, or BUSY; then, when the list was turned round, the one posted after, or BUSY. */
+        /** The task posted before, or BUSY; after the list was reversed, the task posted after, or BUSY. */
         private Waiting neighbour = this;
 
         Waiting(Runnable task) {
@@ -39,12 +39,12 @@ final class Mailbox {
     private static final AtomicReferenceFieldUpdater<Mailbox, @Nullable Waiting> NEWEST =
             AtomicReferenceFieldUpdater.newUpdater(Mailbox.class, Waiting.class, "newest");
 
-    /** The end of each list. Alone: a thread runs a task, and none waits. */
+    /** The end of each list. Without a list, it means that a thread runs a task, and none waits. */
     private static final Waiting BUSY = new Waiting(() -> {});
 
     private final Owner owner;
 
-    /** Null when no thread runs tasks. The thread that replaces null by BUSY does. */
+    /** Null when no thread runs tasks. The thread that replaces null by BUSY runs them. */
     private volatile @Nullable Waiting newest;
 
     Mailbox() {
@@ -62,7 +62,7 @@ final class Mailbox {
         }
     }
 
-    /** False when no thread runs tasks any more, and this one does from now on. */
+    /** Returns false when no thread runs tasks any more; then this thread runs them. */
     private boolean joins(Waiting last) {
         while (true) {
             Waiting before = newest;
@@ -87,7 +87,7 @@ final class Mailbox {
         }
     }
 
-    /** Takes all and turns them round. */
+    /** Takes the whole list and reverses it. */
     private Waiting takeOldest() {
         Waiting oldest = BUSY;
         Waiting next = NEWEST.getAndSet(this, BUSY);
@@ -104,14 +104,14 @@ final class Mailbox {
         try {
             task.run();
         } catch (Throwable defect) {
-            // A task that throws is a defect of this library or a subscriber that breaks the specification (rule 2.13).
-            // The tasks behind it, a release among them, must run all the same.
+            // A task that throws is a defect of this library, or a subscriber breaks rule 2.13 of Reactive Streams.
+            // Later tasks, such as a release, must run all the same.
             LOG.error("a lock event could not be handled", defect);
-            tellOwner(defect);
+            notifyOwner(defect);
         }
     }
 
-    private void tellOwner(Throwable defect) {
+    private void notifyOwner(Throwable defect) {
         try {
             owner.broken(defect);
         } catch (Throwable another) {

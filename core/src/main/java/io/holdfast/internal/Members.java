@@ -6,22 +6,22 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is under way in one client: acquisitions, leases and releases. The list is linked through its members, because each lock cycle
- * joins and leaves it three times. Thread-safe: the monitor guards a few memory accesses.
+ * The list of all that is under way in one client: acquisitions, leases and releases. It is linked through its members,
+ * because each lock cycle joins and leaves it three times. Thread-safe: the monitor guards a few memory accesses.
  */
 final class Members {
 
-    /** One of them. */
+    /** A member of the list. */
     abstract static class Member {
 
-        // Both: written under the monitor of the list, and null outside of it.
+        // Both fields are written under the monitor of the list, and null outside of it.
         private @Nullable Member previous;
         private @Nullable Member next;
     }
 
     private static final class End extends Member {}
 
-    /** Between the last and the first. */
+    /** Between the last and the first member. */
     private final Member end = new End();
 
     Members() {
@@ -37,7 +37,7 @@ final class Members {
         end.previous = member;
     }
 
-    /** False when it is not in the list. */
+    /** Returns false when the member is not in the list. */
     synchronized boolean remove(Member member) {
         if (member.previous == null) {
             return false;
@@ -55,7 +55,7 @@ final class Members {
         return end.next == end;
     }
 
-    /** Those of one kind, oldest first, as they are now. */
+    /** Returns the present members of one kind, oldest first. */
     synchronized <M extends Member> List<M> all(Class<M> kind) {
         List<M> found = new ArrayList<>();
         for (Member at = linked(end.next); at != end; at = linked(at.next)) {
@@ -66,10 +66,10 @@ final class Members {
         return found;
     }
 
-    /** So many of one kind, and how many there are. */
+    /** The oldest members of one kind, and how many there are. */
     record Some<M>(long count, List<M> oldest) {}
 
-    /** The oldest of one kind for which this holds; it must be quick. */
+    /** Returns the oldest members of one kind that match a predicate; it must be quick. */
     synchronized <M extends Member> Some<M> some(Class<M> kind, Predicate<M> which, int most) {
         List<M> oldest = new ArrayList<>();
         long count = 0;

@@ -6,22 +6,24 @@ import io.holdfast.spi.LockFeature;
 import java.time.Duration;
 
 /**
- * How long a claim has to ask for the lock so that the store keeps it for the least hold time, whatever becomes of the client.
+ * Computes the lease duration that a claim requests, so that the server keeps the lock for the least hold time, even if
+ * the client dies.
  *
- * <p>The minimum counts from the moment at which this client hears of the grant. The store granted it at most one operation timeout before, and
- * the local deadline comes a margin before the store's: a lease with room for both is over neither here nor there before the minimum is.
+ * <p>The minimum counts from the moment when this client receives the grant. The server granted it at most one
+ * operation timeout before, and the local deadline comes a margin before the server's expiry. A lease with room for
+ * both ends on neither side before the minimum.
  */
 final class MinHold {
 
     private MinHold() {}
 
     /**
-     * The lease to ask for.
+     * Returns the lease duration to request.
      *
-     * @param usual what is asked for when no minimum is left
-     * @param leftNanos of the minimum, from when the request is sent; not above 0 for none
+     * @param usual the lease duration without a minimum
+     * @param leftNanos the rest of the minimum, from the send time; not above 0 for none
      * @param operationNanos the time limit of one operation
-     * @return the longer one
+     * @return the longer lease duration
      */
     static Duration lease(Duration usual, long leftNanos, long operationNanos) {
         if (leftNanos <= 0) {

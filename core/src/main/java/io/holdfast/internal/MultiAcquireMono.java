@@ -4,7 +4,9 @@ import io.holdfast.MultiLease;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 
-/** The operator behind {@code acquire} and {@code tryAcquire} of many locks: each subscription is an acquisition of its own. */
+/**
+ * The operator behind {@code acquire} and {@code tryAcquire} of several locks: each subscription is a new acquisition.
+ */
 final class MultiAcquireMono extends Mono<MultiLease> {
 
     private final MultiLockSettings locks;

@@ -23,8 +23,8 @@ import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
 /**
- * One subscription to {@code acquire} or {@code tryAcquire} of many locks. It acts on the decisions of {@link MultiAcquireState}: each member is
- * tried and waited for by an acquisition of its own.
+ * One subscription to {@code acquire} or {@code tryAcquire} of several locks. It acts on the decisions of
+ * {@link MultiAcquireState}: a separate acquisition tries each member, or waits for it.
  */
 final class MultiAcquisition implements Subscription, Mailbox.Owner {
 
@@ -35,7 +35,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
     private final Emission<MultiLeaseHandle> emission;
     private final Mailbox mailbox = new Mailbox(this);
 
-    // All below: written within the mailbox, but for the first, which is written before the first task.
+    // Written within the mailbox, except the first field, which is written before the first task.
     private long startedAtNanos;
     private @Nullable MultiAcquireState state;
     private @Nullable Alarm timedOut;
@@ -73,7 +73,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
 
     private void start() {
         if (emission.isOver()) {
-            return; // the subscriber left before anything was sent
+            return; // the subscriber cancelled before the first request
         }
         Duration limit = waits ? locks.waitTimeout() : null;
         if (limit != null && !limit.isZero()) {
@@ -142,7 +142,10 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         ask(member, lock, lock.terms().acquirePlan());
     }
 
-    /** The shortest time that can be waited for, when there is less. Zero, for one attempt, stays zero. */
+    /**
+     * Returns the rest of the time limit, but at least the shortest time limit that options accept. Zero means one
+     * attempt, and stays zero.
+     */
     private Duration left(Duration limit) {
         if (limit.isZero()) {
             return limit;
@@ -194,7 +197,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         for (int member = 0; member < held.length; member++) {
             all.add(lease(member));
         }
-        Arrays.fill(held, null); // a subscriber that drops its leases may keep this
+        Arrays.fill(held, null); // a subscriber that drops its leases may keep a reference to this
         MultiLeaseHandle leases = new MultiLeaseHandle(all);
         leases.stopWatchingLoss();
         emission.deliver(() -> emit(leases), disposed -> {
@@ -215,7 +218,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         }
     }
 
-    /** Its one attempt has not been answered. */
+    /** The one attempt of the member has no answer yet. */
     private LockTimeoutException timedOut(int member) {
         return new LockTimeoutException(locks.names().get(member), waited(), 1, false, null);
     }
@@ -231,19 +234,19 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
     private void granted(int member, EngineLease lease) {
         held[member] = lease;
         step(state().granted(member));
-        if (lease.equals(held[member])) { // else it was handed out, or released
-            lease.watchLoss(new WhileOthersAreWaitedFor(member, lease));
+        if (lease.equals(held[member])) { // otherwise it was handed out, or released
+            lease.watchLoss(new LossDuringWait(member, lease));
         }
     }
 
-    /** A lease that was released before it was lost is none of those that are held, even if its lock was taken again. */
+    /** Handles a loss. A lease that was released before is not in {@code held}, even if its lock was taken again. */
     private void lost(int member, EngineLease lease) {
         if (lease.equals(held[member])) {
             step(state().lost(member));
         }
     }
 
-    /** The time counts from the beginning of the whole. */
+    /** Replaces the waiting time by the time since the beginning of the whole acquisition. */
     private void failed(int member, Throwable error) {
         if (error instanceof LockTimeoutException over) {
             step(state().failed(
@@ -277,7 +280,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
 
         private final int member;
 
-        /** Written and read on the thread that signals. */
+        /** Written and read on the signalling thread. */
         private boolean isGranted;
 
         Asked(int member) {
@@ -292,7 +295,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         @Override
         protected void hookOnNext(LockLease lease) {
             isGranted = true;
-            mailbox.post(() -> granted(member, (EngineLease) lease)); // the engine's own operator gives it
+            mailbox.post(() -> granted(member, (EngineLease) lease)); // the acquisition is the engine's own operator
         }
 
         @Override
@@ -308,12 +311,12 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         }
     }
 
-    private final class WhileOthersAreWaitedFor implements GuardedLease.Holder {
+    private final class LossDuringWait implements GuardedLease.Holder {
 
         private final int member;
         private final EngineLease lease;
 
-        WhileOthersAreWaitedFor(int member, EngineLease lease) {
+        LossDuringWait(int member, EngineLease lease) {
             this.member = member;
             this.lease = lease;
         }

@@ -17,12 +17,12 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 
-/** The user's side of the leases of many locks. It keeps them reachable. */
+/** The user's side of the leases of several locks. It keeps them reachable. */
 final class MultiLeaseHandle implements MultiLease, GuardedLease, Emission.Returnable {
 
     private final List<EngineLease> members;
 
-    /** The first that its holder was told of. */
+    /** The first lease whose loss was signalled to the holder. */
     private final AtomicReference<@Nullable EngineLease> lost = new AtomicReference<>();
 
     MultiLeaseHandle(List<EngineLease> members) {
@@ -117,7 +117,10 @@ final class MultiLeaseHandle implements MultiLease, GuardedLease, Emission.Retur
         return () -> each.forEach(Runnable::run);
     }
 
-    /** Without the user's side of it, unless that is a nested view, which the store does not know. */
+    /**
+     * Returns an action without a reference to the user's object. A nested view is the exception: the server does not
+     * know it.
+     */
     private static Runnable giveBack(EngineLease member) {
         return member instanceof LeaseHandle handle ? handle.giveBack() : () -> releaseInBackground(member);
     }
@@ -133,8 +136,8 @@ final class MultiLeaseHandle implements MultiLease, GuardedLease, Emission.Retur
 
     @Override
     public LockLostException lost() {
-        EngineLease told = lost.get();
-        EngineLease found = told == null ? firstInvalid() : told;
+        EngineLease signalled = lost.get();
+        EngineLease found = signalled == null ? firstInvalid() : signalled;
         return (found == null ? members.get(0) : found).lost();
     }
 
@@ -145,7 +148,7 @@ final class MultiLeaseHandle implements MultiLease, GuardedLease, Emission.Retur
         }
     }
 
-    /** Cancels the work first: no other client gets the remaining locks before the work can have stopped. */
+    /** Cancels the work first: no other client gets the remaining locks before the work can stop. */
     private final class OnLossOf implements Holder {
 
         private final EngineLease member;
@@ -187,7 +190,7 @@ final class MultiLeaseHandle implements MultiLease, GuardedLease, Emission.Retur
         Disposable unused = release().subscribe(none -> {}, holder::released, () -> holder.released(null));
     }
 
-    /** The events report what goes wrong. */
+    /** Releases without a subscriber; the events report failures. */
     static void releaseInBackground(GuardedLease lease) {
         Disposable unused = lease.release().subscribe(done -> {}, failure -> {});
     }

@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
 record MultiLockSettings(List<LockSettings> members) {
 
     /**
-     * Puts them in order.
+     * Sorts the members.
      *
-     * @throws IllegalArgumentException if there are none, or too many, or two different locks have one name, or one semaphore is to be taken twice
-     *     with different numbers of permits
+     * @throws IllegalArgumentException if there are none, or too many, if two different locks have one name, or if one
+     *     semaphore is given with different numbers of permits
      */
     static MultiLockSettings of(Collection<LockSettings> locks) {
         Map<String, LockSettings> byName = new TreeMap<>();
@@ -36,7 +36,7 @@ record MultiLockSettings(List<LockSettings> members) {
         return new MultiLockSettings(List.copyOf(byName.values()));
     }
 
-    /** Two with one name. */
+    /** Merges two locks with one name. */
     private static LockSettings one(LockSettings first, LockSettings second) {
         LockKey key = first.key();
         LockKey other = second.key();
@@ -73,7 +73,7 @@ record MultiLockSettings(List<LockSettings> members) {
                 members.stream().map(lock -> lock.with(options)).toList());
     }
 
-    /** The shortest of all; null for no limit. */
+    /** Returns the shortest limit of all; null for no limit. */
     @Nullable
     Duration waitTimeout() {
         return members.stream()

@@ -15,13 +15,13 @@ import reactor.core.publisher.Sinks;
 import reactor.util.context.Context;
 
 /**
- * The lease of an acquisition inside the same lock: a view of the outermost lease with an end of its own. Releasing it asks the store for
- * nothing. The outermost release frees the lock, so it is a loss for each view that was not released before.
+ * The lease of an acquisition inside the same lock: a view of the outermost lease with its own end. Its release sends
+ * no request. The outermost release frees the lock, and is a loss for each view that was not released before.
  */
 final class NestedLease implements EngineLease {
 
     /**
-     * How a view ended.
+     * The end of a view.
      *
      * @param loss null when it was released
      */
@@ -31,7 +31,10 @@ final class NestedLease implements EngineLease {
 
     private final LeaseHandle outermost;
 
-    /** Written once, by the first thread that releases the view or finds the outermost lease ended: all others tell the same. */
+    /**
+     * Written once, by the first thread that releases the view or finds that the outermost lease has ended. All other
+     * threads report the same end.
+     */
     private final AtomicReference<@Nullable End> end = new AtomicReference<>();
 
     private final Sinks.Empty<Void> over = Sinks.empty();
@@ -121,7 +124,7 @@ final class NestedLease implements EngineLease {
         Disposable unused = release().subscribe(none -> {}, holder::released, () -> holder.released(null));
     }
 
-    /** What nests in it finds the outermost lease. */
+    /** Returns the context unchanged: a lock nested in this view finds the outermost lease. */
     @Override
     public Context enter(Context context) {
         return context;
@@ -133,7 +136,10 @@ final class NestedLease implements EngineLease {
         return exception(loss == null ? Loss.released() : loss);
     }
 
-    /** The one end of this view; a view that has none yet ends now, released if the outermost lease is valid. */
+    /**
+     * Returns the end of this view. A view without an end ends now; it counts as released if the outermost lease is
+     * valid.
+     */
     private End end() {
         End known = end.get();
         if (known != null) {

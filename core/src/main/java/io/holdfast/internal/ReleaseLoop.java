@@ -13,31 +13,32 @@ import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 
 /**
- * Releases a claim, whatever its standing, and repeats that until it is answered, failed for good, or of no use any more because the
- * store has ended the lease by itself. The client knows of each, so that closing can wait for them.
+ * Releases a claim, whatever its state. It repeats the release until it is answered, fails for good, or is useless
+ * because the server has ended the lease by itself. The client lists each loop, so that its close can wait for them.
  *
- * <p>Within a least hold time it is a renewal that lets the lease end with that time, so that the store keeps it without this client too. A
- * release follows when the time is over: it wakes those that wait. If either is lost, the lock ends later.
+ * <p>Within a least hold time it sends a renewal that makes the lease end with that time. So the server keeps the lock
+ * without this client too. A release follows when the time is over, to wake the waiters. If either request is lost, the
+ * lock is free later.
  */
 final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ownership> {
 
-    /** Told how it ended. */
+    /** Receives the result. */
     interface Result {
 
         /**
-         * The store answered.
+         * Handles the answer.
          *
          * @param unknownBefore whether an earlier request may have ended the claim already
          */
         void released(Ownership ownership, boolean unknownBefore);
 
-        /** No answer within one operation timeout; it goes on. */
+        /** Handles a release that is not answered within one operation timeout; the loop goes on. */
         void takesLong();
 
         void unconfirmed(LockBackendException lastFailure);
     }
 
-    /** The release was told already, and without this one the store ends the lease a little later. */
+    /** Ignores the result: the release was reported before, and the server ends the lease by itself a little later. */
     private static final Result AFTER_MIN_HOLD = new Result() {
 
         @Override
@@ -57,18 +58,18 @@ final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ow
     private final long patientUntilNanos;
     private final Result result;
 
-    /** Made when a request has failed, which is rare; the first one has the time limit of the patience. */
+    /** Made when a request has failed, which is rare; the first request has the same time limit. */
     private volatile @Nullable Alarm nextTry;
 
     private volatile @Nullable Alarm patienceOver;
 
-    /** Whether the request in flight keeps the lock for its least hold time. Written by the thread that sends. */
+    /** Whether the request in flight keeps the lock for its least hold time. Written by the sending thread. */
     private volatile boolean keeps;
 
-    /** Written by whoever handles the outcome of the one request in flight. */
+    /** Written by the thread that handles the outcome of the one request in flight. */
     private int failures;
 
-    /** How many of the failures were those of releases. Written as the other. */
+    /** How many of the failed requests were releases. Written by the same thread. */
     private int failedReleases;
 
     private volatile @Nullable LockBackendException lastFailure;
@@ -88,9 +89,9 @@ final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ow
     }
 
     /**
-     * Starts.
+     * Starts a loop.
      *
-     * @param keptUntilNanos the store keeps it until then
+     * @param keptUntilNanos until when the server keeps the lock
      */
     static void start(LockSettings lock, LockClaim claim, long keptUntilNanos, long untilNanos, Result result) {
         long now = lock.engine().alarms.now();
@@ -155,20 +156,20 @@ final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ow
             nextTry = again;
             lock.engine().alarms.set(again, next);
             if (lock.engine().alarms.isClosed()) {
-                end(() -> result.unconfirmed(error)); // there is no next try
+                end(() -> result.unconfirmed(error)); // the clock is closed: no next try follows
             }
         } else {
             end(() -> result.unconfirmed(error));
         }
     }
 
-    /** The client that closes sends no other. */
+    /** Returns true: the closing client sends no other release. */
     @Override
     public boolean isSentThoughOver() {
         return true;
     }
 
-    /** The client closes and does not wait any longer. */
+    /** Ends the loop: the client closes and waits no longer. */
     void stop() {
         lock.engine().alarms.off(nextTry);
         LockBackendException failure = lastFailure;
@@ -177,7 +178,7 @@ final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ow
                         ? failure
                         : new LockBackendException(
                                 claim.key().name(),
-                                "release of lock '%s' was not answered before the client was closed; the store frees it when the lease ends"
+                                "release of lock '%s' was not answered before the client was closed; the back end frees it when the lease ends"
                                         .formatted(claim.key().name()),
                                 true,
                                 null)));
@@ -192,10 +193,10 @@ final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ow
         BackendCall.start(lock.engine(), claim.key().name(), lock.operationNanos(), Context.empty(), this, nowNanos);
     }
 
-    private void end(Runnable tell) {
+    private void end(Runnable report) {
         lock.engine().alarms.off(patienceOver);
         if (lock.engine().ended(this)) {
-            tell.run();
+            report.run();
         }
     }
 }

@@ -13,13 +13,13 @@ import reactor.core.CoreSubscriber;
 import reactor.core.Exceptions;
 
 /**
- * One request that renews several leases. Each answer counts when it comes, whatever becomes of the rest; when the request fails or its time
- * is up, those without an answer have failed.
+ * One request that renews several leases. Each answer counts when it arrives. When the request fails or times out, the
+ * leases without an answer have failed.
  */
 final class RenewalBatch implements CoreSubscriber<Renewal> {
 
-    private static final AtomicIntegerFieldUpdater<RenewalBatch> TOLD =
-            AtomicIntegerFieldUpdater.newUpdater(RenewalBatch.class, "told");
+    private static final AtomicIntegerFieldUpdater<RenewalBatch> SETTLED =
+            AtomicIntegerFieldUpdater.newUpdater(RenewalBatch.class, "settled");
 
     private final Engine engine;
     private final List<HeldLease> leases;
@@ -27,13 +27,13 @@ final class RenewalBatch implements CoreSubscriber<Renewal> {
     private final long sentAtNanos;
     private final Alarm timeUp = Alarm.atTheLatestAtClose(this::timeUp);
 
-    /** How many leases know their outcome: the thread that raises it tells those in between. */
-    private volatile int told;
+    /** How many leases have their outcome: the thread that raises it notifies the leases in between. */
+    private volatile int settled;
 
-    /** Written by the back end's thread, read by the timer's. */
+    /** Written by the back end's thread, read by the timer's thread. */
     private volatile @Nullable Subscription subscription;
 
-    // Both: used by the back end's thread only; its signals come one at a time.
+    // Both fields are used by the back end's thread only; its signals are serial.
     private final List<HeldLease> unknown = new ArrayList<>();
 
     private @Nullable LockBackendException whyUnknown;
@@ -46,13 +46,13 @@ final class RenewalBatch implements CoreSubscriber<Renewal> {
     }
 
     /**
-     * Sends it.
+     * Sends a batch.
      *
-     * @param afterEnd run once, when all know their outcome
+     * @param afterEnd runs once, when all leases have their outcome
      */
     static void send(Engine engine, List<HeldLease> leases, Runnable afterEnd) {
         RenewalBatch batch = new RenewalBatch(engine, leases, afterEnd);
-        long limitNanos = leases.get(0).lock().operationNanos(); // the shortest
+        long limitNanos = leases.get(0).lock().operationNanos(); // the shortest limit
         engine.alarms.set(batch.timeUp, batch.sentAtNanos + limitNanos);
         try {
             if (leases.size() == 1) {
@@ -69,7 +69,7 @@ final class RenewalBatch implements CoreSubscriber<Renewal> {
     @Override
     public void onSubscribe(Subscription s) {
         subscription = s;
-        if (told == leases.size()) {
+        if (settled == leases.size()) {
             s.cancel();
         } else {
             s.request(Long.MAX_VALUE);
@@ -78,18 +78,18 @@ final class RenewalBatch implements CoreSubscriber<Renewal> {
 
     @Override
     public void onNext(Renewal answer) {
-        int number = told;
-        if (number == leases.size() || !TOLD.compareAndSet(this, number, number + 1)) {
-            return; // one too many, or too late
+        int number = settled;
+        if (number == leases.size() || !SETTLED.compareAndSet(this, number, number + 1)) {
+            return; // one answer too many, or too late
         }
-        tell(leases.get(number), answer);
+        notify(leases.get(number), answer);
         if (number + 1 == leases.size()) {
             logUnknown();
             end();
         }
     }
 
-    private void tell(HeldLease lease, Renewal answer) {
+    private void notify(HeldLease lease, Renewal answer) {
         if (answer instanceof Renewal.Unknown it) {
             unknown.add(lease);
             whyUnknown = whyUnknown == null ? it.failure() : whyUnknown;
@@ -113,7 +113,7 @@ final class RenewalBatch implements CoreSubscriber<Renewal> {
 
     @Override
     public void onComplete() {
-        int answered = told;
+        int answered = settled;
         if (answered < leases.size()) {
             logUnknown();
             failRest(failure("was completed with %d of %d answers".formatted(answered, leases.size()), true, null));
@@ -124,7 +124,7 @@ final class RenewalBatch implements CoreSubscriber<Renewal> {
         Subscription s = subscription;
         long limitMillis = leases.get(0).lock().operationNanos() / 1_000_000;
         failRest(failure(
-                "was not answered within %d ms, so its outcome is unknown; is the store reachable, and is the operation timeout long enough?"
+                "was not answered within %d ms, so its outcome is unknown; is the server reachable, and is the operation timeout long enough?"
                         .formatted(limitMillis),
                 true,
                 null));
@@ -134,9 +134,9 @@ final class RenewalBatch implements CoreSubscriber<Renewal> {
     }
 
     private void failRest(LockBackendException error) {
-        int answered = TOLD.getAndSet(this, leases.size());
+        int answered = SETTLED.getAndSet(this, leases.size());
         if (answered == leases.size()) {
-            return; // all have their answers
+            return; // all leases have their answers
         }
         List<HeldLease> rest = leases.subList(answered, leases.size());
         engine.renewals.logFailed(rest, error);
@@ -149,7 +149,7 @@ final class RenewalBatch implements CoreSubscriber<Renewal> {
         afterEnd.run();
     }
 
-    /** Once for all that a part of the store left without an answer. */
+    /** Logs once for all leases that a part of the back end left without an answer. */
     private void logUnknown() {
         LockBackendException failure = whyUnknown;
         if (failure != null) {

@@ -5,12 +5,12 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Which renewals go out together: those whose time limits are about the same, so that a short one does not end the others' request, and
- * fewer of those that have failed.
+ * Groups renewals into requests. Leases of one batch have similar time limits, so that a short limit does not end the
+ * request of the others. A batch of leases that have failed is smaller.
  */
 final class RenewalBatches {
 
-    /** At this size a batch keeps a Redis server busy for about as long as one network round trip takes. */
+    /** A batch of this size keeps a Redis server busy for about as long as one network round trip. */
     static final int LARGEST = 500;
 
     private static final Comparator<HeldLease> BY_LIMIT_THEN_FAILURES = Comparator.<HeldLease>comparingLong(
@@ -20,11 +20,12 @@ final class RenewalBatches {
     private RenewalBatches() {}
 
     /**
-     * Splits.
+     * Splits leases into batches.
      *
      * @param due the leases; their order changes
-     * @param free how many requests may be sent now; with many leases that have failed, requests grow rather than wait for each other
-     * @return all of them, in batches that may be more than {@code free}
+     * @param free how many requests may be sent now; with many failed leases, batches are larger rather than wait for
+     *     each other
+     * @return all leases, in batches that may be more than {@code free}
      */
     static List<List<HeldLease>> of(List<HeldLease> due, int free) {
         due.sort(BY_LIMIT_THEN_FAILURES);
@@ -40,7 +41,7 @@ final class RenewalBatches {
         return batches;
     }
 
-    /** A lease gives away a fifth of its time limit at the most. */
+    /** Allows a lease to give up at most a fifth of its time limit. */
     private static boolean fits(HeldLease first, HeldLease next, int size, int least) {
         long limit = first.lock().operationNanos();
         return next.lock().operationNanos() <= limit + limit / 4 && size < Math.max(least, largest(next));

@@ -12,19 +12,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends the renewals that fall due at the same time together.
+ * Sends the renewals that are due at the same time together.
  *
- * <p>After a failure a lease goes out in batches of half the size, and so on down to one: a store that is slow gets smaller requests, and
- * one bad claim cannot take the others with it. That is the last resort; a back end can answer for each claim alone.
+ * <p>After each failure a lease goes out in a batch of half the size, down to one. So a slow server gets smaller
+ * requests, and one bad claim cannot fail the others for long. That is the last resort; a back end can answer for each
+ * claim separately.
  *
- * <p>Requests in flight are bounded. A lease that finds no room waits until one of them ends, which its time limit sees to, and goes out
- * then; its deadline stays what it is.
+ * <p>Requests in flight are bounded. A lease beyond the bound waits until a request ends, at the latest by its time
+ * limit, and goes out then; its deadline does not change.
  */
 final class Renewals {
 
     private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
 
-    /** Room for 16 000 leases; a store that needs longer than their time limit for that many gets no better by more. */
+    /**
+     * Room for 16 000 leases; for a server that needs longer than their time limit for that many, more requests do not
+     * help.
+     */
     static final int MOST_IN_FLIGHT = 32;
 
     private final Engine engine;
@@ -32,13 +36,13 @@ final class Renewals {
     private final AtomicInteger inFlight = new AtomicInteger();
     private final LogPace failureLines = new LogPace();
 
-    /** Asked for and not yet done; the thread that raises it from zero sends. */
+    /** The number of pending flushes; the thread that raises it from zero sends. */
     private final AtomicInteger flushes = new AtomicInteger();
 
-    /** Those that found no room, in the order in which they go out. Used by the thread that sends. */
+    /** The batches beyond the bound, in the order in which they go out. Used by the sending thread. */
     private Deque<List<HeldLease>> waiting = new ArrayDeque<>();
 
-    /** Written by the thread that sends. */
+    /** Written by the sending thread. */
     private volatile boolean isWaiting;
 
     Renewals(Engine engine) {
@@ -49,10 +53,13 @@ final class Renewals {
         due.add(lease);
     }
 
-    /** Sends all that was added and finds room; called when all alarms of one moment have rung, and when a request has ended. */
+    /**
+     * Sends all added leases for which there is room; called when all alarms of one moment have rung, and when a
+     * request has ended.
+     */
     void flush() {
         if ((isWaiting || !due.isEmpty()) && flushes.getAndIncrement() == 0) {
-            Turn.take(this::drain); // the users' code that an answer brings must not keep the next request
+            Turn.take(this::drain); // users' code that an answer causes must not delay the next request
         }
     }
 
@@ -67,13 +74,13 @@ final class Renewals {
     private void send() {
         int free = MOST_IN_FLIGHT - inFlight.get();
         if (free <= 0) {
-            return; // a request that ends flushes again
+            return; // a request that ends calls flush again
         }
         if (!due.isEmpty()) {
-            // Those that are due now may have shorter time limits than those that found no room before.
+            // Leases that are due now may have shorter time limits than the waiting ones.
             waiting = new ArrayDeque<>(RenewalBatches.of(takeDue(), free));
         }
-        isWaiting = true; // a request may end before it has been sent, and then flushes for those that found no room
+        isWaiting = true; // a request may end before it has been sent, and then flushes for the waiting batches
         while (free > 0 && !waiting.isEmpty()) {
             List<HeldLease> batch = held(waiting.remove());
             if (!batch.isEmpty()) {
@@ -85,7 +92,7 @@ final class Renewals {
         isWaiting = !waiting.isEmpty();
     }
 
-    /** Takes those that found no room too. */
+    /** Takes the due leases and the waiting ones. */
     private List<HeldLease> takeDue() {
         List<HeldLease> taken = new ArrayList<>();
         waiting.forEach(taken::addAll);
@@ -95,7 +102,7 @@ final class Renewals {
         return taken;
     }
 
-    /** Without those that were released since: they are not renewed any more. */
+    /** Leaves out leases that were released since: they are not renewed any more. */
     private static List<HeldLease> held(List<HeldLease> batch) {
         for (HeldLease lease : batch) {
             if (!lease.isToBeRenewed()) {
@@ -118,7 +125,10 @@ final class Renewals {
         flush();
     }
 
-    /** A lease that was released meanwhile needs no renewal, and so no warning. While a store is away, most lines would be equal. */
+    /**
+     * Logs a failure. A lease that was released meanwhile needs no renewal, and no warning. While a server is
+     * unreachable, most lines would be equal.
+     */
     void logFailed(List<HeldLease> leases, LockBackendException error) {
         long held = leases.stream().filter(HeldLease::isHeld).count();
         if (held == 0) {
@@ -135,7 +145,7 @@ final class Renewals {
         }
     }
 
-    /** An answer that no back end should give. */
+    /** Returns a failure for an answer that no back end should give. */
     static LockBackendException unreadable(String lockName, RuntimeException defect) {
         return new LockBackendException(
                 lockName,

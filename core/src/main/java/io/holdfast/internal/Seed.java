@@ -2,10 +2,10 @@ package io.holdfast.internal;
 
 import java.security.SecureRandom;
 
-/** Bits of the system's randomness. */
+/** Random bits of the system. */
 record Seed(long high, long low, long phase) {
 
-    /** May read a device that does not make anybody wait: see {@link SeedRead}. */
+    /** Reads the bits; the device that it may read does not block: see {@link SeedRead}. */
     static Seed read() {
         SecureRandom random = new SecureRandom();
         return new Seed(random.nextLong(), random.nextLong(), random.nextLong());

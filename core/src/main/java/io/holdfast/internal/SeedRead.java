@@ -5,13 +5,14 @@ import reactor.blockhound.BlockHound;
 import reactor.blockhound.integration.BlockHoundIntegration;
 
 /**
- * Tells BlockHound, where it is used, that a client may be made on an event loop, as a verticle does, and draws its next seeds there. {@link java.security.SecureRandom}
- * reads 24 bytes from {@code /dev/urandom}, which never waits once the system is up (random(4)); to BlockHound it is a file. So is the host name,
- * which {@link OwnerLabel} reads once from the memory of the kernel.
+ * Allows two reads to BlockHound, where it is used: an application may make a client on an event loop, as a verticle
+ * does, and the client reads its next seeds there. {@link java.security.SecureRandom} reads 24 bytes from
+ * {@code /dev/urandom}, which never blocks once the system is up (random(4)); for BlockHound it is a file. The host
+ * name is a file for BlockHound, too: {@link OwnerLabel} reads it once from the memory of the kernel.
  */
 public final class SeedRead implements BlockHoundIntegration {
 
-    /** Made by BlockHound. */
+    /** For BlockHound, which calls it. */
     public SeedRead() {}
 
     @Override

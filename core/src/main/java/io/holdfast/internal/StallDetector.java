@@ -4,29 +4,29 @@ import io.holdfast.internal.state.Validity;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a timer leaves its tasks undone: the same one is overdue each time that the {@link TimerWatch} comes by. Counted in visits and not
- * in time, so that a process that stood still is no reason: its watch stood still too.
+ * Detects a timer that does not run its tasks: the same task is overdue at several visits of the {@link TimerWatch}. It
+ * counts visits and not time, so that a paused process is no reason: the watch was paused too.
  *
- * <p>A clock that does not go with this machine's is moved by hand, as in tests; its tasks run when a hand moves it, and that is nobody's
- * business here.
+ * <p>It ignores a clock that does not advance with this machine's clock: a test moves such a clock by hand, and its
+ * tasks run then.
  */
 final class StallDetector {
 
-    /** Two seconds: users' code that blocks a timer for less than that is merely late. */
+    /** Two seconds: users' code that blocks a timer for less time only makes it late. */
     private static final int VISITS = 8;
 
-    // All below but one: used by the thread of the watch only.
+    // The fields below, except one, are used by the thread of the watch only.
     private @Nullable Object suspect;
     private int overdueVisits;
     private long lastNanos;
     private long lastMachineNanos = System.nanoTime();
 
-    /** Whether it has stalled and has not run a task since: the next task is not waited for as long. */
+    /** Whether the timer has stalled and has not run a task since: the detector then waits less for the next task. */
     private volatile boolean isDistrusted;
 
     private boolean isNews;
 
-    /** The timer has run a task. */
+    /** Records that the timer has run a task. */
     void ran() {
         if (isDistrusted) {
             isDistrusted = false;
@@ -44,9 +44,9 @@ final class StallDetector {
     }
 
     /**
-     * The timer refuses a task though it is not disposed.
+     * Records that the timer refuses a task although it is not disposed.
      *
-     * @return whether that is news
+     * @return true at the first time since the timer has run a task
      */
     boolean refuses() {
         boolean first = !isDistrusted;
@@ -54,7 +54,7 @@ final class StallDetector {
         return first;
     }
 
-    /** Whether the last answer was the first of its kind since the timer has run a task. */
+    /** Returns whether the last stall was the first one since the timer has run a task. */
     boolean isNews() {
         return isNews;
     }

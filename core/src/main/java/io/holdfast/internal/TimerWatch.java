@@ -14,12 +14,15 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Looks after the timers of all clients of this JVM that wait for something, on a thread of its own: a scheduler that was disposed drops its
- * tasks and tells nobody. The thread ends when there is nothing to look after.
+ * Watches the timers of all clients of this JVM with pending alarms, on its own thread: a disposed scheduler drops its
+ * tasks without a signal. The thread ends when there is no timer to watch.
  */
 final class TimerWatch implements Runnable {
 
-    /** How late a client may learn that its timer has died; little beside a lease, and four glances a second cost nothing. */
+    /**
+     * How late a client may detect that its timer has died: short compared with a lease, and four checks a second cost
+     * almost nothing.
+     */
     private static final long PERIOD_MILLIS = 250;
 
     private static final long KEEP_ALIVE_SECONDS = 5;
@@ -27,15 +30,18 @@ final class TimerWatch implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(TimerWatch.class);
     private static final TimerWatch OF_THIS_JVM = new TimerWatch();
 
-    /** Made for the first timer that dies. Not one of Reactor's own: those are what dies in {@code Schedulers.shutdownNow()}. */
+    /**
+     * Made for the first timer that dies. Not one of Reactor's own schedulers: {@code Schedulers.shutdownNow()}
+     * disposes those.
+     */
     private static final class Fallback {
         static final Scheduler SCHEDULER = Schedulers.newParallel("holdfast-fallback", 2, true);
     }
 
-    /** Weakly: no caller waits for a client that is garbage. */
+    /** Weak references: no caller waits for a client that is garbage. */
     private final Queue<WeakReference<AlarmClock>> clocks = new ConcurrentLinkedQueue<>();
 
-    /** Whether the next glance is scheduled. */
+    /** Whether the next check is scheduled. */
     private final AtomicBoolean isComing = new AtomicBoolean();
 
     private final ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, TimerWatch::thread);
@@ -45,13 +51,13 @@ final class TimerWatch implements Runnable {
         executor.allowCoreThreadTimeOut(true);
     }
 
-    /** Looks after it until it says that this is not worth it any more. */
+    /** Watches a clock until it reports that it needs no watch any more. */
     static void watch(AlarmClock clock) {
         OF_THIS_JVM.clocks.add(new WeakReference<>(clock));
         OF_THIS_JVM.comeAgain();
     }
 
-    /** Rings alarms in place of a timer that has died or is stuck. */
+    /** Returns the scheduler that rings alarms in place of a timer that is dead or stuck. */
     static Scheduler fallback() {
         return Fallback.SCHEDULER;
     }
@@ -60,7 +66,7 @@ final class TimerWatch implements Runnable {
     public void run() {
         try {
             clocks.removeIf(reference -> !isWorthWatching(reference.get()));
-        } finally { // also after an error of the JVM, such as a memory that is full for a moment
+        } finally { // also after an error of the JVM, such as a temporary lack of memory
             isComing.set(false);
             if (!clocks.isEmpty()) {
                 comeAgain();
@@ -87,8 +93,7 @@ final class TimerWatch implements Runnable {
     private static Thread thread(Runnable work) {
         Thread thread = new Thread(work, "holdfast-timer-watch");
         thread.setDaemon(true);
-        thread.setContextClassLoader(
-                null); // the first client may be that of a web application that is undeployed later
+        thread.setContextClassLoader(null); // the first client may belong to a web application that is undeployed later
         return thread;
     }
 }

@@ -8,19 +8,22 @@ import org.slf4j.LoggerFactory;
 import reactor.core.Exceptions;
 
 /**
- * One turn of the engine on one thread: first all that the engine has to do, renewals above all, then the users' code that follows from it
- * (handlers, fallbacks, listeners, the work under a lock). So users' code that takes long makes nothing late that was due with it.
+ * One turn of the engine on one thread: first the engine's own work, such as renewals, then the users' code that
+ * follows from it (handlers, fallbacks, listeners, the work under a lock). So slow users' code does not delay engine
+ * work that was due at the same time.
  */
 final class Turn {
 
     private static final Logger LOG = LoggerFactory.getLogger(Turn.class);
 
-    /** The users' code of the turn that this thread takes; absent outside of turns. */
+    /** The users' code of this thread's turn; absent outside of turns. */
     private static final ThreadLocal<@Nullable Queue<Runnable>> USERS_CODE = new ThreadLocal<>();
 
     private Turn() {}
 
-    /** Does that, and then the users' code that came of it. Within a turn it is a part of that. */
+    /**
+     * Runs engine work, and then the users' code that follows from it. Within a turn, the work is a part of that turn.
+     */
     static void take(Runnable engineWork) {
         if (USERS_CODE.get() != null) {
             engineWork.run();
@@ -38,12 +41,12 @@ final class Turn {
         }
     }
 
-    /** Whether this thread takes one, so that users' code has to wait. */
+    /** Returns whether this thread is in a turn, so that users' code has to wait. */
     static boolean isTaken() {
         return USERS_CODE.get() != null;
     }
 
-    /** Runs users' code: at the end of the turn that this thread takes, or now. */
+    /** Runs users' code: at the end of this thread's turn, or now. */
     static void runUsersCode(Runnable code) {
         Queue<Runnable> later = USERS_CODE.get();
         if (later == null) {

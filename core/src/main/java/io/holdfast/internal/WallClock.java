@@ -1,8 +1,8 @@
 package io.holdfast.internal;
 
 /**
- * The time of day, which jumps when a snapshot of a process is restored. It decides when a seed is old, and nothing else: how long something
- * lasts is never measured with it.
+ * The time of day, which jumps when a snapshot of a process is restored. It decides only when a seed is old: it never
+ * measures how long something lasts.
  */
 interface WallClock {
 

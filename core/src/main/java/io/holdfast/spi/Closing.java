@@ -8,8 +8,8 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * An end that begins when it is asked for, and not when its {@code Mono} is subscribed to: {@code client.close();} as a statement must
- * close. For clients and back ends. Thread-safe.
+ * A closing that begins at the call, and not at the subscription to its {@code Mono}: {@code client.close();} as a
+ * statement must close. For clients and back ends. Thread-safe.
  */
 public final class Closing {
 
@@ -21,10 +21,10 @@ public final class Closing {
     private final AtomicBoolean isObserved = new AtomicBoolean();
 
     /**
-     * An end that has not begun.
+     * Makes a closing that has not begun.
      *
-     * @param what what is closed, for the log
-     * @param work closes it; subscribed to once, by the first {@link #begin}
+     * @param what the object that is closed, for the log
+     * @param work closes the object; subscribed to once, by the first {@link #begin}
      */
     public Closing(String what, Mono<Void> work) {
         this.what = requireNonNull(what, "what");
@@ -32,14 +32,15 @@ public final class Closing {
     }
 
     /**
-     * Begins to close, the first time that it is called. Never blocks, if the work does not.
+     * Begins to close, at the first call. Never blocks, if the work does not.
      *
-     * @return tells the end, also when it is past; may be ignored: the closing goes on, and a failure that no subscriber sees is logged.
-     *     Cancelling it cancels nothing
+     * @return signals the end, also to a late subscriber. You may ignore it: the closing goes on, and a failure without
+     *     a subscriber is logged. Cancelling it has no effect
      */
     public Mono<Void> begin() {
         if (isBegun.compareAndSet(false, true)) {
-            var unused = shared.subscribe(nothing -> {}, this::failed); // the one subscription that no caller owns
+            // the only subscription without an owner among the callers
+            var unused = shared.subscribe(nothing -> {}, this::failed);
         }
         return shared.doOnSubscribe(subscription -> isObserved.set(true));
     }

@@ -5,47 +5,49 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Deadlines by their time, for a client or a back end that puts all its time limits on one task of a timer. A binary heap in which each deadline
- * knows its place. Nearly every deadline is taken off before it is due, and that costs O(log n) and leaves nothing behind.
+ * Deadlines sorted by time, for a client or a back end that puts all its time limits on one task of a timer. A binary
+ * heap in which each deadline knows its place. Nearly every deadline is removed before it is due. That costs O(log n)
+ * and leaves nothing behind.
  *
- * <p>Times are nanoseconds of any monotonic clock. Not thread-safe: its user guards it, and each deadline is in one heap at most.
+ * <p>Times are nanoseconds of any monotonic clock. Not thread-safe: the caller guards it, and each deadline is in one
+ * heap at most.
  *
- * @param <D> what is due
+ * @param <D> the type of the deadlines
  */
 public final class DeadlineHeap<D extends DeadlineHeap.Deadline> {
 
-    /** What is due once at its time, unless it is taken off or set anew before. */
+    /** A deadline that is due once, unless it is removed or set again before. */
     public abstract static class Deadline {
 
         private static final int OFF = -1;
 
-        // Both: written by the heap.
+        // The heap writes both fields.
         private int place = OFF;
         private long dueNanos;
 
-        /** A deadline that is not set. */
+        /** Makes a deadline that is not set. */
         protected Deadline() {}
     }
 
     private final List<D> heap = new ArrayList<>();
 
-    /** A heap without deadlines. */
+    /** Makes a heap without deadlines. */
     public DeadlineHeap() {}
 
     /**
-     * Counts the deadlines.
+     * Returns the number of deadlines.
      *
-     * @return how many are set
+     * @return how many deadlines are set
      */
     public int size() {
         return heap.size();
     }
 
     /**
-     * Tells when the first one is due; only if there is one.
+     * Returns when the first deadline is due.
      *
      * @return the earliest time, in nanoseconds
-     * @throws IndexOutOfBoundsException if there is none
+     * @throws IndexOutOfBoundsException if no deadline is set
      */
     public long firstDueNanos() {
         return due(0);
@@ -54,8 +56,8 @@ public final class DeadlineHeap<D extends DeadlineHeap.Deadline> {
     /**
      * Sets a deadline, or changes its time.
      *
-     * @param deadline in no other heap
-     * @param dueNanos when it is due
+     * @param deadline a deadline that is in no other heap
+     * @param dueNanos the time when it is due
      */
     public void set(D deadline, long dueNanos) {
         Deadline entry = deadline;
@@ -68,9 +70,9 @@ public final class DeadlineHeap<D extends DeadlineHeap.Deadline> {
     }
 
     /**
-     * Takes it off, if it is set.
+     * Removes a deadline, if it is set.
      *
-     * @param deadline of this heap, or of none
+     * @param deadline a deadline of this heap, or of none
      */
     public void takeOff(D deadline) {
         Deadline entry = deadline;
@@ -86,9 +88,9 @@ public final class DeadlineHeap<D extends DeadlineHeap.Deadline> {
     }
 
     /**
-     * Takes off the first one that is due.
+     * Removes and returns the first deadline that is due.
      *
-     * @param nowNanos the time
+     * @param nowNanos the current time
      * @return null when none is due
      */
     public @Nullable D takeDue(long nowNanos) {
@@ -101,7 +103,7 @@ public final class DeadlineHeap<D extends DeadlineHeap.Deadline> {
     }
 
     /**
-     * Takes off any of them.
+     * Removes and returns any deadline.
      *
      * @return null when none is set
      */

@@ -9,35 +9,35 @@ import reactor.core.Exceptions;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The time limits of all requests of one back end, on one task of its timer. A task for each request would wake the timer's thread for each of
- * them, though nearly all are answered long before.
+ * The time limits of all requests of one back end, on one task of its timer. A task for each request would wake the
+ * timer's thread for each request, though nearly all are answered long before.
  *
- * <p>The task is left as it is when its deadline is taken off: it finds what is due then, and sets the next. A timer that was disposed lets all
- * deadlines pass at once. Thread-safe.
+ * <p>When a deadline is removed, the task stays: it handles the deadlines that are due when it runs, and schedules the
+ * next task. If the timer is disposed, all deadlines pass at once. Thread-safe.
  */
 public final class Deadlines {
 
     private static final Logger LOG = LoggerFactory.getLogger(Deadlines.class);
 
-    /** What is to happen once at a time, unless it is taken off before. */
+    /** An action at a time, unless the deadline is removed before. */
     public abstract static class Deadline extends DeadlineHeap.Deadline {
 
-        /** A deadline that is not set. */
+        /** Makes a deadline that is not set. */
         protected Deadline() {}
 
-        /** Called when it is due, on the timer's thread and without a lock. What it throws is logged. */
+        /** Called when the deadline is due, on the timer's thread and without a monitor. An exception is logged. */
         protected abstract void passed();
     }
 
     private final Scheduler timer;
 
-    // All below: guarded by this.
+    // The fields below are guarded by this.
     private final DeadlineHeap<Deadline> heap = new DeadlineHeap<>();
     private boolean isWaking;
     private long wakeNanos;
 
     /**
-     * Without deadlines.
+     * Makes an empty set of deadlines.
      *
      * @param timer runs the task, and is the clock
      */
@@ -46,9 +46,9 @@ public final class Deadlines {
     }
 
     /**
-     * Sets it, anew if it is set already.
+     * Sets a deadline, or changes its time.
      *
-     * @param deadline of these, or of none
+     * @param deadline a deadline of this object, or of none
      * @param dueNanos when it is due, by the timer's clock
      */
     public void set(Deadline deadline, long dueNanos) {
@@ -62,16 +62,16 @@ public final class Deadlines {
             }
         }
         if (timer.isDisposed()) {
-            passAll(); // its task was dropped
+            passAll(); // A disposed timer drops its task.
         } else if (isToWake) {
             wakeAt(dueNanos);
         }
     }
 
     /**
-     * Takes it off, if it is set.
+     * Removes a deadline, if it is set.
      *
-     * @param deadline of these, or of none
+     * @param deadline a deadline of this object, or of none
      */
     public synchronized void off(Deadline deadline) {
         heap.takeOff(deadline);
@@ -89,7 +89,7 @@ public final class Deadlines {
     private void wake(long plannedNanos) {
         synchronized (this) {
             if (!isWaking || wakeNanos != plannedNanos) {
-                return; // an earlier one has taken its place
+                return; // An earlier task replaces this one.
             }
             isWaking = false;
         }
@@ -114,7 +114,7 @@ public final class Deadlines {
             deadline.passed();
         } catch (Throwable defect) {
             Exceptions.throwIfJvmFatal(defect);
-            LOG.error("a time limit could not be handled", defect); // the others must pass all the same
+            LOG.error("a time limit could not be handled", defect); // The other deadlines must pass all the same.
         }
     }
 

@@ -8,16 +8,16 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Forwards every operation to {@link #delegate()}. Decorators implement this and override what they change, so that none
- * forgets {@code watch} or {@code renewAll}.
+ * Forwards every operation to {@link #delegate()}. A decorator implements this interface and overrides the methods that
+ * it changes, so it cannot forget {@code watch} or {@code renewAll}.
  */
 @FunctionalInterface
 public interface ForwardingLockBackend extends LockBackend {
 
     /**
-     * The back end that does the work.
+     * Returns the back end that does the work.
      *
-     * @return always the same
+     * @return always the same instance
      */
     LockBackend delegate();
 

@@ -9,19 +9,19 @@ public sealed interface LockAttempt {
      * The claim holds the lock.
      *
      * @param fencingToken greater than 0; greater than that of every earlier exclusive owner of the same lock
-     * @param lease the store's own expiry is at least the moment it processed the request plus this
+     * @param lease the server keeps the lock at least this long, counted from the moment it processed the request
      */
     record Acquired(long fencingToken, Duration lease) implements LockAttempt {}
 
     /**
-     * Not available, and the claim has no place in a queue.
+     * The lock is not available, and the claim has no place in a queue.
      *
-     * @param nextAttemptWithin the longest pause that is worth waiting without a signal; less than 1 ms counts as 1 ms
+     * @param nextAttemptWithin the longest useful pause without a signal; less than 1 ms counts as 1 ms
      */
     record Contended(Duration nextAttemptWithin) implements LockAttempt {}
 
     /**
-     * Not available; the claim has a place in the queue and keeps it as long as it looks again in time.
+     * The lock is not available; the claim has a place in the queue, and keeps it if its next attempt arrives in time.
      *
      * @param nextAttemptWithin the longest pause before the next attempt; less than 1 ms counts as 1 ms
      */

@@ -5,35 +5,39 @@ import static java.util.Objects.requireNonNull;
 import java.time.Duration;
 
 /**
- * One acquisition's identity towards the store. All attempts, renewals and the release of one acquisition carry the same id.
+ * The identity of one acquisition towards the back end. All attempts, renewals and the release of one acquisition carry
+ * the same id.
  *
- * @param key which lock
- * @param id made by the engine: 128 random bits in hexadecimal, which are never used again for another acquisition, then {@value #OWNER_MARK} and
- *     the {@linkplain #owner() label of the owner}. Printable ASCII. A back end that keeps the id can tell its holders without keeping more
- * @param lease how long the store shall keep the lock without a renewal; whole milliseconds are honoured
- * @param waiting what the store does when the lock is not available
- * @param attempt 1, 2, … counts the attempts of this claim; in a renewal or release, the number of attempts sent so far
- * @param tokenFloor a new grant's token is at least this, and a held claim's token is raised to it; 0 for none. Ignored
- *     without {@link LockFeature#TOKEN_FLOOR}.
- * @param permits how many permits of a semaphore it takes, from 1 to {@link LockKey#permits()}; 1 for all other kinds. All attempts of a claim carry the same
- *     number. A renewal and a release need not: the store knows how many the claim has taken. More than 1 needs {@link LockFeature#MANY_PERMITS}
+ * @param key the lock
+ * @param id made by the engine: 128 random bits in hexadecimal, which no other acquisition uses, then
+ *     {@value #OWNER_MARK} and the {@linkplain #owner() label of the owner}. Printable ASCII. A back end that keeps the
+ *     id can report the owners of its locks without storing more
+ * @param lease how long the server keeps the lock without a renewal; back ends honour whole milliseconds
+ * @param waiting what the back end does when the lock is not available
+ * @param attempt 1, 2, …: the number of this attempt of the claim; in a renewal or release, the number of attempts sent
+ *     so far
+ * @param tokenFloor the token of a new grant is at least this, and the token of a held claim is raised to it; 0 for
+ *     none. Ignored without {@link LockFeature#TOKEN_FLOOR}.
+ * @param permits how many permits of a semaphore the claim takes, from 1 to {@link LockKey#permits()}; 1 for all other
+ *     kinds. All attempts of a claim carry the same number. A renewal and a release need not: the server knows how many
+ *     the claim has taken. More than 1 needs {@link LockFeature#MANY_PERMITS}
  */
 public record LockClaim(
         LockKey key, String id, Duration lease, Waiting waiting, int attempt, long tokenFloor, int permits) {
 
-    /** Stands in an id before the label of the owner. */
+    /** Separates the random part of an id from the label of the owner. */
     public static final char OWNER_MARK = '@';
 
     /**
-     * Checks the parts.
+     * Checks the components.
      *
-     * @param key which lock
+     * @param key the lock
      * @param id the id
      * @param lease at least 1 ms
-     * @param waiting what to do when the lock is not available
+     * @param waiting what the back end does when the lock is not available
      * @param attempt at least 1
      * @param tokenFloor not negative
-     * @param permits at least 1, and at most those of the key
+     * @param permits at least 1, and at most the permits of the key
      * @throws IllegalArgumentException if the lease is under a millisecond, or a number is out of its range
      */
     public LockClaim {
@@ -57,12 +61,12 @@ public record LockClaim(
     }
 
     /**
-     * The first attempt of a new claim.
+     * Makes a new claim with the number of its first attempt.
      *
-     * @param key which lock
-     * @param id its id
-     * @param lease its lease
-     * @param waiting what to do when the lock is not available
+     * @param key the lock
+     * @param id the id of the claim
+     * @param lease the lease duration
+     * @param waiting what the back end does when the lock is not available
      * @return attempt 1, no floor, one permit
      */
     public static LockClaim first(LockKey key, String id, Duration lease, Waiting waiting) {
@@ -70,7 +74,7 @@ public record LockClaim(
     }
 
     /**
-     * The same claim at another attempt.
+     * Returns this claim with the number of another attempt.
      *
      * @param number the number of the attempt
      * @return a copy, or this when nothing differs
@@ -80,9 +84,9 @@ public record LockClaim(
     }
 
     /**
-     * The same claim with another floor.
+     * Returns this claim with another floor.
      *
-     * @param floor the least token wanted
+     * @param floor the least token
      * @return a copy
      */
     public LockClaim withTokenFloor(long floor) {
@@ -90,7 +94,7 @@ public record LockClaim(
     }
 
     /**
-     * The same claim with another lease.
+     * Returns this claim with another lease duration.
      *
      * @param other at least 1 ms
      * @return a copy, or this when nothing differs
@@ -101,9 +105,9 @@ public record LockClaim(
     }
 
     /**
-     * The same claim that waits in another way.
+     * Returns this claim with another way to wait.
      *
-     * @param how what to do when the lock is not available
+     * @param how what the back end does when the lock is not available
      * @return a copy
      */
     public LockClaim withWaiting(Waiting how) {
@@ -111,18 +115,18 @@ public record LockClaim(
     }
 
     /**
-     * The same claim that takes another number of permits.
+     * Returns this claim with another number of permits.
      *
-     * @param taken from 1 to those of the key
+     * @param taken from 1 to the permits of the key
      * @return a copy, or this when nothing differs
-     * @throws IllegalArgumentException if it is out of that range
+     * @throws IllegalArgumentException if the number is out of that range
      */
     public LockClaim withPermits(int taken) {
         return taken == permits ? this : new LockClaim(key, id, lease, waiting, attempt, tokenFloor, taken);
     }
 
     /**
-     * The label of the client that made this claim, for the eyes of an operator: {@code orders:host-7:4711}.
+     * Returns the label of the client that made this claim, for operators: {@code orders:host-7:4711}.
      *
      * @return the label; empty for a claim without one
      */
@@ -131,10 +135,10 @@ public record LockClaim(
     }
 
     /**
-     * The label in a claim id.
+     * Returns the label in a claim id.
      *
      * @param id a claim id
-     * @return what stands behind the first {@value #OWNER_MARK}; empty for an id without it
+     * @return the text after the first {@value #OWNER_MARK}; empty for an id without it
      */
     public static String ownerOf(String id) {
         int mark = id.indexOf(OWNER_MARK);

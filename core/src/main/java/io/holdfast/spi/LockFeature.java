@@ -1,41 +1,43 @@
 package io.holdfast.spi;
 
-/** What a back end may offer beyond an exclusive lock. */
+/** A feature that a back end may offer beyond an exclusive lock. */
 public enum LockFeature {
 
-    /** Waiters are served first come, first served. */
+    /** The back end serves waiters in order of arrival. */
     FIFO,
 
-    /** {@link LockKind#READ} and {@link LockKind#WRITE} are supported. */
+    /** The back end supports {@link LockKind#READ} and {@link LockKind#WRITE}. */
     READ_WRITE,
 
-    /** {@link LockKind#SEMAPHORE} is supported. */
+    /** The back end supports {@link LockKind#SEMAPHORE}. */
     SEMAPHORE,
 
-    /** A claim of a semaphore may take several permits: {@link LockClaim#permits()} is honoured. */
+    /** A claim of a semaphore may take several permits: the back end honours {@link LockClaim#permits()}. */
     MANY_PERMITS,
 
-    /** {@link LockClaim#tokenFloor()} is honoured. Needed of a member of a quorum. */
+    /** The back end honours {@link LockClaim#tokenFloor()}. A member of a quorum needs it. */
     TOKEN_FLOOR,
 
     /**
-     * The store keeps a claim until its lease ends, also when the client that holds it is gone, and a renewal sets that end anew, later or
-     * earlier. So {@link io.holdfast.LockOptions#minHoldTime()} can be kept. A store that ends all claims of a client with its session cannot.
+     * The server keeps a claim until its lease ends, also when the client of the holder is gone, and a renewal sets a
+     * new end, later or earlier. So {@link io.holdfast.LockOptions#minHoldTime()} works. A back end that ends all
+     * claims of a client with its session does not have it.
      */
     MIN_HOLD,
 
-    /** {@link LockBackend#holders} is supported. */
+    /** The back end supports {@link LockBackend#holders}. */
     HOLDERS,
 
     /**
-     * Any client of the store that knows a held claim may renew and release it, also one that has not made it. So {@link
-     * io.holdfast.LockLease#export()} is possible. A store that ties claims to the session, or to the memory, of their client does not have it.
+     * Any client of the back end that knows a held claim may renew and release it, not only the client that made it. So
+     * {@link io.holdfast.LockLease#export()} works. A back end that ties claims to the session, or to the memory, of
+     * their client does not have it.
      */
     HAND_ON,
 
     /**
-     * An attempt of {@link LockKind#READ} makes a reader of the claim that holds the lock for writing, see {@link LockBackend#tryAcquire}. So
-     * {@link io.holdfast.LockLease#downgrade()} is possible.
+     * An attempt of {@link LockKind#READ} turns the claim that holds the lock as a writer into a reader, see
+     * {@link LockBackend#tryAcquire}. So {@link io.holdfast.LockLease#downgrade()} works.
      */
     DOWNGRADE
 }

@@ -7,19 +7,19 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Which lock: its kind and name. Names are compared as they are: a back end must not normalise, trim or fold them.
+ * The kind and the name of a lock. Back ends compare names as they are: they must not normalise, trim or fold them.
  *
  * @param kind the kind
  * @param name 1 to {@value #MAX_NAME_BYTES} bytes in UTF-8, any characters, not blank; not normalised: two spellings of one text in
  *     Unicode are two locks
- * @param permits how many permits may be taken at once, by this claim's own judgement; 1 unless a semaphore
+ * @param permits how many permits claims may take at once, as this claim states it; 1 unless a semaphore
  */
 public record LockKey(LockKind kind, String name, int permits) {
 
     /** The longest lock name, in bytes of its UTF-8 form. */
     public static final int MAX_NAME_BYTES = 512;
 
-    /** How much of a name that is refused stands in the message. */
+    /** How much of a refused name the message shows. */
     private static final int SHOWN_CHARS = 40;
 
     /**
@@ -46,7 +46,7 @@ public record LockKey(LockKind kind, String name, int permits) {
     }
 
     /**
-     * A key of a kind that has no permits to choose.
+     * Returns a key of a kind without a choice of permits.
      *
      * @param kind the kind
      * @param name the lock name
@@ -66,7 +66,7 @@ public record LockKey(LockKind kind, String name, int permits) {
     }
 
     private static void checkName(String name) {
-        // First of all: what follows reads the whole name. Each char needs a byte at least.
+        // Before all else, because the other checks read the whole name. Each char needs at least one byte.
         if (name.length() > MAX_NAME_BYTES) {
             throw new IllegalArgumentException(
                     "lock name must be at most %d bytes in UTF-8, but has %d characters: '%s'"
@@ -76,8 +76,8 @@ public record LockKey(LockKind kind, String name, int permits) {
             throw new IllegalArgumentException(
                     "lock name must not be blank, was '%s'".formatted(Printable.start(name, SHOWN_CHARS)));
         }
-        // Three bytes per char is the most UTF-8 needs (a surrogate pair needs four for two): no need to encode short
-        // names.
+        // UTF-8 needs at most three bytes per char (a surrogate pair needs four for two), so short names need no
+        // encoding.
         if (name.length() * 3 <= MAX_NAME_BYTES && !hasSurrogates(name)) {
             return;
         }
@@ -88,7 +88,7 @@ public record LockKey(LockKind kind, String name, int permits) {
                     .encode(CharBuffer.wrap(name))
                     .remaining();
         } catch (CharacterCodingException unpairedSurrogate) {
-            // Two such names would become one in the store: the encoder of most drivers writes '?' for both.
+            // Two such names would become one on the server: the encoder of most drivers writes '?' for both.
             throw new IllegalArgumentException(
                     "lock name must be encodable as UTF-8, but has an unpaired surrogate", unpairedSurrogate);
         }

@@ -15,6 +15,6 @@ public enum LockKind {
     /** The exclusive side of a read/write lock. */
     WRITE,
 
-    /** As many holders as its {@link LockKey#permits()} suffice for; see {@link LockClaim#permits()}. */
+    /** As many holders as fit into {@link LockKey#permits()}; see {@link LockClaim#permits()}. */
     SEMAPHORE
 }

@@ -7,8 +7,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The label of a client, which stands in the ids of its claims. The default is made once in a process, of what is at hand: it asks no name server,
- * and takes nothing of the command line but the class or the jar that was started.
+ * The label of a client, which is part of the ids of its claims. The default is made once per process. It needs no name
+ * server, and uses nothing of the command line but the class or the jar that was started.
  */
 public final class OwnerLabel {
 
@@ -20,7 +20,7 @@ public final class OwnerLabel {
     private static final int MOST_OF_HOST = 24;
     private static final Path KERNEL_HOST_NAME = Path.of("/proc/sys/kernel/hostname");
 
-    /** Read when a client first needs it. */
+    /** Initialised when a client first needs it. */
     private static final class OfProcess {
 
         static final String HOST = host();
@@ -31,7 +31,7 @@ public final class OwnerLabel {
     private OwnerLabel() {}
 
     /**
-     * The label of this process.
+     * Returns the label of this process.
      *
      * @return application, host and process
      */
@@ -40,9 +40,9 @@ public final class OwnerLabel {
     }
 
     /**
-     * The label of this process, when the application has a name of its own.
+     * Returns the label of this process with a name that the application gives.
      *
-     * @param application any text; what no label may have becomes {@code -}
+     * @param application any text; each character that a label may not contain becomes {@code -}
      * @return application, host and process
      */
     public static String ofApplication(String application) {
@@ -50,11 +50,11 @@ public final class OwnerLabel {
     }
 
     /**
-     * Checks a label that a user gave.
+     * Checks a label from a user.
      *
      * @param label the label
-     * @return the same
-     * @throws IllegalArgumentException if it is none
+     * @return the same label
+     * @throws IllegalArgumentException if the text is not a valid label
      */
     public static String require(String label) {
         if (!ALLOWED.matcher(label).matches()) {
@@ -65,7 +65,10 @@ public final class OwnerLabel {
         return label;
     }
 
-    /** The process number is kept whole, of the host the end, which tells pods apart, and of the application the beginning. */
+    /**
+     * Keeps the whole process number, the end of the host, which distinguishes pods, and the beginning of the
+     * application.
+     */
     static String of(String application, String host, long pid) {
         String its = clean(host, "host");
         String end = ":" + its.substring(Math.max(0, its.length() - MOST_OF_HOST)) + ":" + pid;
@@ -78,7 +81,7 @@ public final class OwnerLabel {
         return stripped.isEmpty() ? ifEmpty : stripped.replaceAll("[^A-Za-z0-9._-]", "-");
     }
 
-    /** Of the command, the first word without its path: what stands behind it may be a secret. */
+    /** Takes the first word of the command, without its path: the arguments after it may be secret. */
     static String application(@Nullable String command) {
         String started = command == null ? "" : command.strip().split("\\s", 2)[0];
         String file = started.substring(Math.max(started.lastIndexOf('/'), started.lastIndexOf('\\')) + 1);
@@ -88,7 +91,7 @@ public final class OwnerLabel {
         return file.substring(file.lastIndexOf('.') + 1);
     }
 
-    /** Without the domain. */
+    /** Returns the host name without the domain. */
     private static String host() {
         String name = System.getenv("HOSTNAME");
         if (name == null || name.isBlank()) {
@@ -101,7 +104,7 @@ public final class OwnerLabel {
         return dot > 0 ? name.substring(0, dot) : name;
     }
 
-    /** A file of the kernel's memory, not of a disk. */
+    /** Reads a file of the kernel's memory, not of a disk. */
     private static String kernelHostName() {
         try {
             return Files.readString(KERNEL_HOST_NAME).strip();

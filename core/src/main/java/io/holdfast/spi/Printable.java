@@ -3,10 +3,11 @@ package io.holdfast.spi;
 import java.time.Duration;
 
 /**
- * Makes text from outside fit for a line of a message or of a log: a lock name, an error of a server. A name may hold any characters,
- * so a raw one could forge lines of a log or send commands to a terminal.
+ * Makes text from outside fit for one line of a message or of a log: a lock name, an error of a server. A name may
+ * contain any characters, so a raw name could forge lines of a log or send commands to a terminal.
  *
- * <p>Messages of {@link io.holdfast.LockException} pass through here by themselves. Log lines and other exceptions call it.
+ * <p>{@link io.holdfast.LockException} calls it for its own messages. Code that writes log lines and other exceptions
+ * calls it.
  */
 public final class Printable {
 
@@ -15,11 +16,12 @@ public final class Printable {
     private Printable() {}
 
     /**
-     * Escapes what does not print: control and format characters (also those that turn the direction of text), line and paragraph
-     * separators, and unpaired surrogates. A line feed becomes {@code \n}, an escape {@code \u001b}.
+     * Escapes characters that do not print: control and format characters (also those that change the direction of
+     * text), line and paragraph separators, and unpaired surrogates. A line feed becomes {@code \n}, an escape
+     * {@code \u001b}.
      *
      * @param raw any text
-     * @return one printable line; the same object when nothing is to escape
+     * @return one printable line; the same object when there is nothing to escape
      */
     public static String text(String raw) {
         for (int i = 0; i < raw.length(); i += Character.charCount(raw.codePointAt(i))) {
@@ -31,11 +33,11 @@ public final class Printable {
     }
 
     /**
-     * The beginning of a text that may be very long, escaped.
+     * Returns the escaped beginning of a text that may be very long.
      *
      * @param raw any text
-     * @param mostChars how many chars of it at the most; a surrogate pair is never cut in two
-     * @return the text; when it was cut, with an ellipsis at its end
+     * @param mostChars the longest beginning in chars; a surrogate pair is never cut in two
+     * @return the text; with an ellipsis at its end when it was cut
      */
     public static String start(String raw, int mostChars) {
         if (raw.length() <= mostChars) {
@@ -48,10 +50,10 @@ public final class Printable {
     }
 
     /**
-     * A duration for the eyes of an operator: {@code 750 ms}, {@code 29.8 s}, {@code 4 min 10 s}, {@code 2 h 5 min}.
+     * Formats a duration for operators: {@code 750 ms}, {@code 29.8 s}, {@code 4 min 10 s}, {@code 2 h 5 min}.
      *
      * @param duration not negative
-     * @return two parts at the most
+     * @return at most two units
      */
     public static String duration(Duration duration) {
         long millis = duration.toMillis();

@@ -9,18 +9,18 @@ public sealed interface Renewal {
     /**
      * The claim holds the lock.
      *
-     * @param lease the store's own expiry is at least the moment it processed the request plus this
+     * @param lease the server keeps the lock at least this long, counted from the moment it processed the request
      */
     record Held(Duration lease) implements Renewal {}
 
-    /** The claim does not hold the lock; nothing was changed. */
+    /** The claim does not hold the lock; nothing changed. */
     record NotHeld() implements Renewal {}
 
     /**
-     * Whether the claim holds the lock is not known: what a failure of {@link LockBackend#renew} is for one of the claims of
-     * {@link LockBackend#renewAll}. The lease stays until its local deadline, and is asked for again.
+     * The outcome is unknown: {@link LockBackend#renewAll} answers this for a claim where {@link LockBackend#renew}
+     * would fail. The lease stays until its local deadline, and the engine renews it again.
      *
-     * @param failure why
+     * @param failure the cause
      */
     record Unknown(LockBackendException failure) implements Renewal {}
 }

@@ -1,14 +1,14 @@
 package io.holdfast.spi;
 
-/** What the store does for a claim when the lock is not available. */
+/** What the back end does for a claim when the lock is not available. */
 public enum Waiting {
 
-    /** Nothing: just look. The claim leaves nothing behind. */
+    /** Nothing but the attempt itself. The claim leaves nothing behind. */
     NONE,
 
-    /** Tells the claim's watch when it is worth looking again. A hint, not a place in a queue. */
+    /** Signals the claim's watch when another attempt may succeed. This is a hint, not a place in a queue. */
     NOTIFY,
 
-    /** Gives the claim a place in the queue, where the store has one; else the same as {@link #NOTIFY}. */
+    /** Gives the claim a place in the queue, if the back end has queues; else the same as {@link #NOTIFY}. */
     QUEUE
 }

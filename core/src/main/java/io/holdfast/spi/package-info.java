@@ -1,13 +1,13 @@
 /**
- * What a back end implements: four operations on a claim, nothing else.
+ * The interface of a back end: four operations on a claim.
  *
- * <p>{@link io.holdfast.spi.LockBackend} is the interface. A {@link io.holdfast.spi.LockClaim} is one acquisition's
- * identity towards the store; every operation is idempotent per claim, so any of them may be sent again after an unknown
- * outcome, and {@code release} repairs every such outcome. Answers are values ({@link io.holdfast.spi.LockAttempt},
- * {@link io.holdfast.spi.Renewal}, {@link io.holdfast.spi.Ownership}); a failure is a
- * {@link io.holdfast.LockBackendException} and always means <em>unknown</em>, never no.
+ * <p>A back end implements {@link io.holdfast.spi.LockBackend}. A {@link io.holdfast.spi.LockClaim} is the identity of
+ * one acquisition towards the back end. Every operation is idempotent per claim, so the engine may send it again after
+ * an unknown outcome, and {@code release} repairs every such outcome. Answers are values
+ * ({@link io.holdfast.spi.LockAttempt}, {@link io.holdfast.spi.Renewal}, {@link io.holdfast.spi.Ownership}). A failure
+ * is a {@link io.holdfast.LockBackendException} and always means <em>unknown</em>, never no.
  *
- * <p>Waiting, retries, renewal, loss, withdrawal and re-entrancy belong to the engine and are the same for every back end.
+ * <p>The engine waits, repeats, renews, detects losses, withdraws and nests leases, in the same way for every back end.
  */
 @NullMarked
 @CheckReturnValue

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 
-/** What the clock asks of the scheduler: one task, never too late. */
+/** The clock schedules one task at the scheduler, and never too late. */
 class AlarmClockTaskTest {
 
     private final ManualTimer timer = new ManualTimer();
@@ -45,7 +45,7 @@ class AlarmClockTaskTest {
         clock.set(alarm("last"), 1_000);
         Task started = timer.pending().get(0);
         timer.now = 10;
-        // The task has begun on another thread, so that disposing of it comes too late.
+        // The task has begun on another thread, so that it is disposed too late.
         clock.set(alarm("earlier"), 5);
         started.work.run();
 
@@ -113,7 +113,7 @@ class AlarmClockTaskTest {
         }
     }
 
-    /** A scheduler in the hands of the test. */
+    /** A scheduler that the test moves by hand. */
     private static final class ManualTimer implements Scheduler {
 
         long now;

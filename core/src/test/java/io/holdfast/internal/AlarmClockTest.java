@@ -86,7 +86,7 @@ class AlarmClockTest {
     }
 
     @Test
-    void anAlarmThatIsTakenOffByAnEarlierOneOfTheSameMomentDoesNotRing() {
+    void anAlarmTakenOffByAnEarlierAlarmOfTheSameMomentDoesNotRing() {
         Alarm victim = alarm("victim");
         clock.set(Alarm.of(() -> clock.off(victim)), 10);
         clock.set(victim, 11);
@@ -110,7 +110,7 @@ class AlarmClockTest {
     }
 
     @Test
-    void aRingThatThrowsDoesNotStopTheOthers() {
+    void anAlarmThatThrowsDoesNotStopTheOthers() {
         clock.set(
                 Alarm.of(() -> {
                     throw new IllegalStateException("on purpose");
@@ -130,7 +130,7 @@ class AlarmClockTest {
     }
 
     @Test
-    void workAfterTheRingsThatThrowsDoesNotStopTheClock() {
+    void afterRingsThatThrowsDoesNotStopTheClock() {
         AlarmClock fragile = new AlarmClock(timer, () -> {
             throw new IllegalStateException("on purpose");
         });
@@ -143,7 +143,7 @@ class AlarmClockTest {
     }
 
     @Test
-    void workAfterTheRingsIsDoneOncePerMoment() {
+    void afterRingsRunsOncePerMoment() {
         AlarmClock batching = new AlarmClock(timer, () -> rung.add("batch@" + timer.now(TimeUnit.NANOSECONDS)));
         batching.set(alarm("a"), 10);
         batching.set(alarm("b"), 10);
@@ -157,7 +157,7 @@ class AlarmClockTest {
     }
 
     @Test
-    void nothingRingsOnceClosed() {
+    void noAlarmRingsAfterTheClose() {
         clock.set(alarm("open"), 10);
         clock.close();
         clock.set(alarm("late"), 20);
@@ -191,7 +191,7 @@ class AlarmClockTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void anyOperationsRingWhatAModelRings(long seed) {
+    void randomOperationsRingTheSameAlarmsAsAModel(long seed) {
         Random random = new Random(seed);
         Map<String, Alarm> alarms = new HashMap<>();
         Map<String, Long> model = new HashMap<>();

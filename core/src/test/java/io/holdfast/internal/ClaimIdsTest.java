@@ -22,7 +22,7 @@ class ClaimIdsTest {
     }
 
     @Test
-    void theLabelStandsBehindTheDigits() {
+    void theLabelFollowsTheDigits() {
         ClaimIds ids = new ClaimIds(Seed.read(), "orders:host-7:4711");
 
         assertThat(ids.next()).matches("[0-9a-f]{32}@orders:host-7:4711");
@@ -40,7 +40,7 @@ class ClaimIdsTest {
     }
 
     @Test
-    void clientsDoNotMeet() {
+    void twoClientsNeverMakeTheSameId() {
         Set<String> seen = new HashSet<>();
 
         for (int client = 0; client < 1_000; client++) {
@@ -51,9 +51,9 @@ class ClaimIdsTest {
         }
     }
 
-    /** A snapshot of a process is restored twice: both remember the same seed and the same count. */
+    /** A snapshot of a process is restored twice: both processes have the same seed and the same count. */
     @Test
-    void clonesOfOneClientDoNotMeet() {
+    void clonesOfOneClientNeverMakeTheSameId() {
         Seed remembered = Seed.read();
         ClaimIds one = ClaimIds.ofSystem(remembered, "");
         ClaimIds other = ClaimIds.ofSystem(remembered, "");

@@ -38,9 +38,9 @@ class ClientBuilderTest {
         assertThat(builder.operationTimeout(Duration.ofSeconds(1)).build()).isNotNull();
     }
 
-    /** BlockHound would object: verticles and handlers make clients on event loops. */
+    /** BlockHound would fail the test: verticles and handlers make clients on event loops. */
     @Test
-    void aClientMayBeMadeWhereNothingMayBlock() {
+    void aClientCanBeMadeOnANonBlockingThread() {
         Mono<LockClient> made =
                 Mono.fromCallable(() -> LockClient.create(backend)).subscribeOn(Schedulers.parallel());
 
@@ -114,7 +114,7 @@ class ClientBuilderTest {
                 .withMessage("at most a minute, was PT1M1S");
     }
 
-    /** The caller may mend the options and build again, or close it. */
+    /** The caller may correct the options and build again, or close the back end. */
     @Test
     void aRefusedClientLeavesTheBackEndToTheCaller() {
         AtomicInteger closed = new AtomicInteger();
@@ -134,7 +134,7 @@ class ClientBuilderTest {
         assertThat(closed).hasValue(1);
     }
 
-    /** Under a decorator, as in an application with metrics. */
+    /** A decorated back end, as in an application with metrics. */
     private record AtMostAMinute() implements ForwardingLockBackend {
 
         @Override
@@ -174,7 +174,7 @@ class ClientBuilderTest {
         return LockOptions.builder().leaseDuration(lease).build();
     }
 
-    /** Building a client sends nothing. */
+    /** Fails at each request: building a client sends nothing. */
     private static class Unused implements LockBackend {
 
         @Override

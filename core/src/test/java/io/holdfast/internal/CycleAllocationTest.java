@@ -23,7 +23,7 @@ import reactor.core.publisher.Mono;
 /** Bytes that the engine allocates in one uncontended cycle. They do not depend on how fast the machine is. */
 class CycleAllocationTest {
 
-    /** Grants at once and allocates nearly nothing itself. */
+    /** Grants at once, and allocates almost nothing itself. */
     private static final class InstantBackend implements ForwardingLockBackend {
 
         private final LockBackend rest = InMemoryLockBackend.create();
@@ -54,7 +54,7 @@ class CycleAllocationTest {
     private static final int BATCH = 200;
     private static final int BATCHES = 40;
 
-    // Each a tenth more than was measured without the optimising compiler, which removes some of the objects.
+    // Each limit is a tenth above the value measured without the optimising compiler, which removes some objects.
     private static final long WITH_LOCK = 2_350;
     private static final long ACQUIRE_AND_RELEASE = 2_300;
 
@@ -85,7 +85,7 @@ class CycleAllocationTest {
                 .isBetween(500L, ACQUIRE_AND_RELEASE);
     }
 
-    /** The least of several batches: what else the JVM does meanwhile only ever adds. */
+    /** Returns the least of several batches: other work of the JVM only adds bytes. */
     private static long perCycle(Runnable cycle) {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long least = Long.MAX_VALUE;

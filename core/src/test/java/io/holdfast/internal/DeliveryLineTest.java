@@ -17,7 +17,7 @@ import reactor.core.scheduler.Schedulers;
 
 class DeliveryLineTest {
 
-    /** Two threads that share one queue, so that no task waits for a thread that is busy. */
+    /** Two threads that share one queue, so that no task waits for a busy thread. */
     private final Scheduler two = Schedulers.fromExecutorService(Executors.newScheduledThreadPool(2));
 
     private final Scheduler one = Schedulers.newSingle("one", true);
@@ -29,7 +29,7 @@ class DeliveryLineTest {
     }
 
     @Test
-    void aDeliveryBroughtByARunningOneRunsAfterItOnTheSameThread() throws InterruptedException {
+    void aDeliveryCausedByARunningOneRunsAfterItOnTheSameThread() throws InterruptedException {
         DeliveryLine line = new DeliveryLine(one);
         List<String> ran = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
@@ -70,7 +70,7 @@ class DeliveryLineTest {
     }
 
     @Test
-    void aDeliveryThatTakesLongDoesNotHoldUpTheOneThatItBrought() throws InterruptedException {
+    void aSlowDeliveryDoesNotDelayTheOneThatItCauses() throws InterruptedException {
         DeliveryLine line = new DeliveryLine(two);
         CountDownLatch broughtHasRun = new CountDownLatch(1);
         CountDownLatch done = new CountDownLatch(1);

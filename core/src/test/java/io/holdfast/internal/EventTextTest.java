@@ -50,10 +50,10 @@ class EventTextTest {
     }
 
     @Test
-    void aFailureSaysWhatFollowsAndWhatTheStoreSaid() {
+    void aFailureNamesTheConsequenceAndTheMessageOfTheBackEnd() {
         assertThat(EventText.of(new LockEvent.ReleaseUnconfirmed(NAME, 7, TIME, away())))
                 .isEqualTo(
-                        "lock 'stock/42' with token 7, held for 1500 ms, could not be released; the store frees it when its lease ends there: the store is away");
+                        "lock 'stock/42' with token 7, held for 1500 ms, could not be released; the back end frees it when its lease ends: the store is away");
     }
 
     @ParameterizedTest

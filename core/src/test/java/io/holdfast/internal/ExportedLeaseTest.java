@@ -52,7 +52,7 @@ class ExportedLeaseTest {
     }
 
     @Test
-    void aTextThatMissesACharacterOrHasAnotherIsRefused() {
+    void aTextWithAMissingOrChangedCharacterIsRefused() {
         String text = lease(LockKey.of(LockKind.MUTEX, "stock")).text();
         for (int at = 0; at < text.length(); at++) {
             String shorter = text.substring(0, at) + text.substring(at + 1);
@@ -96,7 +96,7 @@ class ExportedLeaseTest {
     }
 
     @Test
-    void theSamePartsInTheirRangesAreRead() {
+    void partsInTheirRangesAreRead() {
         for (String parts : new String[] {"id\nname", "id@a\nname", "id@host-7.x_y:1\nname"}) {
             assertThat(ExportedLease.of(written("MUTEX\n1\n1\n1\n1\n1000\n0\n" + parts))
                             .fencingToken())
@@ -113,7 +113,7 @@ class ExportedLeaseTest {
     }
 
     @Test
-    void textsFromAnywhereAreRefusedAndNeverBreakIt() {
+    void anyOtherTextIsRefused() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ExportedLease.of("x".repeat(10_000_000)))
                 .withMessageContaining("at most 4096");

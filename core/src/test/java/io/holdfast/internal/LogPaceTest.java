@@ -12,13 +12,13 @@ class LogPaceTest {
 
     @ParameterizedTest
     @ValueSource(longs = {0, Long.MAX_VALUE - 1})
-    void theFirstLineIsTold(long start) {
+    void theFirstLineIsLogged(long start) {
         assertThat(pace.count(start)).isEqualTo(1);
     }
 
     @ParameterizedTest
     @ValueSource(longs = {0, Long.MAX_VALUE - 1})
-    void linesOfTheNextFiveSecondsAreToldAsOne(long start) {
+    void linesOfTheNextFiveSecondsAreLoggedAsOne(long start) {
         assertThat(pace.count(start)).isEqualTo(1);
         for (int i = 1; i <= 34; i++) {
             assertThat(pace.count(start + i)).isZero();
@@ -31,7 +31,7 @@ class LogPaceTest {
 
     @ParameterizedTest
     @ValueSource(longs = {0, Long.MAX_VALUE - 1})
-    void aLineAfterAQuietTimeStandsForItself(long start) {
+    void aLineAfterAQuietTimeIsLogged(long start) {
         assertThat(pace.count(start)).isEqualTo(1);
         assertThat(pace.count(start + 2 * LogPace.QUIET_NANOS)).isEqualTo(1);
     }

@@ -15,7 +15,7 @@ class MailboxTest {
     private final Mailbox mailbox = new Mailbox();
 
     @Test
-    void aTaskRunsOnTheThreadThatBringsIt() {
+    void aTaskRunsOnTheThreadThatPostsIt() {
         List<Thread> ran = new ArrayList<>();
 
         mailbox.post(() -> ran.add(Thread.currentThread()));

@@ -29,7 +29,7 @@ class MembersTest {
     }
 
     @Test
-    void thoseOfOneKindAreFoundOldestFirst() {
+    void membersOfOneKindAreListedOldestFirst() {
         addAll();
 
         assertThat(members.all(One.class)).containsExactly(first, third);
@@ -38,7 +38,7 @@ class MembersTest {
     }
 
     @Test
-    void theFirstTheLastAndOneInBetweenCanLeave() {
+    void theFirstTheLastAndAMiddleMemberCanLeave() {
         addAll();
         assertThat(members.remove(second)).isTrue();
         assertThat(members.all(Member.class)).containsExactly(first, third);
@@ -49,7 +49,7 @@ class MembersTest {
     }
 
     @Test
-    void oneThatIsNotInTheListCannotLeave() {
+    void aMemberOutsideTheListCannotLeave() {
         assertThat(members.remove(first)).isFalse();
         addAll();
         assertThat(members.remove(second)).isTrue();
@@ -58,7 +58,7 @@ class MembersTest {
     }
 
     @Test
-    void whatWasListedBeforeAChangeStaysAsItWas() {
+    void aListedResultDoesNotChangeLater() {
         addAll();
         var before = members.all(Member.class);
 

@@ -14,7 +14,7 @@ class MinHoldTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 50_000_000, 40_000_000_000L, 3_600_000_000_000L, 31_622_400_000_000_000L})
-    void theLeaseIsBelievedForTheMinimumAndOneOperation(long leftNanos) {
+    void theLeaseIsValidForTheMinimumAndOneOperation(long leftNanos) {
         Duration lease = MinHold.lease(USUAL, leftNanos, OPERATION);
 
         assertThat(Validity.until(0, lease.toNanos())).isGreaterThanOrEqualTo(leftNanos + OPERATION);

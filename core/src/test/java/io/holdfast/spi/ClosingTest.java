@@ -17,7 +17,7 @@ class ClosingTest {
             new Closing("a thing", work.asMono().doOnSubscribe(subscription -> begun.incrementAndGet()));
 
     @Test
-    void itBeginsWhenItIsAskedForAndOnce() {
+    void itBeginsAtTheFirstCallAndOnce() {
         assertThat(begun).hasValue(0);
 
         Mono<Void> ignored = closing.begin();
@@ -39,7 +39,7 @@ class ClosingTest {
     }
 
     @Test
-    void aFailureIsToldToEachSubscriber() {
+    void eachSubscriberGetsTheFailure() {
         Mono<Void> end = closing.begin();
         work.emitError(new IllegalStateException("stuck"), Sinks.EmitFailureHandler.FAIL_FAST);
 

@@ -18,9 +18,9 @@ class DeadlineHeapTest {
 
     private final DeadlineHeap<Alarm> heap = new DeadlineHeap<>();
 
-    /** Against a list that is searched, on a clock that is about to overflow. */
+    /** Compares the heap with a list that is searched, on a clock that is about to overflow. */
     @Test
-    void whatIsDueIsTakenInTheOrderOfTheTimesAndNothingElse() {
+    void dueDeadlinesAreTakenInTheOrderOfTheirTimes() {
         Random random = new Random(7);
         List<Alarm> all = new ArrayList<>();
         for (int i = 0; i < 100; i++) {

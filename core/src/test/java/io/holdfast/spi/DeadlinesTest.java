@@ -44,7 +44,7 @@ class DeadlinesTest {
     }
 
     @Test
-    void deadlinesPassInTheOrderOfTheirTimesAndThoseThatWereTakenOffDoNot() {
+    void deadlinesPassInTheOrderOfTheirTimesAndRemovedOnesDoNot() {
         Random random = new Random(7);
         for (int run = 0; run < 200; run++) {
             passed.clear();
@@ -55,7 +55,7 @@ class DeadlinesTest {
                 deadlines.set(all.get(i), in(1 + random.nextInt(100)));
             }
             for (Numbered one : all) {
-                deadlines.set(one, in(one.number)); // anew
+                deadlines.set(one, in(one.number)); // set again
             }
             for (Numbered one : all) {
                 if (random.nextBoolean()) {
@@ -84,7 +84,7 @@ class DeadlinesTest {
     }
 
     @Test
-    void anEarlierDeadlineIsNotKeptWaitingByALaterOne() {
+    void aLaterDeadlineDoesNotDelayAnEarlierOne() {
         deadlines.set(new Numbered(2), in(300));
         deadlines.set(new Numbered(1), in(50));
         time.advanceTimeBy(Duration.ofMillis(50));
@@ -94,7 +94,7 @@ class DeadlinesTest {
     }
 
     @Test
-    void oneThatThrowsDoesNotKeepTheOthersFromPassing() {
+    void aDeadlineThatThrowsDoesNotStopTheOthers() {
         deadlines.set(
                 new Deadline() {
                     @Override
@@ -118,7 +118,7 @@ class DeadlinesTest {
         assertThat(passed).containsExactly(1);
     }
 
-    /** Its task is dropped, so the deadlines that wait for that task would never pass. */
+    /** Its task is dropped, so deadlines that wait for that task would never pass. */
     @Test
     void aTimerThatIsDisposedWhileItsTaskIsPendingLetsAllPassWithTheNextRequest() {
         Scheduler ended = Schedulers.newSingle("ended", true);

@@ -23,7 +23,7 @@ class HoldersTest {
     private final InMemoryLockBackend store = InMemoryLockBackend.create(clock);
 
     @Test
-    void backEndThatCannotTellSaysWhatItLacks() {
+    void backEndWithoutTheFeatureNamesItInTheError() {
         LockBackend poor = new LockBackend() {
             @Override
             public Mono<LockAttempt> tryAcquire(LockClaim claim) {
@@ -60,12 +60,12 @@ class HoldersTest {
                         error -> assertThat(error)
                                 .isInstanceOf(UnsupportedOperationException.class)
                                 .hasMessage(
-                                        "back end poor cannot tell the holders of a lock: it does not have HOLDERS, only [FIFO]"))
+                                        "back end poor cannot report the holders of a lock: it does not have HOLDERS, only [FIFO]"))
                 .verify();
     }
 
     @Test
-    void holderIsToldWithItsOwnerAndTimes() {
+    void holderIsReportedWithItsOwnerAndTimes() {
         LockClaim claim = LockClaim.first(ORDERS, "00ff@orders:host-7:4711", LEASE, Waiting.NONE);
         StepVerifier.create(store.tryAcquire(claim)).expectNextCount(1).verifyComplete();
         clock.advanceTimeBy(Duration.ofSeconds(10));
@@ -100,7 +100,7 @@ class HoldersTest {
     }
 
     @Test
-    void closedStoreTellsNothing() {
+    void closedBackEndReportsNoHolders() {
         StepVerifier.create(store.close()).verifyComplete();
         StepVerifier.create(store.holders(ORDERS))
                 .expectError(LockBackendException.class)

@@ -15,7 +15,7 @@ class LockKeyTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"a", "stock/42", "a b", "\u0000", "{x}:*?[]\r\n", "ä€", LOCK_OF_FOUR_BYTES})
-    void anyCharactersMakeAName(String name) {
+    void aNameMayHaveAnyCharacters(String name) {
         assertThat(LockKey.of(LockKind.MUTEX, name).name()).isEqualTo(name);
     }
 

@@ -62,7 +62,7 @@ class OwnerLabelTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"", " ", "a b", "é", "a@b", "a\nb", "a/b", "0123456789012345678901234567890123456789012345678"})
-    void whatIsNoLabelIsRefused(String label) {
+    void anInvalidLabelIsRefused(String label) {
         LockClient.Builder builder = LockClient.builder(InMemoryLockBackend.create());
         assertThatThrownBy(() -> builder.owner(label))
                 .isInstanceOf(IllegalArgumentException.class)

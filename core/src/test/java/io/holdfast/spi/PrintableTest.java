@@ -15,7 +15,7 @@ class PrintableTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "stock/42", "a b", "{x}:*?[]\\", "äöü €", "日本語", SMILE})
-    void whatPrintsStays(String text) {
+    void printableCharactersStay(String text) {
         assertThat(Printable.text(text)).isSameAs(text);
     }
 
@@ -41,7 +41,7 @@ class PrintableTest {
     }
 
     @Test
-    void aLongTextIsCutButNoSurrogatePairIs() {
+    void aLongTextIsCutButNotInsideASurrogatePair() {
         assertThat(Printable.start("abc", 3)).isEqualTo("abc");
         assertThat(Printable.start("abcd", 3)).isEqualTo("abc\u2026");
         assertThat(Printable.start("ab" + SMILE + "c", 3)).isEqualTo("ab\u2026");
@@ -51,7 +51,7 @@ class PrintableTest {
     }
 
     @Test
-    void aMessageIsOnePrintableLineAndTheNameOfTheLockIsAsItWas() {
+    void aMessageIsOnePrintableLineAndLockNameIsUnchanged() {
         LockBackendException error = new LockBackendException("a\r\nERROR", "lock 'a\r\nERROR' failed", true, null);
 
         assertThat(error).hasMessage("lock 'a\\r\\nERROR' failed");

@@ -10,11 +10,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Reads the text of an address, such as that of a property, and refuses a mistyped one without repeating it.
+ * Reads an address from a text, such as a property, and refuses a mistyped one without repeating it.
  *
- * <p>{@link RedisURI#create(String)} takes more: of {@code redis://user:12#34@localhost}, where {@code #} should be {@code %23}, it
- * makes the host {@code user} and the port 12, which then stand in logs, errors and DNS queries. Its errors repeat the text. And it
- * passes over a parameter that it does not know, such as {@code timeot=2s}.
+ * <p>{@link RedisURI#create(String)} accepts more. In {@code redis://user:12#34@localhost}, {@code #} should be {@code
+ * %23}: that method reads the host {@code user} and the port 12, which then appear in logs, errors and DNS queries. Its
+ * errors repeat the text. It also ignores a parameter that it does not know, such as {@code timeot=2s}.
  *
  * <pre>{@code
  * RedisLockBackend backend = RedisLockBackend.create(RedisAddress.parse(text));
@@ -38,7 +38,7 @@ public final class RedisAddress {
     private static final Pattern BEGINNING =
             Pattern.compile("(?:rediss?|redis\\+(?:ssl|tls|socket)|rediss?-sentinel|redis-socket)://.*");
 
-    /** Of an address without credentials, the port: no number. */
+    /** Matches an address without credentials whose port is not a number. */
     private static final Pattern BAD_PORT =
             Pattern.compile("[^@]*://(?:" + HOST_AND_PORT + ",)*" + HOST + ":(?![0-9]{1,5}(?:[,/?#]|$))[^@]*");
 
@@ -50,13 +50,13 @@ public final class RedisAddress {
     /**
      * Reads one address.
      *
-     * @param text {@code redis://}, {@code rediss://}, {@code redis-sentinel://}, {@code rediss-sentinel://} or {@code redis-socket://},
-     *     as for {@link RedisURI#create(String)}; special characters of user and password in percent encoding. Its parameters are
-     *     {@code timeout}, {@code database} or {@code db}, {@code clientName}, {@code libraryName}, {@code libraryVersion},
-     *     {@code verifyPeer} and {@code sentinelMasterId}
+     * @param text {@code redis://}, {@code rediss://}, {@code redis-sentinel://}, {@code rediss-sentinel://} or {@code
+     *     redis-socket://}, as for {@link RedisURI#create(String)}; special characters of user and password in percent
+     *     encoding. Its parameters are {@code timeout}, {@code database} or {@code db}, {@code clientName}, {@code
+     *     libraryName}, {@code libraryVersion}, {@code verifyPeer} and {@code sentinelMasterId}
      * @return the address
-     * @throws IllegalArgumentException if it is no such text, saying what may be wrong. The message repeats the name of a parameter that
-     *     does not exist, if it consists of letters, and nothing else of the text
+     * @throws IllegalArgumentException if the text is not such an address; the message says what may be wrong. Of the
+     *     text, the message repeats only the name of an unknown parameter, if that name consists of letters
      */
     public static RedisURI parse(String text) {
         requireNonNull(text, "text");
@@ -74,7 +74,7 @@ public final class RedisAddress {
         return address;
     }
 
-    /** Without a cause: its errors repeat the text. */
+    /** Throws without a cause: the cause repeats the text. */
     private static URI read(String text) {
         try {
             return URI.create(text);
@@ -83,7 +83,7 @@ public final class RedisAddress {
         }
     }
 
-    /** Without a cause, for the same reason. */
+    /** Throws without a cause, for the same reason. */
     private static RedisURI created(String text, URI read) {
         try {
             return RedisURI.create(read);
@@ -95,10 +95,10 @@ public final class RedisAddress {
     private static String whatIsWrong(String text) {
         Matcher beginning = BEGINNING.matcher(text);
         if (!beginning.matches()) {
-            return "the address is none of Redis: " + FORM + AddressCheck.NOT_REPEATED;
+            return "the address is not an address of Redis: " + FORM + AddressCheck.NOT_REPEATED;
         }
         return BAD_PORT.matcher(text).matches()
-                ? "the address has a port that is no number, or a ':' too many: " + FORM + AddressCheck.ENCODING
+                ? "the address has a port that is not a number, or a ':' too many: " + FORM + AddressCheck.ENCODING
                 : "the address cannot be read: " + FORM + AddressCheck.ENCODING;
     }
 }

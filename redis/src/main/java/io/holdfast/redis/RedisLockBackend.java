@@ -37,53 +37,61 @@ import reactor.core.publisher.Mono;
 // Longer than other files: half of it is the contract for users, and the options belong to the same type.
 
 /**
- * Locks in one deployment of Redis, 6.2 or newer, or of Valkey: a standalone server, the master behind sentinels, or a cluster.
+ * Locks in one deployment of Redis, 6.2 or newer, or of Valkey: a standalone server, the master behind sentinels, or a
+ * cluster.
  *
- * <p>Waiters queue in the server, first come, first served; a release hands the lock to the next one and tells only that
- * client. Acquire and release of a free lock are one command each.
+ * <p>Waiters queue in the server, first come, first served. A release hands the lock to the next waiter and notifies
+ * only that waiter's client. Acquire and release of a free lock are one command each.
  *
- * <p><b>Kinds</b>: mutex, read/write lock, semaphore. Each reader and each permit has a lease and a rising token of its own.
- * Readers share; a queued writer holds back later readers, and hands over to all of those that follow it at once. A claim of
- * a semaphore is judged by its own number of permits, and may take several; then it holds back those behind it until they are free.
+ * <p><b>Kinds</b>: mutex, read/write lock, semaphore. Each reader and each permit has a lease and a rising token of its
+ * own. Readers share the lock. A queued writer holds back later readers. When it releases, it hands over to all readers
+ * that are next in the queue at once. A claim of a semaphore may take several permits. While they are not free, it
+ * holds back the claims behind it.
  *
- * <p><b>Users of the same server</b> with rights to the channels, and to no key of the lock, can read the grants and publish what they
- * like. The server signs each grant for its client, so they cannot end, forge or lengthen a lease. They can make a claim that waits look
- * again, up to 100 times a second.
+ * <p><b>Other users of the same server</b> may have rights to the channels, and to no key of the lock. They can read
+ * the grants and publish any message. The server signs each grant for its client, so they cannot end, forge or lengthen
+ * a lease. They can make a waiter send an extra attempt, up to 100 times a second.
  *
- * <p><b>Keys</b>: {@code <prefix>{<lock name>}:mutex}, {@code :rw} or {@code :semaphore}, and {@code :queue}, {@code :waiters},
- * {@code :interest} after it; for a mutex {@code :gone}, for the others {@code :token}, {@code :gone:<id>} and {@code :holders}. Every one
- * of them expires. Channels:
- * {@code <prefix>client:<random>}, in a cluster followed by {@code :<host>:<port>} of the master, and by {@code ~<number>} once a
- * connection to it was given up; from Redis 7.0 on also by a hash tag in braces. An ACL that is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello
- * +auth +ping +evalsha +eval +subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset
- * +hdel +hlen +hrandfield +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zmscore +zrangebyscore +zremrangebyrank
- * +zrevrank +hsetnx +setrange +rpush +rpop +lpush +lpop +llen +lrange}; with a
- * database or client name in the URI, {@code +select} or {@code +client|setname} too, and for a cluster
- * {@code +cluster|slots +asking}, from Redis 7.0 on {@code +ssubscribe +spublish} as well.
+ * <p><b>Keys</b>: {@code <prefix>{<lock name>}:mutex}, {@code :rw} or {@code :semaphore}, and the same with {@code
+ * :queue}, {@code :waiters} or {@code :interest} appended. A mutex also has {@code :gone}; the other kinds have {@code
+ * :token}, {@code :gone:<id>} and {@code :holders}. Every key expires.
  *
- * <p><b>Connections</b>: one, made with the first command; a second one for the channel when a claim first has to wait. In a
- * cluster, one for each master that is needed, and a second one for the channel at each master where a claim waits. All are our
- * own: the safety rules need client options that a borrowed client does not have. Nothing is replayed after a reconnect. A
- * connection on which a command is given up on, with nothing answered since it was sent, is replaced, in a cluster after a second at
- * least. While claims wait, some of their attempts ask for an echo on the channel, which is replaced when the answer comes and the echo does
- * not. The first two claims in a queue look once in a claim time, others once in a third of their lease: so a channel that is dead without
- * being closed costs a waiter up to the claim time.
+ * <p><b>Channels</b>: {@code <prefix>client:<random>}. In a cluster, {@code :<host>:<port>} of the master follows.
+ * After the client gave up a connection of the channel, {@code ~<number>} follows. From Redis 7.0 on, a hash tag in
+ * braces follows.
+ *
+ * <p><b>ACL</b>: this one is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello +auth +ping
+ * +evalsha +eval +subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset +hdel
+ * +hlen +hrandfield +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zmscore +zrangebyscore +zremrangebyrank
+ * +zrevrank +hsetnx +setrange +rpush +rpop +lpush +lpop +llen +lrange}. With a database or client name in the URI, add
+ * {@code +select} or {@code +client|setname}. For a cluster, add {@code +cluster|slots +asking}, and from Redis 7.0 on
+ * {@code +ssubscribe +spublish}.
+ *
+ * <p><b>Connections</b>: the client opens one with the first command, and a second one for the channel when a claim
+ * first has to wait. In a cluster, it opens one for each master that it needs, and a second one for the channel at each
+ * master where a claim waits. The back end makes all of them itself: the safety rules need client options that a
+ * borrowed client does not have. The client replays nothing after a reconnect. If a command times out and nothing was
+ * answered since it was sent, the client replaces the connection; in a cluster, after a second at least. While claims
+ * wait, some of their attempts request an echo on the channel. If the answer comes and the echo does not, the client
+ * replaces the channel's connection. The first two claims in a queue send an attempt once in a claim time, the others
+ * once in a third of their lease. So a channel that is dead without being closed costs a waiter up to the claim time.
  * Answers come on the driver's threads.
  *
- * <p><b>Sentinels</b>: commands and the channel are always at the master that the sentinels name, never at a replica. They
- * follow a failover, also when the old master hangs. Replication is asynchronous: a grant that the promoted replica missed is
- * lost, its holder learns of it by its next renewal, and another client may have the lock until then. {@link
- * Builder#confirmGrants} makes that rarer.
+ * <p><b>Sentinels</b>: commands and the channel are always at the master that the sentinels name, never at a replica.
+ * They follow a failover, also when the old master hangs. Replication is asynchronous: a grant that the promoted
+ * replica missed is lost. Its holder learns of that by its next renewal, and another client may have the lock until
+ * then. {@link Builder#confirmGrants} makes that rarer.
  *
- * <p><b>Cluster</b>: all keys of a lock are in one slot. While that slot is moved to another server, looks and releases fail
- * for the moment and are tried again, and renewals do not; waiters keep their places and look again at once, but one that is passed over
- * during the move is served later. {@link LockBackend#renewAll} sends one request for each slot; the claims of a master that fails, or
- * that answers 250 ms (an eighth of the lease, if that is less) later than another one, are {@link Renewal.Unknown}. A failover is as
- * behind sentinels, and concerns the locks of that master only. From Redis 7.0 on, messages go to the replicas of one master
- * ({@code SPUBLISH}). Before that, without the rights to it, or with RESP2, each message goes to every server.
+ * <p><b>Cluster</b>: all keys of a lock are in one slot. While that slot moves to another server, attempts and releases
+ * fail for a moment and are repeated; renewals do not fail. Waiters keep their places and send an attempt at once. A
+ * waiter that is passed over during the move is served later. {@link LockBackend#renewAll} sends one request for each
+ * slot. The claims of a master that fails, or that answers 250 ms (an eighth of the lease, if that is less) later than
+ * another one, are {@link Renewal.Unknown}. A failover works as behind sentinels, and concerns the locks of that master
+ * only. From Redis 7.0 on, messages go to the replicas of one master ({@code SPUBLISH}). Before that, without the
+ * rights to it, or with RESP2, each message goes to every server.
  *
- * <p>The server must run with {@code maxmemory-policy noeviction}: an evicted lock would be granted again. A user with the
- * permission {@code +info}, which is optional, lets the back end look at that, once per connection, and warn.
+ * <p><b>Eviction</b>: the server must run with {@code maxmemory-policy noeviction}: an evicted lock would be granted
+ * again. With the optional permission {@code +info}, the back end checks the policy once per connection, and warns.
  */
 public final class RedisLockBackend implements LockBackend {
 
@@ -105,7 +113,7 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     /**
-     * A back end with the defaults and driver resources of its own.
+     * Makes a back end with the defaults and driver resources of its own.
      *
      * @param uri the server, or the sentinels and the name of their master
      * @return a back end that has not connected yet
@@ -115,9 +123,9 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     /**
-     * A back end with the defaults on shared driver resources.
+     * Makes a back end with the defaults on shared driver resources.
      *
-     * @param resources stay the caller's: not shut down by {@link #close}
+     * @param resources owned by the caller: {@link #close} does not shut them down
      * @param uri the server, or the sentinels and the name of their master
      * @return a back end that has not connected yet
      */
@@ -130,8 +138,9 @@ public final class RedisLockBackend implements LockBackend {
      *
      * @param uri the server, or the sentinels and the name of their master; copied
      * @return a builder
-     * @throws IllegalArgumentException if it names sentinels, but no master; or if a host or a master's name has a character that it cannot
-     *     have, such as a part of a mistyped password; the message does not repeat it
+     * @throws IllegalArgumentException if the URI names sentinels, but no master; or if a host or a master's name has a
+     *     character that it cannot have, because it is a part of a mistyped password, for example. The message does not
+     *     repeat that name
      */
     public static Builder builder(RedisURI uri) {
         requireNonNull(uri, "uri");
@@ -145,11 +154,11 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     /**
-     * Builds back ends that share driver resources of their own: one event loop in place of one for each. For the masters of a Redlock. The
-     * resources end with the last of the back ends.
+     * Builds back ends that share driver resources: one event loop for all instead of one for each. For the masters of
+     * a Redlock. The resources end with the last of the back ends.
      *
-     * @param builders one for each back end; one that was given {@link Builder#resources} keeps those
-     * @return the back ends, in the same order, which connect nowhere yet
+     * @param builders one for each back end; a builder with {@link Builder#resources} keeps its own
+     * @return the back ends, in the same order; none has connected yet
      */
     public static List<RedisLockBackend> buildTogether(List<Builder> builders) {
         List<Builder> all = List.copyOf(builders);
@@ -159,13 +168,13 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     /**
-     * A back end for a cluster, with the defaults and driver resources of its own.
+     * Makes a back end for a cluster, with the defaults and driver resources of its own.
      *
-     * @param seeds servers of the cluster that are asked for the others; the first one's user, password and TLS settings are
-     *     used for all, at each host that the cluster names
+     * @param seeds servers of the cluster; the client requests the map of the cluster from them. The user, password and
+     *     TLS settings of the first one are used for every host that the cluster names
      * @return a back end that has not connected yet
-     * @throws IllegalArgumentException if there is no seed, or one that is no host and port, or a database other than 0; a host that may
-     *     be a part of a mistyped password is not repeated
+     * @throws IllegalArgumentException if there is no seed, or if a seed is not a host and a port, or names a database
+     *     other than 0. The message does not repeat a host that may be a part of a mistyped password
      */
     public static RedisLockBackend cluster(Collection<RedisURI> seeds) {
         return clusterBuilder(seeds).build();
@@ -176,8 +185,8 @@ public final class RedisLockBackend implements LockBackend {
      *
      * @param seeds as in {@link #cluster}; copied
      * @return a builder
-     * @throws IllegalArgumentException if there is no seed, or one that is no host and port, or a database other than 0; a host that may
-     *     be a part of a mistyped password is not repeated
+     * @throws IllegalArgumentException if there is no seed, or if a seed is not a host and a port, or names a database
+     *     other than 0. The message does not repeat a host that may be a part of a mistyped password
      */
     public static Builder clusterBuilder(Collection<RedisURI> seeds) {
         if (seeds.isEmpty()) {
@@ -222,8 +231,8 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     /**
-     * {@inheritDoc} One command. It needs the rights {@code +zcount}, {@code +lrange} and {@code +llen}, which no other operation of a
-     * read/write lock or a semaphore needs.
+     * {@inheritDoc} Sends one command. It needs the rights {@code +zcount}, {@code +lrange} and {@code +llen}, which no
+     * other operation of a read/write lock or a semaphore needs.
      */
     @Override
     public Flux<LockHolder> holders(LockKey key) {
@@ -236,8 +245,8 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     /**
-     * {@inheritDoc} A lease must not be longer than the {@link Builder#quarantine quarantine}, where there is one. One that is longer than a
-     * hundred years of 365 days is kept, and answered, as that.
+     * {@inheritDoc} With a {@link Builder#quarantine quarantine}, a lease must not be longer than that. The server
+     * keeps a lease of more than a hundred years of 365 days as a hundred years, and the answer says so.
      */
     @Override
     public void checkLease(Duration lease) {
@@ -287,10 +296,11 @@ public final class RedisLockBackend implements LockBackend {
         }
 
         /**
-         * Sets whose certificates are trusted on connections with TLS, which an address that begins with {@code rediss://} asks
-         * for.
+         * Sets the authorities whose certificates the client trusts on TLS connections. An address that begins with
+         * {@code rediss://} requests TLS.
          *
-         * @param authorities initialised; default: those that the JVM trusts, read from its file before the first connection, by a thread of its own
+         * @param authorities initialised; default: the authorities that the JVM trusts. A thread of its own reads them
+         *     from the JVM's file before the first connection
          * @return this
          */
         public Builder trust(TrustManagerFactory authorities) {
@@ -299,7 +309,7 @@ public final class RedisLockBackend implements LockBackend {
         }
 
         /**
-         * Sets the certificate that a server with {@code tls-auth-clients} asks for.
+         * Sets the certificate that a server with {@code tls-auth-clients} requires.
          *
          * @param identity initialised; default: none
          * @return this
@@ -336,11 +346,12 @@ public final class RedisLockBackend implements LockBackend {
         }
 
         /**
-         * Shares driver resources: event loops, timer, name resolution, and the pauses between reconnects, which are up to
-         * 30 s by the driver's defaults (ours are up to 1 s). Back ends with the same resources use the same event loop: the masters of a
-         * Redlock should have the same, see {@link RedisLockBackend#buildTogether}.
+         * Shares driver resources: event loops, timer, name resolution, and the pauses between reconnects. By the
+         * driver's defaults these pauses are up to 30 s; with the back end's own resources they are up to 1 s. Back
+         * ends with the same resources use the same event loop. Share them between the masters of a Redlock, see {@link
+         * RedisLockBackend#buildTogether}.
          *
-         * @param shared stay the caller's: not shut down by {@link RedisLockBackend#close}
+         * @param shared owned by the caller: {@link RedisLockBackend#close} does not shut them down
          * @return this
          */
         public Builder resources(ClientResources shared) {
@@ -349,11 +360,11 @@ public final class RedisLockBackend implements LockBackend {
         }
 
         /**
-         * Sets what every key and channel begins with.
+         * Sets the prefix of every key and channel.
          *
          * @param prefix no whitespace and no braces, may be empty; default {@code holdfast:}
          * @return this
-         * @throws IllegalArgumentException if it has any of those
+         * @throws IllegalArgumentException if it has whitespace or braces
          */
         public Builder keyPrefix(String prefix) {
             requireNonNull(prefix, "prefix");
@@ -368,12 +379,12 @@ public final class RedisLockBackend implements LockBackend {
         }
 
         /**
-         * Sets how long a waiter that was made the holder may take to confirm it. A waiter that has just died costs the next
-         * one this time at most.
+         * Sets how long a waiter may take to confirm a grant. A waiter that has just died costs the next one this time
+         * at most.
          *
          * @param limit 10 ms to 1 minute; default 2 s
          * @return this
-         * @throws IllegalArgumentException if it is out of that range
+         * @throws IllegalArgumentException if the limit is out of that range
          */
         public Builder claimTime(Duration limit) {
             requireNonNull(limit, "limit");
@@ -385,17 +396,19 @@ public final class RedisLockBackend implements LockBackend {
         }
 
         /**
-         * Limits the queue of each lock. An acquisition that would make it longer is refused with {@link
-         * io.holdfast.LockQueueFullException} and leaves nothing at the server. By default there is no limit: a waiter takes about 250
-         * bytes of the server, and its client's {@link io.holdfast.LockClient.Builder#maxWaiters} bounds what one process asks for.
+         * Limits the queue of each lock. The server refuses an acquisition that would make the queue longer, with
+         * {@link io.holdfast.LockQueueFullException}, and keeps nothing of it. By default there is no limit: a waiter
+         * takes about 250 bytes of the server, and its client's {@link io.holdfast.LockClient.Builder#maxWaiters}
+         * bounds the waiters of one process.
          *
-         * <p>The server counts the waiters of all clients, and each client's own limit decides for its own acquisitions. Waiters of a
-         * dead client count until the lock is next released, or a refused acquisition finds them: each looks at 64 places in the
-         * queue. A waiter that was set aside because its client was not reachable gets its place back even if the queue is full.
+         * <p>The server counts the waiters of all clients, and applies the limit of the client that sends the
+         * acquisition. Waiters of a dead client count until the next release of the lock, or until a refused
+         * acquisition finds them: each one checks 64 places in the queue. A waiter that was set aside because its
+         * client was not reachable gets its place back even if the queue is full.
          *
          * @param limit at least 1
          * @return this
-         * @throws IllegalArgumentException if it is less
+         * @throws IllegalArgumentException if the limit is less than 1
          */
         public Builder maxWaiters(int limit) {
             if (limit < 1) {
@@ -406,27 +419,29 @@ public final class RedisLockBackend implements LockBackend {
         }
 
         /**
-         * Makes a grant count only when so many replicas of the master have it, which {@code WAIT} tells. Off by default: a
-         * failover can then forget a lock that was granted a moment before.
+         * Makes a grant count only when this many replicas of the master have it; the command {@code WAIT} reports that
+         * number. Off by default: a failover can then forget a lock that was granted a moment before.
          *
-         * <p>When too few have it in time, the attempt fails with a transient {@link io.holdfast.LockBackendException} that says
-         * how many there were; the engine looks again or withdraws. A grant waits for the confirmation that is under way, if
-         * any, and for its own, so for up to twice {@code within}: choose at most half of the client's
-         * {@code operationTimeout}, which cuts off what takes longer. The time spent comes off the lease.
+         * <p>If too few replicas confirm in time, the attempt fails with a transient {@link
+         * io.holdfast.LockBackendException} that reports how many confirmed. The engine then sends another attempt or
+         * withdraws the claim. A grant waits for the confirmation that is under way, if any, and for its own, so for up
+         * to twice {@code within}. Choose at most half of the client's {@code operationTimeout}, which cuts off what
+         * takes longer. The time spent comes off the lease.
          *
-         * <p><b>What it does not give.</b> It is not consensus. A replica that confirmed may not be the one that is promoted, unless
-         * all had to confirm. It has the grant in memory, not on disk. Renewals are not confirmed: a promoted
-         * replica may end a lock earlier than its holder was told, and the holder learns of it by its next renewal. A master
-         * that was cut off, and does not know it yet, may go on granting with replicas on its side. Fence your writes.
+         * <p><b>What it does not give.</b> It is not consensus. A replica that confirmed may not be the one that is
+         * promoted, unless all had to confirm. A replica has the grant in memory, not on disk. Renewals are not
+         * confirmed: a promoted replica may end a lock earlier than the server promised its holder. The holder learns
+         * of that by its next renewal. A master that was cut off, and does not know it yet, may go on granting with
+         * replicas on its side. Fence your writes.
          *
-         * <p><b>Cost</b>: a second connection for each master, and two commands, a renewal and WAIT, for each acquisition that
-         * waits alone; acquisitions at one time share them. A waiter whose turn comes looks first, which is one command and one
-         * round trip more. An ACL needs {@code +wait}.
+         * <p><b>Cost</b>: a second connection for each master, and two commands, a renewal and WAIT, for each
+         * acquisition that waits alone; simultaneous acquisitions share them. A waiter whose turn comes sends an
+         * attempt first: one command and one round trip more. An ACL needs {@code +wait}.
          *
          * @param replicas how many, at least 1
          * @param within how long they have, 1 ms to 1 minute
          * @return this
-         * @throws IllegalArgumentException if one is out of its range
+         * @throws IllegalArgumentException if one of them is out of its range
          */
         public Builder confirmGrants(int replicas, Duration within) {
             confirmation = new ReplicaConfirmation(replicas, within);
@@ -434,33 +449,37 @@ public final class RedisLockBackend implements LockBackend {
         }
 
         /**
-         * Makes an inspector of the locks of such a back end, for operators. It connects on its own, and nowhere yet. Of the
-         * options that are about taking locks, only {@link #claimTime} matters to it, and only to {@link RedisLockInspector#breakHold}.
+         * Makes an inspector of the locks of this deployment, for operators. The inspector has connections of its own,
+         * and has not connected yet. Of the options about taking locks, it uses only {@link #claimTime}, and only in
+         * {@link RedisLockInspector#breakHold}.
          *
-         * @return an inspector; its {@link RedisLockInspector#close} is the caller's to call
+         * @return an inspector; the caller must call its {@link RedisLockInspector#close}
          */
         public RedisLockInspector inspector() {
             return new RedisLockInspector(resources, tls(), uris, isCluster, keyPrefix, claimTime);
         }
 
         /**
-         * Lets the server tell at once when another client deletes or changes the key of a held mutex, or it expires or is
-         * evicted, or the server is flushed ({@code CLIENT TRACKING}). Off by default: a holder learns of it by its next
-         * renewal then.
+         * Lets the server signal the loss of a held mutex at once ({@code CLIENT TRACKING}): another client deletes or
+         * changes the key, the key expires or is evicted, or the server is flushed. Off by default: the holder then
+         * learns of the loss by its next renewal.
          *
-         * <p>What is told is verified by reading the key: only a lock that is not held any more is renewed, and that answer decides.
-         * After a lost connection all held locks are read, 500 with one command. Not told, and found by the next renewal as before: what this client's own commands cause, such as
-         * the eviction of one lock by the grant of another; and the locks that several hold, whose keys each holder changes.
+         * <p>The client verifies each signal by reading the key. It renews only a lock that is not held any more, and
+         * the answer to that renewal decides. After a lost connection, the client reads the keys of all held locks, 500
+         * with one command. The server does not signal a change that this client's own commands cause, such as the
+         * eviction of one lock by the grant of another. It does not signal locks with several holders either: each
+         * holder changes their keys. The next renewal finds both.
          *
-         * <p><b>Cost</b>: two commands, {@code CLIENT CACHING} and {@code EVAL}, after a grant and after each batch of renewals;
-         * no caller waits for them. The server remembers a key and a client for each held mutex. When that table is full
-         * ({@code tracking-table-max-keys}, a million by default), it forgets some: it tells of them as if they had changed, which
-         * costs a read each, at most ten in a lease are watched again; or not at all, when it was our own command that filled it.
+         * <p><b>Cost</b>: two commands, {@code CLIENT CACHING} and {@code EVAL}, after a grant and after each batch of
+         * renewals. No caller waits for them. The server remembers a key and a client for each held mutex. When that
+         * table is full ({@code tracking-table-max-keys}, a million by default), the server forgets some keys. It
+         * signals them as if they had changed, which costs a read each; the client watches a key again at most ten
+         * times in a lease. It does not signal them at all if the client's own command filled the table.
          *
-         * <p>The server has to speak RESP3. Where it does not, or the ACL forbids tracking, every operation fails with a {@link
-         * io.holdfast.LockBackendException} that says so.
+         * <p>The server must speak RESP3. If it does not, or if the ACL forbids tracking, every operation fails with a
+         * {@link io.holdfast.LockBackendException} that says so.
          *
-         * @param isWanted whether to do so
+         * @param isWanted whether the server signals losses
          * @return this
          */
         public Builder lossByPush(boolean isWanted) {
@@ -469,21 +488,25 @@ public final class RedisLockBackend implements LockBackend {
         }
 
         /**
-         * Keeps a server that was started less than this time ago from granting. Meanwhile each attempt fails with a transient {@link
-         * io.holdfast.LockBackendException}, that of a claim which held the lock before included. It names the server, how long it has been
-         * up, and how long the quarantine still lasts. So {@code tryAcquire} fails and is not empty, and {@code acquire} waits until the
-         * quarantine is over, or {@code waitTimeout}. The server is not asked meanwhile, and pushed grants are not believed. Renewals,
-         * releases and {@code ping} go on. A client whose leases are longer than this time is refused when it is made. For the masters of a Redlock: a master that came back without its locks must
-         * not vote for longer than the longest lease of all clients, so all of them have to set this, to at least that.
+         * Keeps a server from granting for this time after its start. During that time each attempt fails with a
+         * transient {@link io.holdfast.LockBackendException}, also that of a claim which held the lock before. The
+         * exception names the server, its uptime, and the rest of the quarantine. So {@code tryAcquire} fails instead
+         * of completing empty, and {@code acquire} waits until the end of the quarantine or of {@code waitTimeout}. The
+         * client sends no attempt meanwhile, and does not trust pushed grants. Renewals, releases and {@code ping} go
+         * on. A lock client with leases longer than this time cannot be built.
          *
-         * <p>The server's uptime is read once per connection with {@code INFO}, again after a reconnect, and rounded down by a
-         * second. It is measured by the wall clock of the server, and it shows neither a flush, nor the promotion of a replica,
-         * nor data that was restored from an old file: those must not happen to such a server. A user without {@code +info}
-         * has no quarantine, and one warning says so.
+         * <p>This is for the masters of a Redlock: a master that restarted without its locks must not vote until the
+         * longest lease of all clients is over. So all clients have to set this, to at least that lease.
+         *
+         * <p>The client reads the server's uptime once per connection with {@code INFO}, again after a reconnect, and
+         * rounds it down by a second. The server measures its uptime by its wall clock. The uptime shows neither a
+         * flush, nor the promotion of a replica, nor data that was restored from an old file: none of these may happen
+         * to such a server. A user without {@code +info} has no quarantine, and one warning says so.
          *
          * @param time zero for none, the default; at most 1 day
          * @return this
-         * @throws IllegalArgumentException if it is out of that range, or not zero for a cluster, whose failovers it cannot see
+         * @throws IllegalArgumentException if the time is out of that range, or not zero for a cluster, whose failovers
+         *     the uptime does not show
          */
         public Builder quarantine(Duration time) {
             requireNonNull(time, "time");
@@ -492,7 +515,7 @@ public final class RedisLockBackend implements LockBackend {
             }
             if (isCluster && !time.isZero()) {
                 throw new IllegalArgumentException(
-                        "quarantine must be zero for a cluster: the uptime of a promoted replica tells nothing. Was "
+                        "quarantine must be zero for a cluster: the uptime of a promoted replica does not show the failover. Was "
                                 + time);
             }
             quarantine = time;
@@ -500,7 +523,7 @@ public final class RedisLockBackend implements LockBackend {
         }
 
         /**
-         * Makes the back end. Connects nowhere yet.
+         * Makes the back end, which has not connected yet.
          *
          * @return a back end
          */
@@ -510,12 +533,12 @@ public final class RedisLockBackend implements LockBackend {
 
         private RedisLockBackend build(@Nullable OwnResources together) {
             LettuceClient lettuce = LettuceClient.create(
-                    resources, together, tls(), lossByPush ? ProtocolVersion.RESP3 : null, new EvictionCheck()::look);
+                    resources, together, tls(), lossByPush ? ProtocolVersion.RESP3 : null, new EvictionCheck()::check);
             return build(lettuce, UUID.randomUUID().toString());
         }
 
         /**
-         * Over another driver.
+         * Builds the back end over another driver.
          *
          * @param driver ends with the back end
          * @param clientName unique among all clients of the servers

@@ -38,23 +38,23 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A look into the locks of a deployment, for operators: the holders of a lock, since when and for how long, the waiters, the last
- * token. Looking writes nothing, ends no hold and serves no waiter. {@link #breakHold} is the one method that does. No lock of this
- * library depends on an inspector.
+ * Shows the locks of a deployment to operators: the holders of a lock, since when and for how long, the waiters, the
+ * last token. Its reading methods write nothing, end no hold and serve no waiter. Only {@link #breakHold} does. No lock
+ * of this library depends on an inspector.
  *
- * <p>It is made by {@link RedisLockBackend.Builder#inspector()}, which gives it the address, TLS, driver resources and key
- * prefix of a back end. Its connection is its own, one for each master that is asked, made with the first command; so no
- * command of a lock waits behind one of these on the wire. The server, though, does one thing at a time: each command of
- * {@link #all} takes it about half a millisecond.
+ * <p>{@link RedisLockBackend.Builder#inspector()} makes it, with the address, TLS, driver resources and key prefix of a
+ * back end. It has connections of its own, one for each master that it reads, opened with the first command. So no
+ * command of a lock waits behind one of its commands on the wire. But a server does one thing at a time: each command
+ * of {@link #all} takes it about half a millisecond.
  *
- * <p>Everything here is cold: each subscription asks anew. Signals come on the driver's threads. A failure is a
- * {@link LockBackendException} that says what to do; a command that is not answered within the timeout of the address, 5 s by
- * default, fails so too. Nothing is retried. Thread-safe.
+ * <p>All its publishers are cold: each subscription sends new commands. Signals come on the driver's threads. A failure
+ * is a {@link LockBackendException} that says what to do. A command without an answer within the timeout of the
+ * address, 5 s by default, fails in the same way. The inspector retries nothing. Thread-safe.
  *
- * <p>An ACL that is enough to look: {@code resetkeys ~<prefix>* resetchannels -@all +hello +auth +evalsha +eval +scan +info +time +get
- * +exists +hmget +zcard +zcount +zrange +llen +lrange}; with a database or client name in the URI, {@code +select} or {@code
- * +client|setname} too, and for a cluster {@code +cluster|slots +asking}. {@code +info} is for {@link #servers} only. {@link
- * #breakHold} needs the rights of a back end: see {@link RedisLockBackend}.
+ * <p>An ACL that is enough for reading: {@code resetkeys ~<prefix>* resetchannels -@all +hello +auth +evalsha +eval
+ * +scan +info +time +get +exists +hmget +zcard +zcount +zrange +llen +lrange}. With a database or client name in the
+ * URI, add {@code +select} or {@code +client|setname}, and for a cluster {@code +cluster|slots +asking}. Only {@link
+ * #servers} needs {@code +info}. {@link #breakHold} needs the rights of a back end: see {@link RedisLockBackend}.
  *
  * <pre>{@code
  * RedisLockInspector inspector = RedisLockBackend.builder(uri).inspector();
@@ -67,7 +67,7 @@ import reactor.core.publisher.Mono;
  */
 public final class RedisLockInspector implements LockInspector {
 
-    /** So many locks are looked at in one call, so that the server is back after about half a millisecond. */
+    /** How many locks one call reads, so that the server is busy for about half a millisecond only. */
     private static final int LOCKS_PER_CALL = 50;
 
     private final ExceptionTranslator failures;
@@ -78,7 +78,7 @@ public final class RedisLockInspector implements LockInspector {
     private final LockReader reader;
     private final LockRequests requests;
 
-    /** Of all settings of a back end, those that concern where and what to look at. */
+    /** Takes the settings of a back end that say where and what to read. */
     RedisLockInspector(
             @Nullable ClientResources resources,
             TlsOptions tls,
@@ -88,7 +88,7 @@ public final class RedisLockInspector implements LockInspector {
             Duration claimTime) {
         List<RedisURI> uris = addresses.stream().map(LettuceClient::copyOf).toList();
         failures = ExceptionTranslator.at(uris);
-        // There is no engine here to bound the commands.
+        // No engine bounds the commands here.
         lettuce = LettuceClient.create(
                 resources, tls, TimeoutOptions.enabled(uris.get(0).getTimeout()));
         topology = isCluster ? new ClusterTopology(lettuce, uris) : new SingleMasterTopology(lettuce, uris.get(0));
@@ -99,13 +99,13 @@ public final class RedisLockInspector implements LockInspector {
     }
 
     /**
-     * {@inheritDoc} With one command.
+     * {@inheritDoc} Sends one command.
      *
      * @param name a lock name
-     * @return one report each for the mutex, the read/write lock and the semaphore of that name, as far as the server knows
-     *     anything of them, be it a counter or something foreign under one of their keys; empty when it knows nothing. All of
-     *     the same instant
-     * @throws IllegalArgumentException if it is no lock name
+     * @return one report each for the mutex, the read/write lock and the semaphore of that name, if the server has
+     *     anything under their keys: a counter, or a foreign value. Empty if it has nothing. All reports are of the
+     *     same instant
+     * @throws IllegalArgumentException if the text is not a lock name
      */
     @Override
     public Flux<LockReport> inspect(String name) {
@@ -121,16 +121,17 @@ public final class RedisLockInspector implements LockInspector {
     }
 
     /**
-     * Walks over all locks with the key prefix that are held, waited for or wanted, or have something foreign under their first
-     * key. A lock that is free, of which only the counter is left, is passed over.
+     * Reads all locks with the key prefix that are held, have waiters or interested clients, or have a foreign value
+     * under their first key. It skips a free lock of which only the counter is left.
      *
-     * <p>Lazy: a page of some hundred keys is asked for when its locks are wanted, with one {@code SCAN} and one call for each
-     * fifty of locks in it; in a cluster, master by master, and one call for each slot on the page. After a cancel
-     * nothing more is sent. All keys of the database are passed, those of others too, which takes long if there are millions.
+     * <p>Lazy: it requests a page of some hundred keys when the subscriber requests locks. A page costs one {@code
+     * SCAN} and one call for each fifty locks in it. In a cluster, it reads master by master, with one call for each
+     * slot on the page. After a cancel it sends nothing more. The scan passes all keys of the database, also those of
+     * other applications, which takes long if there are millions.
      *
-     * <p>This is no snapshot: each report is of its own instant. A lock that is held during the whole walk is reported, as a
-     * rule once; the server may repeat some while its key space grows or shrinks. One that comes or goes meanwhile may be
-     * reported or not.
+     * <p>This is not a snapshot: each report is of its own instant. A lock that is held during the whole scan is
+     * reported, usually once; the server may repeat some locks while its key space grows or shrinks. A lock that
+     * appears or disappears meanwhile may be reported or not.
      *
      * @return the locks, in no order
      */
@@ -142,14 +143,14 @@ public final class RedisLockInspector implements LockInspector {
                 .concatMap(master -> walk.over(master).onErrorMap(error -> failure(subject, error)), 0)
                 .concatMap(
                         page -> Flux.fromIterable(calls(page))
-                                // One after the other: the server answers all commands that it has read from one
-                                // client before it turns to other clients.
-                                .concatMap(call -> look(call, subject), 0)
+                                // One after the other: the server answers all commands that it has read from one client
+                                // before it turns to other clients.
+                                .concatMap(call -> read(call, subject), 0)
                                 .flatMapIterable(reports -> reports),
                         0);
     }
 
-    /** What may be in one script call: of one slot, and not too much. */
+    /** Groups locks for one script call each: of one slot, and not too many. */
     private List<List<Map.Entry<LockKeys, KeyScan.Sighting>>> calls(Map<LockKeys, KeyScan.Sighting> page) {
         List<List<Map.Entry<LockKeys, KeyScan.Sighting>>> calls = new ArrayList<>();
         page.entrySet().stream()
@@ -164,7 +165,7 @@ public final class RedisLockInspector implements LockInspector {
         return calls;
     }
 
-    private Mono<List<LockReport>> look(
+    private Mono<List<LockReport>> read(
             List<Map.Entry<LockKeys, KeyScan.Sighting>> found, ExceptionTranslator.Subject subject) {
         return reader.met(
                 found.stream().map(Map.Entry::getKey).toList(),
@@ -173,7 +174,8 @@ public final class RedisLockInspector implements LockInspector {
     }
 
     /**
-     * {@inheritDoc} With {@link RedisLockBackend.Builder#lossByPush}, the holder of a mutex learns of it at once. One command.
+     * {@inheritDoc} With {@link RedisLockBackend.Builder#lossByPush}, the holder of a mutex learns of it at once. Sends
+     * one command.
      */
     @Override
     public Mono<Boolean> breakHold(String lockName, LockHolder holder) {
@@ -183,13 +185,13 @@ public final class RedisLockInspector implements LockInspector {
     }
 
     /**
-     * Asks the servers about themselves, with one {@code INFO} each: above all, for the eviction policy, which must be
-     * {@code noeviction}.
+     * Reads the state of the servers, with one {@code INFO} each: above all the eviction policy, which must be {@code
+     * noeviction}.
      *
-     * @return one report, in a cluster one for each master; a report that says so where the ACL forbids {@code INFO}
+     * @return one report, in a cluster one for each master. If the ACL forbids {@code INFO}, the report says so
      */
     public Flux<ServerReport> servers() {
-        ExceptionTranslator.Subject subject = new ExceptionTranslator.Subject("", "ask for INFO");
+        ExceptionTranslator.Subject subject = new ExceptionTranslator.Subject("", "read INFO");
         return masters(subject).concatMap(master -> report(master).onErrorMap(error -> failure(subject, error)));
     }
 
@@ -213,9 +215,10 @@ public final class RedisLockInspector implements LockInspector {
     }
 
     /**
-     * Closes the connections, and what was started for them. Shared driver resources stay. Begins when it is called. Idempotent.
+     * Closes the connections, and the resources that were started for them. Shared driver resources stay open. Closing
+     * begins with the call. Idempotent.
      *
-     * @return tells the end, and may be ignored
+     * @return completes at the end of the closing; may be ignored
      */
     @Override
     public Mono<Void> close() {

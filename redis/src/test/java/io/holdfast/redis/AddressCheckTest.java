@@ -21,20 +21,20 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** No password reaches a host name, and so none reaches a message, a log or a DNS query, whatever was mistyped. */
+/** Whatever a user mistypes, no password reaches a host name, and so no message, no log and no DNS query. */
 class AddressCheckTest {
 
-    /** Parts of the password: what was mistyped may stand between them. */
+    /** Parts of the password: the mistyped character may stand between them. */
     private static final String FIRST = "SeCr3t";
 
     private static final String SECOND = "0815Pa55";
 
     private static final char[] NOISE = "#?/@:%[] \n\t\r\\,;&=+\"<>^`{|}~*()!$'_.-\u0000\u001b\u00e9".toCharArray();
 
-    /** From one place to the next; with all cases, each place is tried. */
+    /** The step from one place to the next; with all cases, each place is tried. */
     private static final int STEP = Integer.getInteger("holdfast.cases", 1) < 10 ? 5 : 1;
 
-    static Stream<String> rightOnes() {
+    static Stream<String> correctAddresses() {
         return Stream.of(
                 "redis://user:SeCr3t0815Pa55@localhost:6379",
                 "redis://:SeCr3t0815Pa55@localhost",
@@ -47,7 +47,7 @@ class AddressCheckTest {
     }
 
     @ParameterizedTest
-    @MethodSource("rightOnes")
+    @MethodSource("correctAddresses")
     void anAddressThatIsRightIsRead(String text) {
         RedisURI parsed = RedisAddress.parse(text);
         AtomicReference<String> password = new AtomicReference<>();
@@ -63,41 +63,41 @@ class AddressCheckTest {
     }
 
     @ParameterizedTest
-    @MethodSource("rightOnes")
-    void aCharacterTooManyAnywhereTellsNothingOfThePassword(String right) {
+    @MethodSource("correctAddresses")
+    void aSurplusCharacterAnywhereRevealsNothingOfThePassword(String right) {
         for (int at = 0; at <= right.length(); at += STEP) {
             for (char noise : NOISE) {
-                assertTellsNothing(right.substring(0, at) + noise + right.substring(at));
+                assertRevealsNothing(right.substring(0, at) + noise + right.substring(at));
             }
         }
     }
 
     @ParameterizedTest
-    @MethodSource("rightOnes")
-    void aWrongCharacterAnywhereTellsNothingOfThePassword(String right) {
+    @MethodSource("correctAddresses")
+    void aWrongCharacterAnywhereRevealsNothingOfThePassword(String right) {
         int from = right.indexOf(FIRST);
         int to = right.indexOf(SECOND) + SECOND.length();
         for (int at = 0; at < right.length(); at += STEP) {
             boolean isPartOfThePassword = at >= from && at < to;
             for (char noise : isPartOfThePassword ? new char[0] : NOISE) {
-                assertTellsNothing(right.substring(0, at) + noise + right.substring(at + 1));
+                assertRevealsNothing(right.substring(0, at) + noise + right.substring(at + 1));
             }
         }
     }
 
     @ParameterizedTest
-    @MethodSource("rightOnes")
-    void twoCharactersTooManyInThePasswordTellNothingOfIt(String right) {
+    @MethodSource("correctAddresses")
+    void twoSurplusCharactersInThePasswordRevealNothingOfIt(String right) {
         for (int i = 0; i < NOISE.length; i += STEP) {
             char one = NOISE[i];
             for (char two : NOISE) {
-                assertTypedTellsNothing(right.replace(FIRST + SECOND, one + FIRST + two + SECOND));
-                assertTypedTellsNothing(right.replace(FIRST + SECOND, FIRST + one + SECOND + two));
+                assertTypedRevealsNothing(right.replace(FIRST + SECOND, one + FIRST + two + SECOND));
+                assertTypedRevealsNothing(right.replace(FIRST + SECOND, FIRST + one + SECOND + two));
             }
         }
     }
 
-    /** A part of the password that consists of digits may pass for a port. */
+    /** A part of the password that consists of digits may look like a port. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -108,7 +108,7 @@ class AddressCheckTest {
                 "redis://0815Pa55/7@localhost",
                 "redis-sentinel://user:0815#SeCr3t@one:26379"
             })
-    void ofATextThatLooksLikeAHostAndAPortNothingIsBelieved(String text) {
+    void aPasswordThatLooksLikeAPortIsNotRepeated(String text) {
         assertThatThrownBy(() -> RedisAddress.parse(text))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasNoCause()
@@ -130,7 +130,7 @@ class AddressCheckTest {
     }
 
     @Test
-    void anotherSchemeIsSaidToBeWrong() {
+    void anotherSchemeIsRefused() {
         assertThatThrownBy(() -> RedisAddress.parse("http://user:SeCr3t@localhost"))
                 .hasMessageContaining("redis://host:port")
                 .hasMessageNotContaining(FIRST);
@@ -146,7 +146,7 @@ class AddressCheckTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"user:SeCr3t", "SeCr3t@host", "Se Cr3t", "SeCr3t\n", "one,two", "SeCr3t%", "SeCr3t/x"})
-    void hostsThatAreNoneAreRefusedWithoutTheirText(String host) {
+    void malformedHostsAreRefusedWithoutTheirText(String host) {
         RedisURI server = RedisURI.builder().withHost(host).build();
         RedisURI sentinel = RedisURI.builder()
                 .withSentinel(server)
@@ -159,10 +159,10 @@ class AddressCheckTest {
         }
     }
 
-    /** Of the typed text, and of what the driver makes of it, as far as it takes it. */
-    private static void assertTellsNothing(String text) {
-        assertTypedTellsNothing(text);
-        assertTellsNothing(text, () -> {
+    /** Checks the typed text, and what the driver makes of it, as far as the driver accepts it. */
+    private static void assertRevealsNothing(String text) {
+        assertTypedRevealsNothing(text);
+        assertRevealsNothing(text, () -> {
             RedisURI driversOwn = created(text);
             if (driversOwn != null) {
                 var unused = RedisLockBackend.builder(driversOwn);
@@ -171,11 +171,11 @@ class AddressCheckTest {
         });
     }
 
-    private static void assertTypedTellsNothing(String text) {
-        assertTellsNothing(text, () -> RedisAddress.parse(text));
+    private static void assertTypedRevealsNothing(String text) {
+        assertRevealsNothing(text, () -> RedisAddress.parse(text));
     }
 
-    private static void assertTellsNothing(String text, Supplier<@Nullable RedisURI> reading) {
+    private static void assertRevealsNothing(String text, Supplier<@Nullable RedisURI> reading) {
         AtomicReference<@Nullable RedisURI> read = new AtomicReference<>();
         Throwable refusal = catchThrowable(() -> read.set(reading.get()));
         RedisURI uri = read.get();
@@ -196,7 +196,7 @@ class AddressCheckTest {
         }
     }
 
-    /** Null where the driver refuses the text itself: that happens in the caller's code. */
+    /** Returns null if the driver refuses the text itself: that happens in the caller's code. */
     private static @Nullable RedisURI created(String text) {
         try {
             return RedisURI.create(text);

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 
 class ArchitectureTest {
 
-    /** From the top of the house to its cellar: a room sees those on the floors below, and none beside it or above. */
+    /** From top to bottom: a package may use those on the lines below, and none beside it or above. */
     private static final List<List<String>> FLOORS = List.of(
             List.of("operation"),
             List.of("inspect"),
@@ -36,7 +36,7 @@ class ArchitectureTest {
 
     private static final String ROOM = "io.holdfast.redis.internal.";
 
-    /** What an inspector answers: values that see no room. */
+    /** What an inspector reports: values that use no other package. */
     private static final DescribedPredicate<JavaClass> REPORTS = DescribedPredicate.describe(
             "are reports", type -> belongToAnyOf(ServerReport.class).test(type.getBaseComponentType()));
 
@@ -53,7 +53,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void arrowsBetweenTheRoomsLeadDownwards() {
+    void packagesUseThoseBelowThemOnly() {
         LayeredArchitecture house = layeredArchitecture()
                 .consideringOnlyDependenciesInLayers()
                 .ensureAllClassesAreContainedInArchitecture()
@@ -98,7 +98,9 @@ class ArchitectureTest {
                 .check(CODE);
     }
 
-    /** Only the builder makes one, for the caller. A back end reads the holders of one lock by the same script. */
+    /**
+     * Only the builder makes an inspector, for the caller. A back end reads the holders of one lock by the same script.
+     */
     @Test
     void noLockDependsOnTheInspector() {
         DescribedPredicate<JavaClass> inspection =
@@ -110,7 +112,7 @@ class ArchitectureTest {
                 .check(CODE);
     }
 
-    /** Its synchronous calls wait, and its reactive ones give up the order of the commands. */
+    /** The driver's synchronous calls wait, and its reactive ones give up the order of the commands. */
     @Test
     void driverIsUsedThroughItsAsynchronousCommandsOnly() {
         noClasses()

@@ -10,7 +10,10 @@ import java.util.function.Consumer;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Counts looks, since that the server has carried one out does not say that the client has read the answer; and shows signals. */
+/**
+ * Counts attempts that are under way, and shows signals. The server may have carried out an attempt before the client
+ * has read the answer.
+ */
 final class AttemptsUnderWay implements ForwardingLockBackend {
 
     private final LockBackend backend;
@@ -44,12 +47,12 @@ final class AttemptsUnderWay implements ForwardingLockBackend {
         return backend.watch(claim).doOnNext(onSignal);
     }
 
-    /** Those that the engine did not wait for any longer. */
+    /** Returns the number of attempts that the engine cancelled. */
     int givenUp() {
         return givenUp.get();
     }
 
-    /** Whether there were at least so many, and none is under way. */
+    /** Whether there were at least this many attempts, and none is under way. */
     boolean areOver(int atLeast) {
         int over = ended.get();
         return over >= atLeast && over == begun.get();

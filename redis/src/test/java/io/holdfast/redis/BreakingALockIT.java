@@ -28,7 +28,7 @@ class BreakingALockIT {
     private static final Duration LEASE = Duration.ofSeconds(6);
     private static final Duration RENEWAL_PERIOD = LEASE.dividedBy(3);
 
-    /** With it, both are still less than a lease. */
+    /** With this lease duration, both are still less than a lease. */
     private static final Duration SLACK = Duration.ofSeconds(3);
 
     @RegisterExtension

@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Without a server: a connection that is refused needs an event loop too. */
+/** Runs without a server: a connection that is refused needs an event loop too. */
 class BuiltTogetherTest {
 
     private static final Pattern EVENT_LOOP = Pattern.compile("lettuce-\\w+EventLoop-(\\d+)-\\d+");
@@ -52,7 +52,7 @@ class BuiltTogetherTest {
                         error -> assertThat(error.isTransient()).isTrue());
     }
 
-    /** The numbers of those that have a thread. */
+    /** Returns the numbers of the event loop groups that have a thread. */
     private static Set<Integer> groups() {
         return Thread.getAllStackTraces().keySet().stream()
                 .map(it -> EVENT_LOOP.matcher(it.getName()))

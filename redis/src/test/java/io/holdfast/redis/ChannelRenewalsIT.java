@@ -15,7 +15,10 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A channel opens with the first waiter of a client, and again after each interruption: its holders have nothing to do with that. */
+/**
+ * A channel opens with the first waiter of a client, and again after each interruption. Neither may make its holders
+ * renew.
+ */
 class ChannelRenewalsIT {
 
     private static final Duration LEASE = Duration.ofSeconds(60);

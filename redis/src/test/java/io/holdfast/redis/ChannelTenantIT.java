@@ -36,12 +36,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A tenant of the same server with rights to all channels and to no key: it sees each grant, and may publish what it likes. */
+/**
+ * A tenant of the same server has rights to all channels and to no key: it sees each grant, and may publish any
+ * message.
+ */
 class ChannelTenantIT {
 
     private static final String RIGHTS = "on nopass resetkeys allchannels -@all +subscribe +psubscribe +publish";
 
-    /** Longer than the test takes: nothing here may rely on a lease that ends. */
+    /** Longer than the test takes: no lease may end here. */
     private static final Duration LEASE = Duration.ofMinutes(1);
 
     @RegisterExtension
@@ -133,14 +136,14 @@ class ChannelTenantIT {
         await(held.release());
         LockLease lease = waiter.join();
         assertThat(lease.fencingToken())
-                .as("the server's own")
+                .as("the server's own grant")
                 .isGreaterThan(held.fencingToken())
                 .isLessThan(1L << 53);
         await(lease.release());
     }
 
     @Test
-    void grantThatWasTamperedWithIsNotBelievedByAnybody() {
+    void tamperedGrantIsBelievedByNoClient() {
         LockKey key = LockKey.of(LockKind.MUTEX, "orders");
         Published grant = grantOf(key);
         LockLease held = await(clients.rival.lock("orders").acquire());
@@ -216,7 +219,7 @@ class ChannelTenantIT {
     }
 
     @Test
-    void hintThatPutsTheHeadOffIsNotBelieved() {
+    void hintThatDelaysTheHeadIsNotBelieved() {
         LockLease held = await(clients.rival.lock("orders").acquire());
         LockKey key = LockKey.of(LockKind.MUTEX, "orders");
         CompletableFuture<LockLease> waiter = waiter(clients.client, key);
@@ -244,12 +247,15 @@ class ChannelTenantIT {
 
         assertThat(clients.store.calls("publish")).isGreaterThan(500);
         double seconds = (System.nanoTime() - begin) / 1e9;
-        assertThat((double) clients.store.calls("evalsha")).as("looks").isLessThan(105 * seconds + 5);
+        assertThat((double) clients.store.calls("evalsha")).as("attempts").isLessThan(105 * seconds + 5);
         await(held.release());
         await(waiter.join().release());
     }
 
-    /** The waiter's channel takes what is sent and passes nothing on: only the tenant sees the grant, which ends with its claim time. */
+    /**
+     * The waiter's channel accepts messages and passes none on: only the tenant sees the grant, which ends with its
+     * claim time.
+     */
     @Test
     void grantThatItsClientMissedIsWorthNothingWhenItIsRepeatedAfterItsTime() {
         try (TcpProxy proxy = TcpProxy.inFrontOf(clients.store.server)) {
@@ -284,7 +290,7 @@ class ChannelTenantIT {
         }
     }
 
-    /** A grant to a client that has released it since. */
+    /** Returns a grant to a client that has released it since. */
     private Published grantOf(LockKey key) {
         LockLease first = await(lock(clients.rival, key).acquire());
         CompletableFuture<LockLease> second = waiter(clients.client, key);
@@ -302,7 +308,7 @@ class ChannelTenantIT {
         };
     }
 
-    /** A client has a channel from its first wait on. */
+    /** Opens the channel of a client: a client has one from its first wait on. */
     private void openChannelOf(String name, LockClient client) {
         LockLease held = await(clients.newClient().lock(name).acquire());
         CompletableFuture<LockLease> waiter = waiter(client, LockKey.of(LockKind.MUTEX, name));
@@ -311,7 +317,7 @@ class ChannelTenantIT {
         seen.clear();
     }
 
-    /** The only one in the queue; its channel is up, and it has looked since. */
+    /** Returns the only waiter in the queue; its channel is up, and it has sent an attempt since. */
     private CompletableFuture<LockLease> waiter(LockClient by, LockKey key) {
         CompletableFuture<LockLease> waiter = lock(by, key).acquire().toFuture();
         eventuallyOneWaits(key);
@@ -360,7 +366,7 @@ class ChannelTenantIT {
         });
     }
 
-    /** What was published is received and answered after less than this. */
+    /** Waits until a published message was received and answered, which takes less than this time. */
     private static void settle() {
         pause(Duration.ofMillis(300));
     }

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import reactor.core.publisher.Mono;
 
 /**
- * A real server, and two clients of it that share nothing. After each test both are closed, and nothing but expiring counters may be
- * left.
+ * A real server, and two clients of it that share nothing. After each test both are closed, and only expiring counters
+ * may be left.
  */
 public final class ClientOverRedis implements BeforeEachCallback, AfterEachCallback {
 
@@ -51,7 +51,7 @@ public final class ClientOverRedis implements BeforeEachCallback, AfterEachCallb
         rival = newClient();
     }
 
-    /** Other clients, with this claim time. */
+    /** Replaces the clients by others with this claim time. */
     void claimTime(Duration claimTime) {
         await(client.close());
         await(rival.close());
@@ -83,7 +83,7 @@ public final class ClientOverRedis implements BeforeEachCallback, AfterEachCallb
         return await(by.lock(name).acquire());
     }
 
-    /** A client that dies with a lease in hand: it renews and releases no more, and the server keeps what it had. */
+    /** Lets a client die with a lease in hand: it renews and releases no more, and the server keeps its lock. */
     void dieHolding(Function<LockClient, Mono<LockLease>> acquire) {
         RedisLockBackend backend = store.backend();
         LockClient dying = dying(backend);
@@ -91,7 +91,7 @@ public final class ClientOverRedis implements BeforeEachCallback, AfterEachCallb
         Store.end(backend);
     }
 
-    /** A client that dies while it waits. */
+    /** Lets a client die while it waits. */
     void dieWaiting(Function<LockClient, Mono<LockLease>> acquire, Runnable beforeItDies) {
         RedisLockBackend backend = store.backend();
         acquire.apply(dying(backend)).subscribe(lease -> {}, error -> {});
@@ -105,7 +105,7 @@ public final class ClientOverRedis implements BeforeEachCallback, AfterEachCallb
         return dying;
     }
 
-    /** Looks again and again, since there is no event to wait for: the state of a real server is the subject. */
+    /** Checks again and again, since there is no event to wait for: the state of a real server is the subject. */
     public static void eventually(BooleanSupplier condition) {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (!condition.getAsBoolean()) {
@@ -114,7 +114,7 @@ public final class ClientOverRedis implements BeforeEachCallback, AfterEachCallb
         }
     }
 
-    /** Nothing is acquired, held, renewed or released any more, and no timer runs. */
+    /** Waits until this client acquires, holds, renews and releases nothing any more, and no timer runs. */
     void eventuallyIdle() {
         eventually(() -> client.toString().contains("0 acquiring, 0 held, 0 releasing, 0 alarms"));
     }

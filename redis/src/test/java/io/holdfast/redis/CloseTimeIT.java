@@ -15,13 +15,13 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What is away does not hold up a close. */
+/** An unreachable server does not delay a close. */
 class CloseTimeIT {
 
     private static final Duration SOON = Duration.ofSeconds(1);
 
     @Test
-    void ofAServerThatIsUp() {
+    void closingIsQuickAtAServerThatIsUp() {
         try (RedisServer server = RedisServer.start()) {
             RedisLockBackend backend = RedisLockBackend.create(RedisURI.create(server.uri()));
             Store.answer(backend.ping());
@@ -30,7 +30,7 @@ class CloseTimeIT {
     }
 
     @Test
-    void ofAServerThatWasKilled() {
+    void closingIsQuickAtAServerThatWasKilled() {
         try (RedisServer server = RedisServer.start()) {
             RedisLockBackend backend = RedisLockBackend.create(RedisURI.create(server.uri()));
             Store.answer(backend.ping());
@@ -41,7 +41,7 @@ class CloseTimeIT {
     }
 
     @Test
-    void ofAServerThatHangs() {
+    void closingIsQuickAtAServerThatHangs() {
         try (RedisServer server = RedisServer.start()) {
             RedisLockBackend backend = RedisLockBackend.create(RedisURI.create(server.uri()));
             Store.answer(backend.ping());
@@ -53,7 +53,7 @@ class CloseTimeIT {
     }
 
     @Test
-    void ofAServerThatNeverWasThere() {
+    void closingIsQuickAtAServerThatNeverRan() {
         RedisLockBackend backend = RedisLockBackend.create(RedisURI.create("127.0.0.1", FreePorts.next()));
         CompletableFuture<Void> failing = backend.ping().toFuture();
         assertThat(failing).failsWithin(Duration.ofSeconds(10));
@@ -61,7 +61,7 @@ class CloseTimeIT {
     }
 
     @Test
-    void ofAServerThatTakesConnectionsAndSaysNothing() throws IOException {
+    void closingIsQuickAtAServerThatAcceptsConnectionsAndSendsNothing() throws IOException {
         try (FakeServer silent = FakeServer.answering(name -> null)) {
             RedisLockBackend backend = RedisLockBackend.create(RedisURI.create("127.0.0.1", silent.port()));
             CompletableFuture<Void> unanswered = backend.ping().toFuture();
@@ -71,9 +71,12 @@ class CloseTimeIT {
         }
     }
 
-    /** As a firewall that drops: the queue of the listener is full, and further connections are not accepted. */
+    /**
+     * Behaves as a firewall that drops packets: the queue of the listener is full, and it accepts no further
+     * connections.
+     */
     @Test
-    void ofAServerThatTakesNoConnections() throws IOException {
+    void closingIsQuickAtAServerThatAcceptsNoConnections() throws IOException {
         try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             List<Socket> queued = new ArrayList<>();
             for (int i = 0; i < 2; i++) {

@@ -39,10 +39,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What a hand-off costs the cluster bus: a message of PUBLISH goes to every server, one of SPUBLISH to the replicas of its master. */
+/**
+ * The cost of a hand-off for the cluster bus: a message of PUBLISH goes to every server, one of SPUBLISH to the
+ * replicas of its master.
+ */
 class ClusterBusIT {
 
-    /** A waiter that was not told looks after this time, or a third of its lease: so longer than anything here takes. */
+    /**
+     * A waiter without a message sends its next attempt after this time, or after a third of its lease: both are longer
+     * than anything here takes.
+     */
     private static final Duration CLAIM_TIME = Duration.ofSeconds(30);
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
@@ -57,14 +63,14 @@ class ClusterBusIT {
     static void startCluster() {
         cluster = RedisCluster.startWithReplicas();
         servers = Stream.concat(cluster.masters().stream(), cluster.replicas().stream())
-                .map(Store::lookingInto)
+                .map(Store::observing)
                 .toList();
         masters = servers.subList(0, cluster.masters().size());
     }
 
     @AfterAll
     static void stopCluster() {
-        servers.forEach(Store::stopLooking);
+        servers.forEach(Store::stopObserving);
         cluster.close();
     }
 
@@ -229,7 +235,7 @@ class ClusterBusIT {
         return new Sent(sent("publish") - all, sent("publishshard") - replicas, handOffs);
     }
 
-    /** Each waiter takes the lock so often, so it goes from hand to hand. */
+    /** Lets each waiter take the lock this many times, so it goes from hand to hand. */
     @CanIgnoreReturnValue
     private static int handOffs(List<ReactiveLock> locks, int rounds) {
         CompletableFuture<?>[] work = IntStream.range(0, WAITERS)
@@ -282,16 +288,16 @@ class ClusterBusIT {
         return SlotHash.getSlot(key.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** No key is in that slot. */
+    /** Gives a slot without keys to that server. */
     private static void own(int slot, Store owner) {
         String id = owner.redis().clusterMyId();
-        // The new owner first: the old one would hand it on otherwise.
+        // The new owner first: otherwise the old one would pass the slot on.
         Stream.concat(Stream.of(owner), masters.stream().filter(master -> master != owner))
                 .forEach(master ->
                         assertThat(master.redis().clusterSetSlotNode(slot, id)).isEqualTo("OK"));
     }
 
-    /** Over all servers. */
+    /** Counts over all servers. */
     private static long sent(String type) {
         Pattern counter = Pattern.compile("cluster_stats_messages_" + type + "_sent:(\\d+)");
         return servers.stream()

@@ -4,8 +4,8 @@ import reactor.blockhound.BlockHound;
 import reactor.blockhound.integration.BlockHoundIntegration;
 
 /**
- * Tests collect signals in a {@code LinkedBlockingQueue}, whose {@code offer} takes a lock for an instant on the driver's thread. That is
- * the test's doing: the call that brings the signal must not fail of it.
+ * Tests collect signals in a {@code LinkedBlockingQueue}, whose {@code offer} takes a lock for an instant on the
+ * driver's thread. This lock belongs to the test: the call that brings the signal must not fail because of it.
  */
 public final class CollectedSignals implements BlockHoundIntegration {
 

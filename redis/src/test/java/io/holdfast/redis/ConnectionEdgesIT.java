@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
-/** Connections that are lost, closed too late, or wanted in a particular way. */
+/** Connections that are lost, closed too late, or requested with particular options. */
 class ConnectionEdgesIT {
 
     private Store store;
@@ -61,19 +61,19 @@ class ConnectionEdgesIT {
         long before = store.clients();
         store.server.pause();
         RedisLockBackend backend = RedisLockBackend.create(shared, store.uri());
-        CompletableFuture<LockAttempt> look =
+        CompletableFuture<LockAttempt> attempt =
                 backend.tryAcquire(Store.claim("orders")).toFuture();
         CompletableFuture<Void> closed = backend.close().toFuture();
         store.server.resume();
         assertThat(closed).succeedsWithin(Duration.ofSeconds(10));
-        assertThat(look).failsWithin(Duration.ofSeconds(10));
+        assertThat(attempt).failsWithin(Duration.ofSeconds(10));
         ClientOverRedis.eventually(() -> store.clients() == before);
         assertThat(store.keys()).isEmpty();
         assertThat(shared.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(5_000))
                 .isTrue();
     }
 
-    /** As it happens now and then on a busy machine; here, always. */
+    /** This happens now and then on a busy machine; here it happens always. */
     @Test
     void firstCommandIsSentAlsoWhenTheServerAnswersTheHandshakeBeforeTheDriverWaitsForIt() {
         store.user("till", "on nopass ~* &* +@all");
@@ -93,7 +93,10 @@ class ConnectionEdgesIT {
                 .isTrue();
     }
 
-    /** Whoever sends from another thread than the event loop goes on when there is an answer, and that has something else to do. */
+    /**
+     * Delays the sending thread: a thread other than the event loop goes on only when there is an answer, and then the
+     * event loop is busy.
+     */
     private static final class AnsweredAtOnce implements NettyCustomizer {
 
         @Override
@@ -127,9 +130,9 @@ class ConnectionEdgesIT {
         Store.answer(backend.ping());
         LockClaim claim = Store.claim("orders");
         store.server.pause();
-        CompletableFuture<LockAttempt> look = backend.tryAcquire(claim).toFuture();
+        CompletableFuture<LockAttempt> attempt = backend.tryAcquire(claim).toFuture();
         store.server.stop();
-        assertThatThrownBy(() -> Store.answer(Mono.fromFuture(look)))
+        assertThatThrownBy(() -> Store.answer(Mono.fromFuture(attempt)))
                 .isInstanceOfSatisfying(
                         LockBackendException.class,
                         e -> assertThat(e.isTransient()).isTrue());
@@ -144,7 +147,7 @@ class ConnectionEdgesIT {
     }
 
     @Test
-    void whatIsThrownWhileAFailureIsPassedOnReachesTheCallerToo() {
+    void anErrorThatIsThrownWhileAFailureIsReportedReachesTheCallerToo() {
         LettuceClient lettuce =
                 LettuceClient.create(null, null, TlsOptions.defaults(), ProtocolVersion.RESP3, link -> {});
         Topology topology = new SingleMasterTopology(lettuce, store.uri());

@@ -26,7 +26,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 
-/** Thousands of waiters that cannot be told any more: the first to pass them pays, once and in portions, and they keep their places. */
+/**
+ * Thousands of waiters with a dead client. The first release that meets them takes them out of the queue, once and in
+ * portions, and they keep their places.
+ */
 class DeadQueueIT {
 
     private static final int BATCHES = 8;
@@ -51,7 +54,7 @@ class DeadQueueIT {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
-    void costTheLivingNothingAfterTheFirstPass(LockKind kind) {
+    void deadWaitersCostTheLivingNothingAfterTheFirstPass(LockKind kind) {
         long without = microsOfACycle(key(kind, "without"));
         LockClaim holder = heldBefore(kind, 3_000);
         assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
@@ -67,7 +70,7 @@ class DeadQueueIT {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
-    void areReadInPortionsAndTheLivingOneBehindThemIsServed(LockKind kind) throws InterruptedException {
+    void deadWaitersAreReadInPortionsAndTheLivingOneBehindThemIsServed(LockKind kind) throws InterruptedException {
         LockClaim holder = heldBefore(kind, 10_000);
         LockClaim living = Store.claim(holder.key(), Waiting.QUEUE);
         BlockingQueue<WatchSignal> signals = new LinkedBlockingQueue<>();
@@ -78,25 +81,25 @@ class DeadQueueIT {
 
         assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
 
-        int looks = 1;
+        int attempts = 1;
         boolean isServed = false;
         for (WatchSignal signal = signals.poll(10, TimeUnit.SECONDS); !isServed; ) {
             assertThat(signal).isNotNull();
             isServed = signal instanceof WatchSignal.Granted
-                    || Store.answer(backend.tryAcquire(living.withAttempt(++looks))) instanceof LockAttempt.Acquired;
+                    || Store.answer(backend.tryAcquire(living.withAttempt(++attempts))) instanceof LockAttempt.Acquired;
             signal = isServed ? signal : signals.poll(10, TimeUnit.SECONDS);
         }
         long longest = longestMicros();
         System.out.printf(
-                "[holdfast] %s, behind 10 000: served by attempt %d, longest call %d us%n", kind, looks, longest);
-        assertThat(looks).as("the first pass is cut into portions").isBetween(5, 40);
+                "[holdfast] %s, behind 10 000: served by attempt %d, longest call %d us%n", kind, attempts, longest);
+        assertThat(attempts).as("the first pass is cut into portions").isBetween(5, 40);
         assertThat(Store.waiting(store.redis(), Store.holderKey(holder.key()))).isZero();
         watch.dispose();
     }
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
-    void haveTheirPlacesAgainWhenTheyAttempt(LockKind kind) {
+    void deadWaitersGetTheirPlacesBackWithAnAttempt(LockKind kind) {
         LockKey key = key(kind, "orders");
         LockClaim holder = Store.claim(key, Waiting.NONE);
         Store.answer(backend.tryAcquire(holder));
@@ -128,7 +131,7 @@ class DeadQueueIT {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
-    void thatWereSetAsideAreReleasedLikeOthers(LockKind kind) {
+    void waitersThatWereSetAsideAreReleasedLikeOthers(LockKind kind) {
         LockKey key = key(kind, "orders");
         LockClaim holder = heldBefore(kind, 0);
         LockClaim aside = Store.claim(key, Waiting.QUEUE);
@@ -140,13 +143,15 @@ class DeadQueueIT {
 
         assertThat(Store.answer(backend.release(aside))).isEqualTo(Ownership.NOT_HELD);
 
-        assertThat(store.keys()).as("no tombstone: it was seen").containsExactly(Store.counterKey(key));
+        assertThat(store.keys())
+                .as("no tombstone: the server had seen the attempt")
+                .containsExactly(Store.counterKey(key));
     }
 
-    /** A lock that always has waiters never lets the key of their entries expire. */
+    /** The key of the waiters' entries never expires on a lock that always has waiters. */
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
-    void areForgottenWhenOthersQueue(LockKind kind) {
+    void deadWaitersAreForgottenWhenOthersQueue(LockKind kind) {
         LockKey key = key(kind, "orders");
         LockClaim holder = heldBefore(kind, 0);
         String waiters = Store.holderKey(key) + ":waiters";
@@ -175,7 +180,7 @@ class DeadQueueIT {
         assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
     }
 
-    /** The lock, held, and behind it so many waiters of a client that is gone. */
+    /** Holds the lock, with this many waiters of a dead client behind it. */
     private LockClaim heldBefore(LockKind kind, int dead) {
         LockKey key = key(kind, "orders");
         LockClaim holder = Store.claim(key, Waiting.NONE);
@@ -194,13 +199,13 @@ class DeadQueueIT {
         assertThat(queued).isEqualTo(dead);
         eventually(() -> dead == 0 || !store.redis().pubsubChannels().isEmpty());
         Store.end(dying);
-        long end = serverSeconds() + 2; // none has just looked
+        long end = serverSeconds() + 2; // no waiter has just sent an attempt
         eventually(
                 () -> serverSeconds() >= end && store.redis().pubsubChannels().isEmpty());
         return holder;
     }
 
-    /** The least of several, since what else the machine does only ever adds. */
+    /** Returns the least of several measurements, since other work of the machine only ever adds. */
     private long microsOfACycle(LockKey key) {
         cycle(key);
         return IntStream.range(0, BATCHES)
@@ -222,7 +227,10 @@ class DeadQueueIT {
         return Long.parseLong(line.group(2)) / CYCLES;
     }
 
-    /** In portions, and not before a second has passed since they looked. */
+    /**
+     * Waits until the dead waiters are set aside: in portions, and not before a second has passed since their last
+     * attempt.
+     */
     private void passedOver(LockKey key) {
         eventually(() -> isFree(key) && Store.waiting(store.redis(), Store.holderKey(key)) == 0);
     }

@@ -19,13 +19,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 
-/** What a waiter of another process costs those behind it when that process was killed, or hangs. Real processes. */
+/** The delay that a killed or hung process, as a waiter, causes for the waiters behind it. Real processes. */
 class DeadWaiterIT {
 
-    /** What the machine may need on top, with all else that runs on it. */
+    /** Additional time for a machine that is busy. */
     private static final Duration SLACK = Duration.ofSeconds(4);
 
-    /** What even one waiter that is not passed over at once would cost. */
+    /** The delay that even one waiter would cost if it was not passed over at once. */
     private static final Duration LONG_CLAIM_TIME = Duration.ofSeconds(20);
 
     private Store store;
@@ -45,7 +45,7 @@ class DeadWaiterIT {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 300})
-    void waitersOfAKilledProcessDelayNobody(int dead) {
+    void waitersOfAKilledProcessDelayNoOtherWaiter(int dead) {
         LockClient client = client(LONG_CLAIM_TIME);
         LockLease holder = await(lock(client).acquire());
         try (WaitingProcess dying = WaitingProcess.start(store.uri(), kind, "orders", dead, LONG_CLAIM_TIME)) {
@@ -61,7 +61,8 @@ class DeadWaiterIT {
 
             System.out.printf("[holdfast] behind %d killed waiters: %d ms%n", dead, delay.toMillis());
             assertThat(delay).isLessThan(SLACK);
-            // One in vain for all of the dead, one for the next; and one in vain again when that one releases.
+            // One message without a receiver for all dead waiters, one for the next waiter; and one without a receiver
+            // again when that one releases.
             assertThat(store.calls("publish")).isLessThanOrEqualTo(3);
         }
     }
@@ -84,7 +85,7 @@ class DeadWaiterIT {
         }
     }
 
-    /** Those behind it have come to the head since they looked last, and that was when their turn was far away. */
+    /** The waiters behind it have come to the head since their last attempt, when their turn was far away. */
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
     void aWaiterThatHangsInTheMiddleOfAQueueDelaysTheNextOneByTwoClaimTimesAtMost(LockKind exclusive) {
@@ -131,7 +132,7 @@ class DeadWaiterIT {
         return WaitingProcess.lock(client, kind, "orders");
     }
 
-    /** So many clients listen. */
+    /** Waits until this many clients listen. */
     private void heard(int channels) {
         ClientOverRedis.eventually(() -> store.redis().pubsubChannels().size() == channels);
     }

@@ -25,12 +25,14 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Whoever leaves, at whatever instant, leaves nothing behind and delays nobody. */
+/** A subscriber that leaves at any instant leaves nothing behind and delays no waiter. */
 class DisposalIT {
 
     private static final Duration SOON = Duration.ofMillis(3);
 
-    /** What a grant that nobody takes would cost; one that is not pushed would cost half of that, a third of a lease. */
+    /**
+     * The cost of a grant that no client takes. A grant that is not pushed would cost half of that, a third of a lease.
+     */
     private static final Duration LONG_CLAIM_TIME = Duration.ofSeconds(20);
 
     @RegisterExtension
@@ -38,7 +40,7 @@ class DisposalIT {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void disposingAtAThousandRandomInstantsLeavesNothingAndDelaysNobody(boolean contended) {
+    void disposingAtAThousandRandomInstantsLeavesNothingAndDelaysNoWaiter(boolean contended) {
         redis.claimTime(LONG_CLAIM_TIME);
         Random random = new Random(42);
         ReactiveLock lock = redis.client.lock("orders");
@@ -55,7 +57,7 @@ class DisposalIT {
                 await(holder.release());
             }
             if (emitted.getAndSet("left") instanceof LockLease lease) {
-                await(lease.release()); // emitted before the disposal: the subscriber's own
+                await(lease.release()); // emitted before the disposal, so the subscriber must release it
             }
             long asked = System.nanoTime();
             await(redis.acquired(redis.rival, "orders").release());
@@ -68,7 +70,7 @@ class DisposalIT {
         redis.eventuallyIdle();
     }
 
-    /** The subscriber had it in its hands when it was disposed of; then it is the one to release it. */
+    /** The subscriber had received the lease when it was disposed of. Then the subscriber must release it. */
     private static void keepUnlessLeft(AtomicReference<Object> emitted, LockLease lease) {
         if (!emitted.compareAndSet(null, lease)) {
             lease.release().subscribe();

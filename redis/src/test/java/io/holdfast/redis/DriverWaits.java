@@ -3,7 +3,10 @@ package io.holdfast.redis;
 import reactor.blockhound.BlockHound;
 import reactor.blockhound.integration.BlockHoundIntegration;
 
-/** Where the JDK seems to wait, and does not; and where the driver does, for so short a time that nothing else can be done about it. */
+/**
+ * The places where BlockHound sees a wait in the JDK that does not wait, and where the driver waits so briefly that
+ * nothing else can be done.
+ */
 public final class DriverWaits implements BlockHoundIntegration {
 
     /** The lock of an endpoint of the driver: shared by the threads that write, exclusive for its event loop. */
@@ -16,7 +19,7 @@ public final class DriverWaits implements BlockHoundIntegration {
         // A thread that writes waits while the event loop takes the connection up or down, and the other way round. An
         // error there would not fail one command. It would break the connection for good: the driver counts a writer
         // down that it has not counted up, and its event loop then spins for ever (DefaultEndpoint.write;
-        // redis/lettuce#3880 shows the same spin). None of our code runs under this lock.
+        // redis/lettuce#3880 shows the same spin). No code of this library runs under this lock.
         builder.allowBlockingCallsInside(ENDPOINT_LOCK, "incrementWriters");
         builder.allowBlockingCallsInside(ENDPOINT_LOCK, "doExclusive");
     }

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The lock that BlockHound is told to overlook, seen from outside, since the driver keeps it to itself. Without {@link DriverWaits} the
- * exclusive part of this test never ends.
+ * Tests the driver's lock that {@link DriverWaits} allows, from outside, since the driver keeps it private. Without
+ * {@link DriverWaits} the exclusive part of this test never ends.
  */
 class DriverWaitsTest {
 
@@ -52,7 +52,7 @@ class DriverWaitsTest {
         }
     }
 
-    /** As {@code DefaultEndpoint.write} does. */
+    /** Acts as {@code DefaultEndpoint.write} does. */
     private void write() {
         try {
             call(increment);
@@ -61,7 +61,7 @@ class DriverWaitsTest {
         }
     }
 
-    /** As the event loop does. A thread of its own: it may spin. */
+    /** Acts as the event loop does, on a thread of its own: it may spin. */
     private CompletableFuture<Void> reconnect(Runnable meanwhile) {
         return CompletableFuture.runAsync(() -> call(exclusive, meanwhile), work -> {
             Thread loop = new Thread(work, "reconnects");

@@ -15,7 +15,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Answers each command as told: servers that are too old, or no Redis at all. One thread per connection. */
+/**
+ * A server with scripted answers to each command: a server that is too old, or that is not Redis at all. One thread per
+ * connection.
+ */
 public final class FakeServer implements AutoCloseable {
 
     private final ServerSocket listener;
@@ -28,7 +31,7 @@ public final class FakeServer implements AutoCloseable {
         start(this::accept);
     }
 
-    /** A server that answers a command by its name in lower case; null answers nothing. */
+    /** Makes a server that answers a command by its name in lower case; null answers nothing. */
     public static FakeServer answering(Function<String, @Nullable String> answers) {
         try {
             return new FakeServer(answers);

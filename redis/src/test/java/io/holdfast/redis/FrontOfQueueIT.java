@@ -48,7 +48,7 @@ class FrontOfQueueIT {
         use(store.backend(), "other");
     }
 
-    /** Its channel is open already: else each waiter attempts again when it is. */
+    /** Opens the channel first: otherwise each waiter sends another attempt when it is open. */
     private void use(RedisLockBackend used, String name) {
         backend = used;
         LockClaim other = Store.claim(name);
@@ -67,7 +67,7 @@ class FrontOfQueueIT {
     }
 
     @Test
-    void allAreServedInTheOrderTheyCameWhereverTheyWait() throws InterruptedException {
+    void waitersAreServedInTheirOrderAtTheFrontAndInTheQueue() throws InterruptedException {
         LockClaim holder = held();
         List<LockClaim> waiters = waiting(60);
         assertThat(store.redis().zcard(HOLDER + ":queue")).isPositive();
@@ -109,7 +109,9 @@ class FrontOfQueueIT {
         assertThat(Store.answer(backend.release(waiters.remove(1)))).isEqualTo(Ownership.NOT_HELD);
 
         assertThat(Store.waiters(store.redis(), HOLDER)).isEqualTo(ids(waiters));
-        assertThat(store.keys()).as("no tombstone: it was seen").doesNotContain(HOLDER + ":gone");
+        assertThat(store.keys())
+                .as("no tombstone: the server had seen the attempt")
+                .doesNotContain(HOLDER + ":gone");
     }
 
     @Test
@@ -125,7 +127,7 @@ class FrontOfQueueIT {
     }
 
     @Test
-    void oneThatStoppedTryingIsPassedOver() throws InterruptedException {
+    void aWaiterThatStoppedTryingIsPassedOver() throws InterruptedException {
         LockClaim holder = held();
         List<LockClaim> waiters = waiting(3);
         String[] stale = store.redis().lindex(FRONT, 0).split(" ", 5);
@@ -140,7 +142,7 @@ class FrontOfQueueIT {
     }
 
     @Test
-    void theOrderStandsWhenTheServersClockWasSetBack() {
+    void waitersKeepTheirOrderWhenTheServersClockWasSetBack() {
         held();
         List<LockClaim> waiters = new ArrayList<>(waiting(1));
         String[] line = store.redis().lindex(FRONT, 0).split(" ", 2);
@@ -163,7 +165,7 @@ class FrontOfQueueIT {
         for (LockClaim claim : List.of(Store.claim(NAME, Waiting.QUEUE), Store.claim(NAME, Waiting.NOTIFY))) {
             assertThatThrownBy(() -> Store.answer(backend.tryAcquire(claim)))
                     .isInstanceOf(LockBackendException.class)
-                    .hasMessageContaining("something else under a key")
+                    .hasMessageContaining("a key of this lock holds a foreign value")
                     .hasMessageContaining("'orders'");
         }
         assertThatThrownBy(() -> Store.answer(backend.release(holder))).isInstanceOf(LockBackendException.class);
@@ -171,9 +173,9 @@ class FrontOfQueueIT {
         assertThat(dump()).isEqualTo(before);
     }
 
-    /** Those of one call have the same time. */
+    /** The waiters of one call have the same time. */
     @Test
-    void theOrderOfThoseThatCameAtOnceStands() {
+    void waitersThatCameAtOnceKeepTheirOrder() {
         LockClaim holder = held();
         Map<String, LockClaim> waiters = new HashMap<>();
         for (int i = 0; i < 100; i++) {
@@ -224,10 +226,10 @@ class FrontOfQueueIT {
     }
 
     @Test
-    void theOrderOfThoseThatCameInOneMicrosecondStands() throws InterruptedException {
+    void waitersThatCameInOneMicrosecondKeepTheirOrder() throws InterruptedException {
         LockClaim holder = held();
         List<LockClaim> waiters = waiting(40);
-        Store.answer(backend.tryAcquire(waiters.get(39).withAttempt(2))); // all are in the queue now
+        Store.answer(backend.tryAcquire(waiters.get(39).withAttempt(2))); // now all are in the queue
         ids(waiters).forEach(id -> store.redis().zadd(HOLDER + ":queue", 1e15, id));
         List<String> order = new ArrayList<>(Store.waiters(store.redis(), HOLDER));
         justGranted();
@@ -240,7 +242,7 @@ class FrontOfQueueIT {
         assertThat(Store.waiters(store.redis(), HOLDER)).isEqualTo(order);
     }
 
-    /** Such as one that was stuck on a connection that was given up. */
+    /** A first attempt may be stuck on a connection that was given up, for example. */
     @Test
     void aFirstAttemptThatComesAfterALaterOneGivesNoSecondPlace() {
         LockClaim holder = held();
@@ -257,7 +259,7 @@ class FrontOfQueueIT {
     }
 
     @Test
-    void theLimitCountsThoseAtTheFrontToo() {
+    void theLimitCountsTheWaitersAtTheFrontToo() {
         int most = 40;
         Store.end(backend);
         eventually(() -> store.redis().pubsubChannels().isEmpty());
@@ -278,7 +280,7 @@ class FrontOfQueueIT {
     }
 
     @Test
-    void aFullServerStoresNoOneBehindTheFront() {
+    void aServerWithoutMemoryStoresNoWaiterBehindTheFront() {
         LockClaim holder = held();
         List<LockClaim> waiters = waiting(20);
         Store.answer(backend.tryAcquire(waiters.get(19).withAttempt(2)));
@@ -294,7 +296,7 @@ class FrontOfQueueIT {
     }
 
     @Test
-    void theRecordTellsOfTheFrontWhenTheNextWaitersCannotBeTold() {
+    void theRecordShowsTheFrontWhenTheNextWaitersGetNoMessage() {
         store.user("narrow", "on >secret ~* resetchannels &other +@all");
         RedisLockBackend narrow = RedisLockBackend.create(RedisURI.builder(store.uri())
                 .withAuthentication("narrow", "secret")
@@ -303,7 +305,7 @@ class FrontOfQueueIT {
             LockClaim holder = held();
             List<LockClaim> waiters = waiting(20);
             Store.answer(backend.tryAcquire(waiters.get(19).withAttempt(2)));
-            Store.answer(narrow.renew(holder)); // to connect takes time, and a release soon after the grant is wanted
+            Store.answer(narrow.renew(holder)); // connecting takes time, and the release must come soon after the grant
             justGranted();
 
             assertThatThrownBy(() -> Store.answer(narrow.release(holder))).isInstanceOf(LockBackendException.class);

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** A server without memory refuses new locks. What is held is renewed, and every release frees its lock. */
+/** A server without memory refuses new locks. Held locks are renewed, and every release frees its lock. */
 class FullMemoryIT {
 
     private Store store;
@@ -68,7 +68,7 @@ class FullMemoryIT {
         watch.dispose();
     }
 
-    /** Its attempt may still be under way. */
+    /** The attempt may still be under way. */
     @ParameterizedTest
     @EnumSource(LockKind.class)
     void withdrawalOfAClaimThatIsNotThereIsCarriedOut(LockKind kind) {
@@ -99,7 +99,7 @@ class FullMemoryIT {
 
     @ParameterizedTest
     @EnumSource(LockKind.class)
-    void whatIsHeldIsRenewedAndLookedAt(LockKind kind) {
+    void aHeldLockIsRenewedAndAttemptedAgain(LockKind kind) {
         LockClaim claim = claim(kind, Waiting.NONE);
         assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class);
         memory("1");
@@ -123,7 +123,7 @@ class FullMemoryIT {
                 .hasMessageContaining("memory is full");
     }
 
-    /** The waiters of a dead client are set aside by that release. */
+    /** The release sets the waiters of a dead client aside. */
     @ParameterizedTest
     @EnumSource(LockKind.class)
     void releasePassesDeadWaiters(LockKind kind) {
@@ -133,7 +133,7 @@ class FullMemoryIT {
             assertThat(Store.answer(backend.tryAcquire(claim(kind, Waiting.QUEUE))))
                     .isInstanceOf(LockAttempt.Queued.class);
         }
-        long end = Long.parseLong(store.redis().time().get(0)) + 2; // none has just looked
+        long end = Long.parseLong(store.redis().time().get(0)) + 2; // no waiter has just sent an attempt
         eventually(() -> Long.parseLong(store.redis().time().get(0)) >= end);
         memory("1");
 
@@ -143,7 +143,7 @@ class FullMemoryIT {
         assertThat(Store.waiting(store.redis(), holderKey(kind))).isZero();
     }
 
-    /** Paused, the server reads the attempt when nobody waits for its answer any more. */
+    /** Pauses the server, so it reads the attempt when no caller waits for its answer any more. */
     private void loseAnswerOf(LockClaim claim) {
         LockClaim other = Store.claim(LockKey.of(claim.key().kind(), "warm-up"), Waiting.NONE);
         Store.answer(backend.tryAcquire(other));
@@ -156,7 +156,7 @@ class FullMemoryIT {
         eventually(() -> store.isHeld(Store.holderKey(claim.key())));
     }
 
-    /** A reader waits for a writer, and everything else for its own kind. */
+    /** Returns the kind of the holder: a reader waits for a writer, and every other kind for its own kind. */
     private static LockKind exclusive(LockKind kind) {
         return kind == LockKind.READ ? LockKind.WRITE : kind;
     }

@@ -79,8 +79,8 @@ class HandOffIT {
                 .lock("orders")
                 .acquire()
                 .map(lease -> {
-                    // Before this client could send another command: the hand-off was one round trip of the client
-                    // that released.
+                    // The grant comes before this client could send another command: the hand-off was one round trip of
+                    // the client that released.
                     assertThat(lease.isValid()).isTrue();
                     return lease.fencingToken();
                 })
@@ -132,8 +132,8 @@ class HandOffIT {
     }
 
     /**
-     * Both clients have waited, so their channels are up. Twice: the first hand-off may overtake its own push, which is then given back;
-     * after the second that has been done too.
+     * Lets both clients wait, so their channels are up. It does so twice: the first hand-off may overtake its own push,
+     * which is then released; after the second one that release has happened, too.
      */
     private void warmUp() {
         for (var client : List.of(redis.client, redis.rival, redis.client, redis.rival)) {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
 
-/** What a holder learns when its key or its server goes away. */
+/** How a holder learns that its key is gone or its server is unreachable. */
 class HolderLossIT {
 
     private static final Duration LEASE = Duration.ofMillis(1500);
@@ -42,7 +42,7 @@ class HolderLossIT {
     }
 
     @Test
-    void aKeyThatSomebodyElseTookIsALossAndStaysAsItIs() {
+    void aKeyThatAnotherClientTookIsALossAndStaysAsItIs() {
         AtomicBoolean cancelled = new AtomicBoolean();
         CompletableFuture<Object> work = redis.client
                 .lock("orders")
@@ -78,7 +78,7 @@ class HolderLossIT {
     }
 
     @Test
-    void aServerThatIsAwayForLongerThanTheLeaseIsALossAtTheDeadlineForGood() {
+    void aServerThatIsUnreachableForLongerThanTheLeaseIsALossAtTheDeadline() {
         LockLease lease = redis.acquired(redis.client, "orders");
         CompletableFuture<LossReason> loss = lease.onLoss().toFuture();
         long begin = System.nanoTime();
@@ -100,7 +100,7 @@ class HolderLossIT {
     }
 
     @Test
-    void aServerThatIsAwayForLessThanTheLeaseCostsNothing() {
+    void aServerThatIsUnreachableForLessThanTheLeaseCostsNothing() {
         Duration longer = LEASE.multipliedBy(4);
         LockLease lease = await(redis.client
                 .lock("orders")

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A server that answers scripts as ours never do. */
+/** A server that answers scripts in a way that no sound server does. */
 class HostileReplyIT {
 
     private static final Duration LEASE = Duration.ofSeconds(6);
@@ -38,7 +38,7 @@ class HostileReplyIT {
 
     @ParameterizedTest
     @ValueSource(longs = {Long.MAX_VALUE, 3_155_760_000_000L, 6_001})
-    void leaseIsNoLongerThanWasAskedFor(long millis) throws IOException {
+    void leaseIsNoLongerThanRequested(long millis) throws IOException {
         try (FakeServer server = answering("*3\r\n:1\r\n:7\r\n:" + millis)) {
             LockClient client = client(server);
             LockLease lease = await(client.lock("orders").tryAcquire());
@@ -64,7 +64,7 @@ class HostileReplyIT {
             LockClient client = client(server);
             assertThatThrownBy(() -> await(client.lock("orders").tryAcquire()))
                     .isInstanceOf(LockBackendException.class)
-                    .hasMessageContaining("not a sound Redis");
+                    .hasMessageContaining("sends replies that no Redis server sends");
             await(client.close());
         }
     }

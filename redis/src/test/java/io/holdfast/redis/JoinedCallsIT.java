@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Operations that are due together are one call at the server, and none of them notices. */
+/** Operations that are due together are one call at the server, and each behaves as if it was alone. */
 class JoinedCallsIT {
 
     private static final int MANY = 256;
@@ -108,7 +108,7 @@ class JoinedCallsIT {
         assertThat(store.leftovers()).isEmpty();
     }
 
-    /** Of a call with several, the server checks the first write of all only. */
+    /** The server checks only the first write of a call with several operations. */
     @Test
     void onAFullServerNoLockIsTakenNextToAReleaseEither() {
         List<LockClaim> held = claims(Waiting.NONE);
@@ -169,7 +169,7 @@ class JoinedCallsIT {
     }
 
     @Test
-    void aCancelledOneDoesNotDisturbTheOthers() {
+    void aCancelledOperationDoesNotDisturbTheOthers() {
         List<LockClaim> claims = claims(Waiting.NONE);
         store.server.pause();
         List<Mono<LockAttempt>> started = claims.stream()

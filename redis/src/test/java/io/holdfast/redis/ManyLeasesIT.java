@@ -24,10 +24,10 @@ import reactor.core.publisher.Mono;
 class ManyLeasesIT {
 
     private static final int LEASES = 10_000;
-    /** Enough that what else is in the heap is less than a hundredth of each. */
+    /** Enough leases: everything else in the heap is less than a hundredth of each. */
     private static final int SOME = 2_000;
 
-    /** Less than a hundredth of what is measured. */
+    /** Less than a hundredth of the measured size. */
     private static final long WORTH_WAITING = 10_000;
 
     private static final Duration LEASE = Duration.ofSeconds(6);
@@ -61,16 +61,16 @@ class ManyLeasesIT {
                 .isEqualTo(LEASES);
     }
 
-    /** Nobody looks again or renews while the heap is measured, however busy the machine is. */
+    /** No client sends an attempt or a renewal while the heap is measured, however busy the machine is. */
     @Test
     void aHeldLeaseAndAWaiterCostLittleHeap() {
         LockClient holder = patient(redis.store.backend());
-        AttemptsUnderWay looks = new AttemptsUnderWay(
+        AttemptsUnderWay attempts = new AttemptsUnderWay(
                 RedisLockBackend.builder(redis.store.uri())
                         .claimTime(Duration.ofMinutes(1))
                         .build(),
                 signal -> {});
-        LockClient waiter = patient(looks);
+        LockClient waiter = patient(attempts);
         await(holder.lock("warm-up").withLock(Mono.just(1)));
         await(waiter.ping());
         long empty = usedHeap();
@@ -84,7 +84,7 @@ class ManyLeasesIT {
         for (int n = 0; n < SOME; n++) {
             waiting.add(waiter.lock("cart/" + n).acquire().subscribe());
         }
-        eventually(() -> looks.areOver(SOME));
+        eventually(() -> attempts.areOver(SOME));
         long perWaiter = (usedHeap() - held) / SOME;
 
         System.out.printf("[holdfast] heap per held lease %,d bytes, per waiter %,d bytes%n", perLease, perWaiter);
@@ -105,7 +105,10 @@ class ManyLeasesIT {
                 .build();
     }
 
-    /** The least of many attempts, until none has found less for a second: what is let go a little later is not of interest. */
+    /**
+     * Returns the least of many measurements, until none was less for a second: objects that are freed a little later
+     * do not count.
+     */
     private static long usedHeap() {
         Runtime runtime = Runtime.getRuntime();
         long least = Long.MAX_VALUE;

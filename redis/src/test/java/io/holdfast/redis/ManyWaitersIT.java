@@ -23,10 +23,10 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Many who wait: for as many locks, and for one. */
+/** Many waiters: for as many locks, and for one. */
 class ManyWaitersIT {
 
-    /** So long that nobody looks again while the test runs. */
+    /** So long that no waiter sends another attempt while the test runs. */
     private static final LockOptions OPTIONS =
             LockOptions.builder().leaseDuration(Duration.ofMinutes(2)).build();
 
@@ -37,12 +37,12 @@ class ManyWaitersIT {
     private Store store;
     private final List<LockClient> clients = new ArrayList<>();
 
-    /** Signals of all clients that say that a lock was granted, and that it is worth an attempt. */
+    /** Signals of all clients: those of a grant, and those of a hint. */
     private final AtomicInteger grants = new AtomicInteger();
 
     private final AtomicInteger hints = new AtomicInteger();
 
-    /** Locks whose waiters may be looking when they are granted: those that open a channel. */
+    /** Locks whose waiters may have an attempt under way when they are granted: those that open a channel. */
     private String attemptsWhenGranted = "warm-up";
 
     @BeforeEach
@@ -53,7 +53,7 @@ class ManyWaitersIT {
     @AfterEach
     void stop() {
         clients.forEach(client -> await(client.close()));
-        // A claim that was looking when it was granted leaves a tombstone for 30 s.
+        // A claim with an attempt under way at its grant leaves a tombstone for 30 s.
         assertThat(store.leftovers()).isEmpty();
         assertThat(store.keys())
                 .filteredOn(key -> key.contains(":gone"))
@@ -65,16 +65,16 @@ class ManyWaitersIT {
     void tenThousandWaitersOfOneClientNeedTwoConnectionsAndOneSubscription() {
         int locks = 10_000;
         LockClient holder = client();
-        AttemptsUnderWay looks = looks();
-        LockClient waiter = client(looks);
+        AttemptsUnderWay attempts = attempts();
+        LockClient waiter = client(attempts);
         List<LockLease> held = Objects.requireNonNull(inTime(Flux.range(0, locks)
                 .flatMap(n -> holder.lock("cart/" + n).acquire(), 256)
                 .collectList()));
         long withoutWaiter = store.clients();
         store.redis().configResetstat();
 
-        // In portions: a channel that gives no sign of life among ten thousand looks is replaced, and then all waiters
-        // look again.
+        // In portions: a channel without an echo among ten thousand attempts is replaced, and then all waiters send
+        // another attempt.
         List<CompletableFuture<Integer>> served = new ArrayList<>();
         while (served.size() < locks) {
             for (int i = 0; i < AT_ONCE; i++) {
@@ -83,13 +83,13 @@ class ManyWaitersIT {
                         .withLock(Mono.just(number))
                         .toFuture());
             }
-            eventually(() -> looks.areOver(served.size()));
+            eventually(() -> attempts.areOver(served.size()));
         }
         assertThat(joined()).isEqualTo(locks);
         eventually(() -> store.redis().pubsubChannels().size() == 1);
 
         assertThat(store.clients() - withoutWaiter)
-                .as("connections of the one that waits")
+                .as("connections of the waiting client")
                 .isEqualTo(2);
         String channel = store.redis().pubsubChannels().get(0);
         assertThat(store.redis().pubsubNumsub(channel)).containsEntry(channel, 1L);
@@ -99,7 +99,7 @@ class ManyWaitersIT {
                 .isEqualTo(locks);
         served.forEach(one -> assertThat(one).succeedsWithin(PATIENCE));
         assertThat(grants).hasValue(locks);
-        // A channel that was too busy to give a sign of life may have a second connection for a moment.
+        // A channel that was too busy to pass on an echo may have a second connection for a moment.
         eventually(() -> store.clients() - withoutWaiter == 2);
     }
 
@@ -108,7 +108,7 @@ class ManyWaitersIT {
         int locks = 10_000;
         attemptsWhenGranted = "cart/";
         LockClient holder = client();
-        LockClient waiter = client(looks());
+        LockClient waiter = client(attempts());
         List<LockLease> held = Objects.requireNonNull(inTime(Flux.range(0, locks)
                 .flatMap(n -> holder.lock("cart/" + n).acquire(), 256)
                 .collectList()));
@@ -128,7 +128,7 @@ class ManyWaitersIT {
         assertThat(store.redis().pubsubChannels()).as("never given up").noneMatch(name -> name.contains("~"));
         // One attempt to queue, one when the channel is up, and a few by the back-off until then; the releases, and the
         // confirmations of the grants.
-        assertThat(store.calls("evalsha")).as("looks, renewals and releases").isLessThan(8L * locks);
+        assertThat(store.calls("evalsha")).as("attempts, renewals and releases").isLessThan(8L * locks);
     }
 
     @Test
@@ -167,21 +167,21 @@ class ManyWaitersIT {
         assertThat(tokens).isSorted().doesNotHaveDuplicates();
         assertThat(tokens.get(0)).isGreaterThan(holder.fencingToken());
         // One message for each release that finds a waiter: the grant. And one for each client when others come to the
-        // front of the queue,
-        // sixteen at a time, or one for a waiter that comes to its head.
+        // front of the queue, sixteen at a time, or one for a waiter that comes to its head.
         assertThat(store.calls("publish")).isLessThan(waiters + waiters / 4);
         assertThat(grants).hasValue(waiters);
         assertThat(hints).hasValue(0);
-        // A place, a confirmation and a release of each, the holder's release, and a few attempts of those at the head.
+        // A place, a confirmation and a release for each waiter, the holder's release, and a few attempts of the
+        // waiters at the head.
         assertThat(store.calls("evalsha")).isLessThan(3L * waiters + waiters / 10);
     }
 
-    /** Places in queues that were given: each is at the front at first. */
+    /** Returns how many places in queues were given: each is at the front at first. */
     private long joined() {
         return store.calls("rpush");
     }
 
-    /** Ten thousand round trips may take longer than one answer, on a machine that has other work. */
+    /** Waits longer: ten thousand round trips may take longer than one answer, on a machine that has other work. */
     private static <T> T inTime(Mono<T> all) {
         return all.toFuture().orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
     }
@@ -198,7 +198,7 @@ class ManyWaitersIT {
     }
 
     private LockClient client() {
-        return client(looks());
+        return client(attempts());
     }
 
     private LockClient client(AttemptsUnderWay backend) {
@@ -210,7 +210,7 @@ class ManyWaitersIT {
         return client;
     }
 
-    private AttemptsUnderWay looks() {
+    private AttemptsUnderWay attempts() {
         return new AttemptsUnderWay(
                 RedisLockBackend.builder(store.uri())
                         .claimTime(Duration.ofSeconds(30))

@@ -11,7 +11,10 @@ import java.net.SocketAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** One name for one server after the other, as the endpoint of a managed service has it. Connections that are open stay. */
+/**
+ * One host name that leads to one server after the other, as the endpoint of a managed service does. Open connections
+ * stay.
+ */
 final class MovingName extends SocketAddressResolver implements AutoCloseable {
 
     private final ClientResources resources =
@@ -38,7 +41,7 @@ final class MovingName extends SocketAddressResolver implements AutoCloseable {
                 .resources(resources);
     }
 
-    /** How often the name was looked up: once for each attempt to connect. */
+    /** Returns how often the name was resolved: once for each attempt to connect. */
     int lookups() {
         return lookups.get();
     }

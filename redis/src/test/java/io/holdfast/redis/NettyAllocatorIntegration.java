@@ -4,8 +4,8 @@ import reactor.blockhound.BlockHound;
 import reactor.blockhound.integration.BlockHoundIntegration;
 
 /**
- * Netty's own integration does not name this place: when event loops meet in the allocator, it makes room for one more under a
- * lock, a few times in the life of a process. A blocking call found there would cut the connection.
+ * Allows a lock that Netty's own integration does not name: when event loops meet in the allocator, it makes room for
+ * one more under a lock, a few times in the life of a process. BlockHound would cut the connection there.
  */
 public final class NettyAllocatorIntegration implements BlockHoundIntegration {
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
-/** After all clients were closed, whatever happened before. */
+/** What is left after all clients were closed, whatever happened before. */
 class NothingIsLeftIT {
 
     private static final Duration LEASE = Duration.ofSeconds(3);
@@ -42,7 +42,7 @@ class NothingIsLeftIT {
     }
 
     @Test
-    void butCountersThatExpireAfterContentionCancellationsLossesAndTimeouts() {
+    void onlyExpiringCountersAreLeftAfterContentionCancellationsLossesAndTimeouts() {
         List<LockClient> clients = IntStream.range(0, 3).mapToObj(n -> client()).toList();
         long seed = System.nanoTime();
         System.out.printf("[holdfast] seed %d%n", seed);
@@ -75,13 +75,13 @@ class NothingIsLeftIT {
         assertThat(left)
                 .filteredOn(key -> key.contains(":gone"))
                 .allSatisfy(key -> assertThat(store.redis().pttl(key)).isLessThanOrEqualTo(30_000));
-        assertThat(left).as("what keeps the tokens").isNotEmpty();
+        assertThat(left).as("the keys of the tokens").isNotEmpty();
         assertThat(store.leftovers()).isEmpty();
         ClientOverRedis.eventually(() -> store.redis().pubsubChannels().isEmpty());
-        ClientOverRedis.eventually(() -> store.clients() == 1); // the test's own
+        ClientOverRedis.eventually(() -> store.clients() == 1); // the connection of the test
     }
 
-    /** Works for a moment; leaves before, while it waits or in the middle; gives up; or just looks. */
+    /** Works for a moment; leaves before, while it waits or in the middle; gives up; or just tries once. */
     private static Mono<Void> visit(LockClient client, LockKind kind, String name, Random random) {
         Duration moment = Duration.ofMillis(random.nextInt(20));
         Mono<Long> work = Mono.delay(Duration.ofMillis(random.nextInt(5)));
@@ -103,7 +103,7 @@ class NothingIsLeftIT {
                 .onErrorComplete();
     }
 
-    /** All who hold some lock lose it. */
+    /** Makes all holders of some lock lose it. */
     private void loseSome(Random random) {
         List<String> held = store.keys().stream()
                 .filter(key -> key.endsWith(":mutex") || key.endsWith(":rw") || key.endsWith(":semaphore"))

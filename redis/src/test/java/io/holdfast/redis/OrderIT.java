@@ -17,7 +17,7 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 
-/** Commands of one client leave in the order they were given, whatever else that client does. */
+/** Commands of one client leave in the order of the calls, whatever else that client does. */
 class OrderIT {
 
     private static final int WAITERS = 8_000;
@@ -44,8 +44,7 @@ class OrderIT {
     void waitersThatOneThreadSubscribesAreQueuedInThatOrder() {
         assertThat(Store.answer(backend.tryAcquire(Store.claim("orders")))).isInstanceOf(LockAttempt.Acquired.class);
         for (int i = 0; i < BUSY; i++) {
-            others.add(
-                    cycles("other " + i)); // each of their commands is sent by the event loop, with the answer before
+            others.add(cycles("other " + i)); // the event loop sends each of these commands after the answer before
         }
         List<String> given = new ArrayList<>();
         for (int i = 0; i < WAITERS; i++) {
@@ -73,7 +72,7 @@ class OrderIT {
                 .subscribe(ended -> {}, error -> {});
     }
 
-    /** Those that have one before them which was given later. */
+    /** Counts the waiters with a later one in front of them. */
     private static long overtaken(List<String> given, List<String> queued) {
         Map<String, Integer> places = new HashMap<>();
         given.forEach(id -> places.put(id, places.size()));

@@ -35,7 +35,7 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The queue when something is wrong: with the server, its clock, its keys, or those who wait. */
+/** The queue when something is wrong: with the server, its clock, its keys, or the waiters. */
 class QueueEdgesIT {
 
     private static final String NAME = "orders";
@@ -61,7 +61,7 @@ class QueueEdgesIT {
         store.close();
     }
 
-    /** Such a grant would be known to nobody but the waiter. */
+    /** Only the waiter would know of such a grant. */
     @Test
     void serverThatRefusesWritesPushesNoGrant() throws InterruptedException {
         held(claim(Duration.ofMillis(200), Waiting.NONE));
@@ -79,12 +79,13 @@ class QueueEdgesIT {
                 .isInstanceOf(LockBackendException.class)
                 .hasMessageContaining("replica");
 
-        Store.answer(backend.watch(claim(Store.LEASE, Waiting.NONE)).next()); // the channel has told all there was
-        // Or the next one, which the client opens when it has left this server.
+        Store.answer(backend.watch(claim(Store.LEASE, Waiting.NONE)).next()); // the channel has no more messages
+        // Or the next channel, which the client opens when it has left this server.
         eventually(() -> store.redis().pubsubChannels().stream()
                 .anyMatch(open -> store.redis().pubsubNumsub(open).containsValue(1L)));
         assertThat(store.calls("publish")).isZero();
-        // A server that is no master any more is left, and its channel too: the new one is told of.
+        // The client leaves a server that is not a master any more, and its channel too; the new channel sends a
+        // signal.
         assertThat(signals).doesNotHaveAnyElementsOfTypes(WatchSignal.Granted.class);
     }
 
@@ -173,7 +174,7 @@ class QueueEdgesIT {
     @ParameterizedTest
     @ValueSource(
             strings = {"a b", "{x}", "}%7B{", "line\nbreak", "\u00e9\ud83d\ude00", "G 1 2 3 4 5 :mutex", "a}:mutex"})
-    void anyNameIsHandedOver(String name) throws InterruptedException {
+    void aLockOfAnyNameIsHandedOver(String name) throws InterruptedException {
         LockClaim holder = LockClaim.first(LockKey.of(LockKind.MUTEX, name), "an id", Store.LEASE, Waiting.NONE);
         held(holder);
         LockClaim gone = queued(LockClaim.first(holder.key(), "C x y", Store.LEASE, Waiting.QUEUE));
@@ -184,7 +185,7 @@ class QueueEdgesIT {
         Disposable watch = other.watch(heir).subscribe(signals::add);
         Store.answer(other.tryAcquire(heir));
         next(WatchSignal.Armed.class);
-        // Goes to the one that nobody waits for, which gives it back.
+        // Goes to the claim that no waiter has, which releases it.
         Store.answer(backend.release(holder));
         next(WatchSignal.Granted.class);
         assertThat(Store.answer(other.renew(heir))).isInstanceOf(Renewal.Held.class);
@@ -219,7 +220,8 @@ class QueueEdgesIT {
 
     @ParameterizedTest
     @ValueSource(strings = {":gone", ":interest"})
-    void foreignKeyBesideTheLockIsNamedByWhatWouldWriteItAndIsNeverWritten(String suffix) throws InterruptedException {
+    void foreignKeyBesideTheLockIsNamedByTheOperationThatWouldWriteItAndIsNeverWritten(String suffix)
+            throws InterruptedException {
         held(claim(Store.LEASE, Waiting.NONE));
         queued(claim(Store.LEASE, Waiting.QUEUE));
         next(WatchSignal.Armed.class);
@@ -241,7 +243,7 @@ class QueueEdgesIT {
         assertThat(dump()).isEqualTo(before);
     }
 
-    /** A record that is missing says nothing of a queue, so the queue is looked for. */
+    /** A missing record shows nothing about a queue, so the script reads the queue. */
     @Test
     void aNewcomerDoesNotPassTheQueueOfALockWhoseRecordIsGone() throws InterruptedException {
         held(claim(Store.LEASE, Waiting.NONE));
@@ -315,7 +317,7 @@ class QueueEdgesIT {
                 .isInstanceOfSatisfying(
                         LockBackendException.class,
                         e -> assertThat(e.isTransient()).isFalse())
-                .hasMessageContaining("something else under a key")
+                .hasMessageContaining("a key of this lock holds a foreign value")
                 .hasMessageContaining("'orders'");
     }
 
@@ -358,7 +360,7 @@ class QueueEdgesIT {
         return again;
     }
 
-    /** The next signal of that kind; others before it are passed over. */
+    /** Returns the next signal of that kind, and drops others before it. */
     @CanIgnoreReturnValue
     private WatchSignal next(Class<? extends WatchSignal> kind) throws InterruptedException {
         WatchSignal signal;

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.Disposable;
 
-/** At most so many waiters for one lock, counted by the server. */
+/** A limit for the waiters of one lock, counted by the server. */
 class QueueLimitIT {
 
     private Store store;
@@ -50,7 +50,7 @@ class QueueLimitIT {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
-    void oneTooManyIsRefusedAndLeavesNothing(LockKind kind) {
+    void oneWaiterTooManyIsRefusedAndLeavesNothing(LockKind kind) {
         LockClaim holder = held(kind);
         List<LockClaim> waiters = queued(backend, holder.key(), 3);
         List<String> before = store.keys();
@@ -65,7 +65,7 @@ class QueueLimitIT {
                 .hasMessageContaining("on Redis at " + store.server.host())
                 .hasMessageContaining("maxWaiters of the RedisLockBackend is 3");
         String key = Store.holderKey(holder.key());
-        if (kind == LockKind.MUTEX) { // those at the front went to the queue, where they can be counted
+        if (kind == LockKind.MUTEX) { // the waiters at the front went to the queue, where they can be counted
             assertThat(store.keys()).containsExactlyInAnyOrder(key, key + ":queue", key + ":waiters");
         } else {
             assertThat(store.keys()).containsExactlyInAnyOrderElementsOf(before);
@@ -110,7 +110,7 @@ class QueueLimitIT {
     }
 
     @Test
-    void aClientIsToldOfTheFullQueue() {
+    void aClientGetsTheErrorOfTheFullQueue() {
         LockClaim holder = held(LockKind.MUTEX);
         queued(backend, holder.key(), 3);
         LockClient client = LockClient.create(limited());
@@ -134,7 +134,7 @@ class QueueLimitIT {
         for (int i = 0; i < count; i++) {
             LockClaim claim = Store.claim(key, Waiting.QUEUE);
             watches.add(by.watch(claim).subscribe(signal -> {}, error -> {}));
-            eventually(() -> isQueued(by, claim)); // a dead one is known when it has not looked for a second
+            eventually(() -> isQueued(by, claim)); // a dead waiter is detected when it has sent no attempt for a second
             eventually(() -> !store.redis().pubsubChannels().isEmpty());
             claims.add(claim);
         }

@@ -25,26 +25,26 @@ import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** What becomes of a request that a server of a cluster does not carry out. The servers here only say so. */
+/** The fate of a request that a server of a cluster does not carry out. The servers here only answer so. */
 class RedirectionIT {
 
     private static final String ACQUIRED = "*3\r\n:1\r\n:7\r\n:30000";
     private static final String NOT_HELD = ":0";
 
-    /** The commands that each server was given, in lower case. */
+    /** The commands that each server got, in lower case. */
     private final List<String> atFirst = new CopyOnWriteArrayList<>();
 
     private final List<String> atSecond = new CopyOnWriteArrayList<>();
 
-    /** What the first server answers to scripts, one after the other; the last one again and again. */
+    /** The answers of the first server to scripts, one after the other; the last one again and again. */
     private final Queue<String> answers = new ConcurrentLinkedQueue<>();
 
     private final CountDownLatch mayAnswer = new CountDownLatch(1);
 
-    /** Lets the second server greet; open unless a test closes it. */
+    /** Lets the second server answer the handshake; open unless a test closes it. */
     private volatile CountDownLatch mayGreet = new CountDownLatch(0);
 
-    /** Whether the second server has all slots, and not the first. */
+    /** Whether the second server has all slots instead of the first. */
     private volatile boolean isFailedOver;
 
     private FakeServer first;
@@ -99,7 +99,7 @@ class RedirectionIT {
         };
     }
 
-    /** A cluster that redirects says where to; one that refuses may have another master, too. */
+    /** A server that redirects names the other master; after a refusal, another server may be the master, too. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -108,7 +108,7 @@ class RedirectionIT {
                 "-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
                 "-CLUSTERDOWN The cluster is down"
             })
-    void aRefusalThatAnotherMasterMayNotGiveAsksForTheMapAnew(String answer) {
+    void aRefusalOfAFormerMasterMakesTheClientRequestTheMap(String answer) {
         answers.add(answer);
         mayAnswer.countDown();
         assertThat(catchThrowableOfType(
@@ -128,10 +128,10 @@ class RedirectionIT {
     @ValueSource(strings = {"-MOVED 3999 <second>", "-ASK 3999 <second>", "-NOSCRIPT No matching script."})
     void aCancelledAcquireIsNeverSentAgain(String answer) {
         answers.add(answer);
-        Disposable look = backend.tryAcquire(Store.claim("orders")).subscribe();
+        Disposable attempt = backend.tryAcquire(Store.claim("orders")).subscribe();
         eventually(() -> atFirst.contains("evalsha"));
 
-        look.dispose();
+        attempt.dispose();
         mayAnswer.countDown();
         Store.answer(backend.ping()); // the answer comes after the one to the script, on the same connection
 
@@ -145,9 +145,9 @@ class RedirectionIT {
         mayGreet = new CountDownLatch(1);
         answers.add(answer);
         mayAnswer.countDown();
-        Disposable look = backend.tryAcquire(Store.claim("orders")).subscribe();
+        Disposable attempt = backend.tryAcquire(Store.claim("orders")).subscribe();
         eventually(() -> atSecond.contains("hello"));
-        look.dispose();
+        attempt.dispose();
         CompletableFuture<LockAttempt> another =
                 backend.tryAcquire(Store.claim("orders")).toFuture();
 
@@ -159,7 +159,7 @@ class RedirectionIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"-MOVED 3999 <second>", "-ASK 3999 <second>"})
-    void anAcquireThatSomebodyWaitsForIsSentOn(String answer) {
+    void anAcquireWithAWaitingCallerIsRedirected(String answer) {
         answers.add(answer);
         mayAnswer.countDown();
 
@@ -179,7 +179,7 @@ class RedirectionIT {
                 "-MASTERDOWN Link with MASTER is down|wait for the failover",
                 "-LOADING Redis is loading the dataset in memory|wait"
             })
-    void whatPassesIsTriedAgainByTheEngineAndTheMessageSaysWhatItIs(String answerAndAdvice) {
+    void theEngineRetriesTransientErrorsAndTheMessageNamesThem(String answerAndAdvice) {
         String[] parts = answerAndAdvice.split("\\|", -1);
         answers.addAll(List.of(parts[0], parts[0], ACQUIRED, NOT_HELD));
         mayAnswer.countDown();

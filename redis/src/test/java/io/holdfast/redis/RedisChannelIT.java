@@ -66,13 +66,13 @@ class RedisChannelIT {
         assertThat(Store.answer(backend.tryAcquire(waiter.withAttempt(2)))).isInstanceOf(LockAttempt.Acquired.class);
     }
 
-    /** Its attempt says nothing of the channel any more: it came up before that. */
+    /** The attempt comes after the channel has come up, so its answer shows nothing about the channel. */
     @Test
     void watchIsArmedWhenTheChannelComesUpBeforeTheFirstAttempt() throws InterruptedException {
         queued(holder());
         next(WatchSignal.Armed.class);
         store.redis().clientKill(KillArgs.Builder.typePubsub());
-        store.server.pause(); // most often before the channel is restored
+        store.server.pause(); // usually before the channel is restored
         Mono<WatchSignal> armed = backend.watch(Store.claim("another", Waiting.QUEUE))
                 .filter(WatchSignal.Armed.class::isInstance)
                 .next();
@@ -134,7 +134,7 @@ class RedisChannelIT {
     }
 
     @Test
-    void grantThatNobodyHereWaitsForGoesToTheNextWaiter() throws InterruptedException {
+    void grantWithoutAWaitingClaimGoesToTheNextWaiter() throws InterruptedException {
         LockClaim holder = holder();
         LockClaim gone = Store.claim("orders", Waiting.QUEUE);
         Disposable watch = backend.watch(gone).subscribe(signals::add);
@@ -174,7 +174,9 @@ class RedisChannelIT {
         next(WatchSignal.Armed.class);
         assertThat(store.redis().pubsubChannels()).hasSize(1);
         assertThat(backend.operations().watchCount()).isEqualTo(50);
-        assertThat(store.clients()).as("commands, channel, and the test's own").isEqualTo(3);
+        assertThat(store.clients())
+                .as("commands, channel, and the connection of the test")
+                .isEqualTo(3);
     }
 
     private LockClaim holder() {
@@ -192,7 +194,7 @@ class RedisChannelIT {
         return waiter;
     }
 
-    /** The next signal of that kind; others before it are passed over. */
+    /** Awaits the next signal of that kind, and drops others before it. */
     private void next(Class<? extends WatchSignal> kind) throws InterruptedException {
         WatchSignal signal;
         do {

@@ -25,7 +25,7 @@ class RedisClusterContractIT implements LockBackendContract {
     @BeforeAll
     static void start() {
         cluster = RedisCluster.start();
-        stores = cluster.masters().stream().map(Store::lookingInto).toList();
+        stores = cluster.masters().stream().map(Store::observing).toList();
         backend = client();
         another = client();
     }
@@ -44,7 +44,7 @@ class RedisClusterContractIT implements LockBackendContract {
     static void stop() {
         Store.end(backend);
         Store.end(another);
-        stores.forEach(Store::stopLooking);
+        stores.forEach(Store::stopObserving);
         cluster.close();
     }
 
@@ -63,7 +63,7 @@ class RedisClusterContractIT implements LockBackendContract {
         return CLAIM_TIME;
     }
 
-    /** A real server's time only passes by itself. */
+    /** Sleeps: the time of a real server cannot be set. */
     @Override
     public void passTime(Duration time) {
         ClientOverRedis.pause(time);

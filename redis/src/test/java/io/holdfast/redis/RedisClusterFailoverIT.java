@@ -28,10 +28,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** One master of a cluster goes away, and its replica is promoted. */
+/** One master of a cluster fails, and its replica is promoted. */
 class RedisClusterFailoverIT {
 
-    /** Longer than a failover, so that what ends a lease is what a test is about. */
+    /** Longer than a failover, so that only the subject of a test ends a lease. */
     private static final Duration LEASE = Duration.ofSeconds(12);
 
     private static final int EACH = 10;
@@ -45,7 +45,7 @@ class RedisClusterFailoverIT {
     @BeforeEach
     void start() {
         cluster = RedisCluster.startWithReplicas();
-        atMaster = Store.lookingInto(cluster.masters().get(0));
+        atMaster = Store.observing(cluster.masters().get(0));
         client = client();
         rival = client();
     }
@@ -54,7 +54,7 @@ class RedisClusterFailoverIT {
     void stop() {
         await(client.close());
         await(rival.close());
-        atMaster.stopLooking();
+        atMaster.stopObserving();
         cluster.close();
     }
 
@@ -127,7 +127,7 @@ class RedisClusterFailoverIT {
         LockLease keptOn = await(rival.lock(names(0).get(1)).acquire());
         CompletableFuture<LockLease> waiter = waiting(rival, name);
         awaitReplicaInStep();
-        Store atReplica = Store.lookingInto(cluster.replicas().get(0));
+        Store atReplica = Store.observing(cluster.replicas().get(0));
         eventually(() -> !atMaster.redis().pubsubChannels().isEmpty());
 
         assertThat(atReplica.redis().clusterFailover(false)).isEqualTo("OK");
@@ -136,20 +136,20 @@ class RedisClusterFailoverIT {
 
         assertThat(waiter.join().fencingToken()).isGreaterThan(held.fencingToken());
         await(waiter.join().release());
-        // What is left is this test's, and what replicates.
+        // Only the connections of this test and of the replication are left.
         eventually(() -> connectionsOfClients(atMaster) == 1);
         assertThat(keptOn.isValid()).isTrue();
         assertThat(connectionsOfClients(atReplica))
                 .as("client, rival, this test")
                 .isGreaterThanOrEqualTo(3);
-        atReplica.stopLooking();
+        atReplica.stopObserving();
     }
 
-    /** The clients know the former map when they come: they learn of the slots after they have opened the channel. */
+    /** The clients know the former map when they start: they learn of the slots after they have opened the channel. */
     @Test
     void aChannelAtAPromotedReplicaIsSharded() {
         String name = names(0).get(0);
-        Store promoted = Store.lookingInto(cluster.replicas().get(0));
+        Store promoted = Store.observing(cluster.replicas().get(0));
         assumeTrue(!promoted.redis().info("server").contains("redis_version:6."), "sharded channels came with Redis 7");
         await(acquired(name).release());
         await(await(rival.lock(name).acquire()).release());
@@ -163,7 +163,7 @@ class RedisClusterFailoverIT {
         eventually(() -> promoted.redis().pubsubShardChannels().size() == 1);
         await(held.release());
         await(waiter.join().release());
-        promoted.stopLooking();
+        promoted.stopObserving();
     }
 
     private static long connectionsOfClients(Store store) {
@@ -179,7 +179,7 @@ class RedisClusterFailoverIT {
         String name = names(0).get(0);
         await(acquired(names(0).get(1)).release());
         await(await(rival.lock(names(0).get(2)).acquire()).release());
-        // The replica cannot come back: it does not know the password that the master wants from now on.
+        // The replica cannot come back: it does not know the password that the master requires from now on.
         assertThat(atMaster.redis().configSet("requirepass", "unknown")).isEqualTo("OK");
         assertThat(atMaster.redis().clientKill(KillArgs.Builder.typeSlave())).isPositive();
         LockLease held = acquired(name);

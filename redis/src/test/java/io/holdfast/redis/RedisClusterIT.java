@@ -48,15 +48,17 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
-/** What is different about a cluster: where commands go, what is told to whom, and slots that move. */
+/** What is different in a cluster: where commands go, which server sends which message, and slots that move. */
 class RedisClusterIT {
 
-    /** Far more than anything takes here that does not wait for it to pass; and so is a third of a lease, 10 s. */
+    /**
+     * Far longer than anything takes here, unless it waits for this time to pass; and so is a third of a lease, 10 s.
+     */
     private static final Duration LONG_CLAIM_TIME = Duration.ofSeconds(20);
 
     private static final Duration NO_CLAIM_TIME = Duration.ofSeconds(8);
 
-    /** What the machine may need on top, with all else that runs on it. */
+    /** Additional time for a machine that is busy. */
     private static final Duration SLACK = Duration.ofSeconds(4);
 
     private static RedisCluster cluster;
@@ -67,12 +69,12 @@ class RedisClusterIT {
     @BeforeAll
     static void startCluster() {
         cluster = RedisCluster.start();
-        stores = cluster.masters().stream().map(Store::lookingInto).toList();
+        stores = cluster.masters().stream().map(Store::observing).toList();
     }
 
     @AfterAll
     static void stopCluster() {
-        stores.forEach(Store::stopLooking);
+        stores.forEach(Store::stopObserving);
         cluster.close();
     }
 
@@ -104,7 +106,7 @@ class RedisClusterIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"orders", "a b", "{", "}", "{}", "{}x", "a{b}c", "}{", "%7B", "ключ/鍵/🔑", "a:mutex", "\n"})
-    void allKeysOfALockAreInOneSlotWhateverItsName(String lock) {
+    void allKeysOfALockAreInOneSlotWithAnyName(String lock) {
         String name = lock.isBlank() ? "x" + lock : lock;
         LockClaim holder = Store.claim(name);
         LockClaim waiter = Store.claim(name, Waiting.QUEUE);
@@ -125,7 +127,7 @@ class RedisClusterIT {
                 claim -> assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class));
         String before = connectionsAt(0);
 
-        // On a busy machine the pause may be over before the renewal is there.
+        // On a busy machine the pause may be over before the renewal arrives.
         eventually(() -> {
             assertThat(stores.get(0).redis().clientPause(600)).isEqualTo("OK");
             List<Renewal> answers = Store.answer(backend.renewAll(held).collectList());
@@ -383,7 +385,7 @@ class RedisClusterIT {
     }
 
     @Test
-    void waitersFollowTheirSlotAtOnceWhicheverPlaceTheyHave() {
+    void waitersFollowTheirSlotAtOnceFromAnyPlace() {
         LockClient holder = LockClient.create(backend);
         LockClient waiting = LockClient.create(client(LONG_CLAIM_TIME));
         String name = nameAt(0);
@@ -398,7 +400,7 @@ class RedisClusterIT {
         try {
             move(slot, stores.get(0), stores.get(1));
 
-            // One whose channel is not open yet at the new server may be passed over, and keeps its place.
+            // A waiter whose channel is not open yet at the new server may be passed over, and keeps its place.
             Queue<Long> tokens = new ConcurrentLinkedQueue<>(List.of(held.fencingToken()));
             CompletableFuture<?>[] served = waiters.stream()
                     .map(waiter -> waiter.thenCompose(lease -> {
@@ -408,7 +410,7 @@ class RedisClusterIT {
                     .toArray(CompletableFuture<?>[]::new);
             ClientOverRedis.await(held.release());
             assertThat(CompletableFuture.allOf(served))
-                    .as("each would look by itself after 10 s")
+                    .as("each would send an attempt by itself after 10 s")
                     .succeedsWithin(NO_CLAIM_TIME);
             assertThat(List.copyOf(tokens)).hasSize(6).isSorted();
         } finally {
@@ -446,7 +448,7 @@ class RedisClusterIT {
     }
 
     @Test
-    void aDeletedKeyIsToldAtOnceByWhicheverServerHadIt() {
+    void aDeletedKeyIsSignalledAtOnceByItsServer() {
         Duration lease = Duration.ofSeconds(30);
         LockClient told = LockClient.builder(RedisLockBackend.clusterBuilder(
                                 List.of(RedisURI.create(cluster.masters().get(0).uri())))
@@ -493,7 +495,7 @@ class RedisClusterIT {
     }
 
     @Test
-    void aServerThatIsAwayFailsItsOwnLocksAndComesBack() {
+    void anUnreachableServerFailsOnlyItsOwnLocksAndComesBack() {
         RedisServer away = cluster.masters().get(2);
         String lost = nameAt(2);
         String kept = nameAt(0);
@@ -547,7 +549,7 @@ class RedisClusterIT {
         assertThatThrownBy(() -> RedisLockBackend.cluster(List.of(database))).hasMessageContaining("was 3");
     }
 
-    /** As redis-cli does it: key by key. */
+    /** Moves a slot as redis-cli does: key by key. */
     private static void move(int slot, Store from, Store to) {
         to.redis().clusterSetSlotImporting(slot, from.redis().clusterMyId());
         from.redis().clusterSetSlotMigrating(slot, to.redis().clusterMyId());
@@ -559,7 +561,7 @@ class RedisClusterIT {
         own(slot, to);
     }
 
-    /** No server gives away a slot that it has keys of. */
+    /** Empties the slot first: no server gives away a slot that it has keys of. */
     private static void giveBack(int slot, Store from, Store to) {
         empty(from);
         empty(to);
@@ -583,7 +585,7 @@ class RedisClusterIT {
         return Store.waiting(serverOf(name).redis(), Store.holderKey(name));
     }
 
-    /** Clients with a channel there: its name may come with a hash tag and without. */
+    /** Counts the clients with a channel there: its name may come with a hash tag and without. */
     private static long channelsAt(Store store) {
         return store.redis().pubsubChannels().stream()
                 .map(channel -> channel.replaceFirst("\\{.*", ""))
@@ -609,7 +611,7 @@ class RedisClusterIT {
 
     private static void own(int slot, Store owner) {
         String id = owner.redis().clusterMyId();
-        // The new owner first: the old one would hand it on otherwise.
+        // The new owner first: otherwise the old one would pass the slot on.
         List<Store> all = new ArrayList<>(stores);
         all.remove(owner);
         all.add(0, owner);
@@ -637,7 +639,7 @@ class RedisClusterIT {
     }
 
     private static Store serverOf(String name) {
-        // As the test kit shares the slots out.
+        // As the test kit distributes the slots.
         return stores.get(slotOf(name) * 3 / SlotHash.SLOT_COUNT);
     }
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.test.StepVerifier;
 
-/** Looking into the locks of a cluster: each is at one of several masters. */
+/** The inspector on a cluster: each lock is at one of several masters. */
 class RedisClusterInspectorIT {
 
     private static RedisCluster cluster;
@@ -28,12 +28,12 @@ class RedisClusterInspectorIT {
     @BeforeAll
     static void startCluster() {
         cluster = RedisCluster.start();
-        stores = cluster.masters().stream().map(Store::lookingInto).toList();
+        stores = cluster.masters().stream().map(Store::observing).toList();
     }
 
     @AfterAll
     static void stopCluster() {
-        stores.forEach(Store::stopLooking);
+        stores.forEach(Store::stopObserving);
         cluster.close();
     }
 
@@ -52,7 +52,7 @@ class RedisClusterInspectorIT {
     }
 
     @Test
-    void locksOfAllMastersAreWalkedAndEachIsToldOnce() {
+    void locksOfAllMastersAreScannedAndEachIsReportedOnce() {
         List<String> names =
                 IntStream.range(0, 2_000).mapToObj(n -> "cart/" + n).toList();
         acquire(names);
@@ -71,7 +71,7 @@ class RedisClusterInspectorIT {
     }
 
     @Test
-    void aNameIsAskedForAtItsMaster() {
+    void aNameIsReadFromItsMaster() {
         for (int n = 0; n < 20; n++) {
             String name = "orders/" + n;
             acquire(List.of(name));
@@ -80,7 +80,7 @@ class RedisClusterInspectorIT {
     }
 
     @Test
-    void theNextMasterIsAskedWhenMoreIsWanted() {
+    void theNextMasterIsScannedWhenMoreLocksAreRequested() {
         acquire(IntStream.range(0, 60).mapToObj(n -> "cart/" + n).toList());
         assertThat(Store.answer(inspector.inspect("warm-up").count())).isZero();
         stores.forEach(store -> store.redis().configResetstat());

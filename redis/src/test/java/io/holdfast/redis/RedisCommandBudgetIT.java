@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 
-/** What goes over the wire, counted by the server. */
+/** The commands on the wire, counted by the server. */
 class RedisCommandBudgetIT {
 
     private Store store;
@@ -50,7 +50,7 @@ class RedisCommandBudgetIT {
         assertThat(others)
                 .allSatisfy(
                         command -> assertThat(store.calls(command)).as(command).isZero());
-        assertThat(store.calls("info")).as("only the test's own").isLessThan(20);
+        assertThat(store.calls("info")).as("only those of the test").isLessThan(20);
     }
 
     @Test

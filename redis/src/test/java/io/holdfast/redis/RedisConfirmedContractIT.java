@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
-/** The contract of a back end, when every grant has to be confirmed by a replica; with the other option of the builder too. */
+/** The contract of a back end, when a replica has to confirm every grant; with the other option of the builder too. */
 class RedisConfirmedContractIT implements LockBackendContract {
 
     private static final Duration CLAIM_TIME = Duration.ofMillis(500);
@@ -22,7 +22,7 @@ class RedisConfirmedContractIT implements LockBackendContract {
     @BeforeAll
     static void start() {
         servers = RedisReplicas.start(1);
-        store = Store.lookingInto(servers.master());
+        store = Store.observing(servers.master());
         backend = confirming();
         another = confirming();
     }
@@ -39,7 +39,7 @@ class RedisConfirmedContractIT implements LockBackendContract {
     static void stop() {
         Store.end(backend);
         Store.end(another);
-        store.stopLooking();
+        store.stopObserving();
         servers.close();
     }
 
@@ -58,13 +58,13 @@ class RedisConfirmedContractIT implements LockBackendContract {
         return CLAIM_TIME;
     }
 
-    /** What the server pushes is told as a change: the attempt that follows is confirmed. */
+    /** A pushed grant becomes a signal of a change: the attempt that follows is confirmed. */
     @Override
     public boolean pushesGrants() {
         return false;
     }
 
-    /** A real server's time only passes by itself. */
+    /** Sleeps: the time of a real server cannot be set. */
     @Override
     public void passTime(Duration time) {
         try {

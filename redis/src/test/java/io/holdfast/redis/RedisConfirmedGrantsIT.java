@@ -43,7 +43,7 @@ class RedisConfirmedGrantsIT {
 
     private static final Duration WITHIN = Duration.ofMillis(300);
 
-    /** For what is to be confirmed, however busy the machine is. */
+    /** Time for confirmations, however busy the machine is. */
     private static final Duration IN_TIME = Duration.ofSeconds(8);
 
     private RedisReplicas servers;
@@ -55,14 +55,14 @@ class RedisConfirmedGrantsIT {
     void start() {
         servers = RedisReplicas.start(1);
         replica = servers.replicas().get(0);
-        store = Store.lookingInto(servers.master());
+        store = Store.observing(servers.master());
         backend = backend(1);
     }
 
     @AfterEach
     void stop() {
         Store.end(backend);
-        store.stopLooking();
+        store.stopObserving();
         servers.close();
     }
 
@@ -84,14 +84,14 @@ class RedisConfirmedGrantsIT {
     @Test
     void aConfirmedGrantOfEachKindIsInTheReplica() {
         beginAgain(IN_TIME);
-        Store atReplica = Store.lookingInto(replica);
+        Store atReplica = Store.observing(replica);
         for (LockKind kind : LockKind.values()) {
             LockKey key = LockKey.of(kind, kind + " lock");
             assertThat(Store.answer(backend.tryAcquire(Store.claim(key, Waiting.NONE))))
                     .isInstanceOf(LockAttempt.Acquired.class);
             assertThat(atReplica.keys()).contains(Store.holderKey(key));
         }
-        atReplica.stopLooking();
+        atReplica.stopObserving();
     }
 
     @Test
@@ -100,7 +100,7 @@ class RedisConfirmedGrantsIT {
         LockClaim claim = Store.claim("orders");
         List<LockBackendException> failures = new ArrayList<>();
         eventually(
-                () -> { // the replica that is there may be too late, once
+                () -> { // the only replica may be too late, once
                     failures.add(catchThrowableOfType(
                             LockBackendException.class, () -> Store.answer(greedy.tryAcquire(claim))));
                     return !failures.get(failures.size() - 1).getMessage().contains("0 of 2");
@@ -127,12 +127,12 @@ class RedisConfirmedGrantsIT {
                 .hasMessageContaining("0 of 1 replicas");
         replica.resume();
         List<LockAttempt> answers = new ArrayList<>();
-        eventually(() -> answers.addAll(looks(claim.withAttempt(2))));
+        eventually(() -> answers.addAll(answers(claim.withAttempt(2))));
         assertThat(answers).singleElement().isInstanceOf(LockAttempt.Acquired.class);
         assertThat(Store.answer(backend.release(claim.withAttempt(2)))).isEqualTo(Ownership.HELD);
     }
 
-    private List<LockAttempt> looks(LockClaim claim) {
+    private List<LockAttempt> answers(LockClaim claim) {
         return Store.answer(backend.tryAcquire(claim)
                 .flux()
                 .onErrorResume(LockBackendException.class, notYet -> Flux.empty())
@@ -194,7 +194,7 @@ class RedisConfirmedGrantsIT {
         assertThatThrownBy(() -> Store.answer(backend.tryAcquire(waiter.withAttempt(2))))
                 .hasMessageContaining("0 of 1 replicas");
         replica.resume();
-        eventually(() -> !looks(waiter.withAttempt(3)).isEmpty());
+        eventually(() -> !answers(waiter.withAttempt(3)).isEmpty());
         watch.dispose();
     }
 
@@ -269,7 +269,7 @@ class RedisConfirmedGrantsIT {
     }
 
     @Test
-    void whoLeavesDuringItsConfirmationDoesNotHoldUpTheNext() {
+    void anAcquisitionThatLeavesDuringItsConfirmationDoesNotDelayTheNext() {
         RedisLockBackend patient = RedisLockBackend.builder(store.uri())
                 .confirmGrants(1, Duration.ofMinutes(1))
                 .build();
@@ -286,7 +286,7 @@ class RedisConfirmedGrantsIT {
     }
 
     @Test
-    void aServerThatForgotTheScriptIsToldIt() {
+    void aServerThatForgotTheScriptGetsIt() {
         beginAgain(IN_TIME);
         Store.answer(backend.tryAcquire(Store.claim("first")));
         String flushed = store.redis().scriptFlush();
@@ -300,7 +300,7 @@ class RedisConfirmedGrantsIT {
         assertThat(store.redis().clientKill(KillArgs.Builder.typeNormal().skipme()))
                 .isGreaterThanOrEqualTo(2);
         LockClaim second = Store.claim("second");
-        eventually(() -> !looks(second).isEmpty());
+        eventually(() -> !answers(second).isEmpty());
     }
 
     @Test

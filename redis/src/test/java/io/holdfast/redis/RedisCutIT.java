@@ -28,18 +28,18 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The connection is cut around one command of a client, at each place where that can happen: what the command came to is unknown,
- * and is found out or undone. A second client of the same server has an unspoiled connection.
+ * Cuts the connection around one command of a client, at each possible place. The outcome of the command is unknown,
+ * and the client finds it out or undoes it. A second client of the same server has an unharmed connection.
  */
 class RedisCutIT {
 
     private static final Duration LEASE = Duration.ofSeconds(3);
 
-    /** A third of it is longer than what any answer is waited for. */
+    /** A third of it is longer than the wait for any answer. */
     private static final LockOptions LONG =
             LockOptions.builder().leaseDuration(Duration.ofMinutes(1)).build();
 
-    /** At most one of the two is in it. */
+    /** At most one of the two clients may be in it. */
     private final AtomicInteger inside = new AtomicInteger();
 
     private final List<LockEvent> events = new CopyOnWriteArrayList<>();
@@ -90,7 +90,7 @@ class RedisCutIT {
     void anAcquireThatIsCutIsRepairedAndTheWorkIsDone(Consumer<TcpProxy> cut) {
         cut.accept(proxy);
         assertThat(await(guarded(client))).isEqualTo("done");
-        assertThat(failedAttempts()).as("the cut was met").isPositive();
+        assertThat(failedAttempts()).as("the cut happened").isPositive();
         assertThat(await(guarded(rival))).isEqualTo("done");
     }
 
@@ -115,7 +115,7 @@ class RedisCutIT {
         eventually(() -> Store.waiting(store.redis(), Store.holderKey("orders")) == 1);
         cut.accept(proxy);
 
-        eventually(() -> events.stream().anyMatch(LockEvent.RenewalFailed.class::isInstance)); // the cut was met
+        eventually(() -> events.stream().anyMatch(LockEvent.RenewalFailed.class::isInstance)); // the cut happened
         Duration thatOnlyARenewalGives = LEASE.multipliedBy(3).dividedBy(4);
         eventually(() -> lease.remaining().compareTo(thatOnlyARenewalGives) > 0);
 
@@ -145,7 +145,7 @@ class RedisCutIT {
 
         await(await(Mono.fromFuture(waiter)).release());
         assertThat(await(Mono.fromFuture(done)))
-                .as("not held by now reads released")
+                .as("an answer that the claim is not held means released")
                 .isEqualTo("done");
         assertThat(events).noneMatch(LockEvent.Lost.class::isInstance);
     }

@@ -28,13 +28,16 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A master is made a replica while connections to it are open, and its name is that of another server by then, or a while later. */
+/**
+ * A master becomes a replica while connections to it are open, and its name leads to another server by then, or a while
+ * later.
+ */
 class RedisDemotionIT {
 
-    /** A holder renews after a third of it, and a waiter looks after a third of it. */
+    /** A holder renews after a third of it, and a waiter sends an attempt after a third of it. */
     private static final Duration LEASE = Duration.ofSeconds(6);
 
-    /** No waiter looks again and no holder renews by the clock while a test takes its time. */
+    /** No waiter sends an attempt and no holder renews by the clock during a test. */
     private static final LockOptions LONG =
             LockOptions.builder().leaseDuration(Duration.ofMinutes(5)).build();
 
@@ -55,8 +58,8 @@ class RedisDemotionIT {
         servers = RedisReplicas.start(1);
         former = servers.master();
         next = servers.replicas().get(0);
-        atFormer = Store.lookingInto(former);
-        atNext = Store.lookingInto(next);
+        atFormer = Store.observing(former);
+        atNext = Store.observing(next);
         name = MovingName.of(former);
         client = client(builder -> builder);
         rival = client(builder -> builder);
@@ -75,8 +78,8 @@ class RedisDemotionIT {
         await(client.close());
         await(rival.close());
         name.close();
-        atFormer.stopLooking();
-        atNext.stopLooking();
+        atFormer.stopObserving();
+        atNext.stopObserving();
         servers.close();
     }
 
@@ -112,7 +115,7 @@ class RedisDemotionIT {
         assertThat(lost()).isEmpty();
     }
 
-    /** By the channel, which therefore has to be at the new master as well. */
+    /** The channel brings the grant, so it has to be at the new master as well. */
     @Test
     void aWaiterThatTheNewMasterKnowsIsServedAtOnce() {
         LockClient patient = client(builder -> builder.claimTime(LONG_CLAIM_TIME));
@@ -122,12 +125,12 @@ class RedisDemotionIT {
 
         swapRoles();
         name.moveTo(next);
-        await(await(patient.lock("another").acquire()).release()); // by which it learns of the demotion
+        await(await(patient.lock("another").acquire()).release()); // the client learns of the demotion by this
         eventually(() -> atNext.redis().pubsubChannels().size() == 1);
         eventually(() -> renews(held));
         await(held.release());
 
-        assertThat(waiter).as("long before it looks by itself").succeedsWithin(LONG_CLAIM_TIME.dividedBy(6));
+        assertThat(waiter).as("long before its own next attempt").succeedsWithin(LONG_CLAIM_TIME.dividedBy(6));
         await(waiter.join().release());
         await(patient.close());
     }
@@ -204,7 +207,7 @@ class RedisDemotionIT {
         name.moveTo(next);
         long moved = System.nanoTime();
         eventually(() -> await(refusal(backend, "orders").hasElement().map(isRefused -> !isRefused)));
-        // It looks the name up each second; the rest is for a machine that is busy.
+        // The client resolves the name each second; the rest is for a machine that is busy.
         assertThat(Duration.ofNanos(System.nanoTime() - moved)).isLessThan(Duration.ofSeconds(6));
         Store.end(backend);
     }

@@ -38,12 +38,12 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
-/** Each failure says which lock, at which server, and what to do; and whether waiting may help. */
+/** Each failure names the lock, the server, and what to do, and shows whether waiting may help. */
 class RedisErrorsIT {
 
     private static final String SECRET = "s3cr3t-of-the-test";
 
-    /** As in the Javadoc of {@link RedisLockBackend} and in docs/operate/redis.md. */
+    /** The rights in the Javadoc of {@link RedisLockBackend} and in docs/operate/redis.md. */
     static final String DOCUMENTED_ACL =
             "on nopass resetkeys ~holdfast:* resetchannels &holdfast:* -@all +hello +auth +ping +evalsha +eval "
                     + "+subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset "
@@ -75,7 +75,7 @@ class RedisErrorsIT {
     }
 
     @Test
-    void nobodyListens() {
+    void noServerListens() {
         assertFails(RedisURI.create("127.0.0.1", FreePorts.next()), true, "start the server");
     }
 
@@ -117,12 +117,12 @@ class RedisErrorsIT {
     @Test
     void passwordIsMissing() {
         try (RedisServer server = RedisServer.builder().password(SECRET).start()) {
-            assertFails(RedisURI.create(server.host(), server.port()), false, "wants a password");
+            assertFails(RedisURI.create(server.host(), server.port()), false, "requires a password");
         }
     }
 
     @Test
-    void passwordIsWrongAndIsNotTold() {
+    void wrongPasswordIsNotInTheMessage() {
         try (RedisServer server = RedisServer.builder().password("right").start()) {
             RedisURI uri = RedisURI.builder()
                     .withHost(server.host())
@@ -198,7 +198,7 @@ class RedisErrorsIT {
         assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Armed.class);
         Store.answer(backend.tryAcquire(writer.withAttempt(2)));
         assertThat(Store.answer(backend.tryAcquire(Store.claim(reader.key(), Waiting.NONE))))
-                .as("asks whether the writer lives")
+                .as("checks whether the writer lives")
                 .isInstanceOf(LockAttempt.Contended.class);
         Store.answer(backend.release(reader));
         assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Granted.class);
@@ -246,7 +246,7 @@ class RedisErrorsIT {
             Store.answer(backend.ping());
             var endless = other.connect().async().eval("while true do end", ScriptOutputType.STATUS);
             LockBackendException busy;
-            do { // the endless script is on its way on another connection
+            do { // the endless script is under way on another connection
                 busy = catchThrowableOfType(
                         LockBackendException.class, () -> Store.answer(backend.tryAcquire(Store.claim("orders"))));
             } while (busy == null || !busy.getMessage().contains("BUSY"));
@@ -266,7 +266,7 @@ class RedisErrorsIT {
                 "-MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist|true|cannot save",
                 "-NOREPLICAS Not enough good replicas to write.|true|replicas",
                 "-NOPERM this user has no permissions to run the 'evalsha' command|false|the ACL forbids it",
-                "-NOAUTH Authentication required.|false|wants a password",
+                "-NOAUTH Authentication required.|false|requires a password",
                 "-OOM command not allowed when used memory > 'maxmemory'.|true|raise maxmemory",
                 "-READONLY You can't write against a read only replica.|true|point the RedisURI at the master",
                 "-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.|true|SCRIPT KILL",
@@ -302,12 +302,12 @@ class RedisErrorsIT {
     }
 
     @Test
-    void sentinelsAreAskedForButThereIsAPlainRedis() {
+    void aPlainRedisAtASentinelAddressIsNamed() {
         backend = RedisLockBackend.create(
                 RedisURI.create("redis-sentinel://%s:%d#mymaster".formatted(store.server.host(), store.server.port())));
         LockBackendException failure = failure(Store.claim("orders"));
         assertThat(failure)
-                .hasMessageContaining("is a Redis and no sentinel")
+                .hasMessageContaining("is a Redis server, not a sentinel")
                 .hasMessageContaining("nknown command")
                 .hasMessageNotContaining("timed out");
         assertThat(failure.isTransient()).isFalse();

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A server that deletes keys when its memory is full: it is warned about, and this is why. */
+/** A server that deletes keys when its memory is full: the back end warns about it, and these tests show why. */
 class RedisEvictionIT {
 
     private static final Duration LEASE = Duration.ofSeconds(6);
@@ -96,7 +96,7 @@ class RedisEvictionIT {
     }
 
     @Test
-    void aUserWhoMayNotAskIsNotBotheredWithIt() {
+    void aUserWithoutInfoGetsNoWarning() {
         store.user("locker", RedisErrorsIT.DOCUMENTED_ACL);
         RedisURI uri = RedisURI.builder(store.uri())
                 .withAuthentication("locker", "any")
@@ -108,7 +108,7 @@ class RedisEvictionIT {
         RedisLockBackend backend = RedisLockBackend.create(uri);
         Store.answer(backend.ping());
         eventually(() -> store.redis().info("commandstats").contains("cmdstat_info:"));
-        Store.answer(backend.ping()); // answered after what was asked before
+        Store.answer(backend.ping()); // answered after the earlier commands
         assertThat(warnings.texts()).isEmpty();
         Store.end(backend);
     }

@@ -52,7 +52,7 @@ class RedisHandOverContractIT implements LockBackendContract {
         return CLAIM_TIME;
     }
 
-    /** A real server's time only passes by itself. */
+    /** Sleeps: the time of a real server cannot be set. */
     @Override
     public void passTime(Duration time) {
         try {

@@ -83,7 +83,7 @@ class RedisLifecycleIT {
     }
 
     @Test
-    void closingBeginsWhenItIsCalledAndNotWhenItIsSubscribedTo() {
+    void closingBeginsWithTheCallAndNotWithTheSubscription() {
         long connections = store.clients();
         RedisLockBackend backend = used(store.backend());
         RedisLockInspector inspector = RedisLockBackend.builder(store.uri()).inspector();
@@ -106,7 +106,7 @@ class RedisLifecycleIT {
     }
 
     @Test
-    void whatTheCallerAddsToConnectionsIsKept() {
+    void theCallersAdditionsToConnectionsAreKept() {
         AtomicInteger bootstraps = new AtomicInteger();
         List<String> firstHandlers = new CopyOnWriteArrayList<>();
         ClientResources shared = DefaultClientResources.builder()

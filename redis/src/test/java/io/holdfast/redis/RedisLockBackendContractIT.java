@@ -55,7 +55,7 @@ class RedisLockBackendContractIT implements LockBackendContract {
         return CLAIM_TIME;
     }
 
-    /** A real server's time only passes by itself. */
+    /** Sleeps: the time of a real server cannot be set. */
     @Override
     public void passTime(Duration time) {
         try {

@@ -42,7 +42,7 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.test.StepVerifier;
 
-/** What an operator sees, what it costs, and that looking changes nothing. */
+/** What an inspector reports and costs, and that it changes nothing. */
 class RedisLockInspectorIT {
 
     /** The line of the Javadoc, with the default prefix. */
@@ -96,7 +96,7 @@ class RedisLockInspectorIT {
     }
 
     @Test
-    void holderAndQueueOfAMutexAreTold() {
+    void holderAndQueueOfAMutexAreReported() {
         LockClaim holder = held(Store.claim("orders"));
         LockClaim first = queued(Store.claim("orders", Waiting.QUEUE));
         LockClaim second = queued(Store.claim("orders", Waiting.QUEUE));
@@ -173,7 +173,7 @@ class RedisLockInspectorIT {
 
     @ParameterizedTest
     @EnumSource
-    void sinceIsTheGrantWhateverFloorAndRenewalsCameAfter(LockKind kind) {
+    void sinceIsTheTimeOfTheGrantWithAnyFloorAndRenewals(LockKind kind) {
         long ahead = (serverMicros() / 1_000_000 + 3_600) * 1_000_000;
         LockClaim claim = new LockClaim(LockKey.of(kind, "orders"), "an id", Store.LEASE, Waiting.NONE, 1, ahead, 1);
         Instant before = Instant.ofEpochSecond(0, serverMicros() * 1_000);
@@ -222,7 +222,7 @@ class RedisLockInspectorIT {
     }
 
     @Test
-    void aFreeLockHasOnlyItsLastTokenAndAWalkPassesItOver() {
+    void aFreeLockHasOnlyItsLastTokenAndAScanSkipsIt() {
         LockClaim claim = Store.claim("orders");
         LockAttempt.Acquired acquired = (LockAttempt.Acquired) Store.answer(backend.tryAcquire(claim));
         Store.answer(backend.release(claim));
@@ -237,14 +237,14 @@ class RedisLockInspectorIT {
     }
 
     @Test
-    void lookingEndsNobodyAndServesNobody() {
+    void inspectingEndsNoHolderAndServesNoWaiter() {
         Duration lease = Duration.ofMillis(500);
         for (LockKind kind : LockKind.values()) {
             LockKey key = LockKey.of(kind, "lock of " + kind);
             held(LockClaim.first(key, "holder", lease, Waiting.NONE));
             LockKey last = kind == LockKind.READ ? LockKey.of(LockKind.WRITE, key.name()) : key;
             queued(LockClaim.first(last, "waiter", lease, Waiting.QUEUE));
-            // Longer than it would be: what is over shall still be there.
+            // Longer than the server would keep it: an entry whose lease is over must still be there.
             store.keys().forEach(it -> store.redis().pexpire(it, 60_000));
         }
         ClientOverRedis.pause(lease.plusMillis(50));
@@ -260,7 +260,7 @@ class RedisLockInspectorIT {
                         command -> assertThat(store.calls(command)).as(command).isZero());
         assertThat(all).hasSize(LockKind.values().length);
         assertThat(one).singleElement().satisfies(report -> {
-            assertThat(report.isHeld()).as("its time is over").isFalse();
+            assertThat(report.isHeld()).as("its lease is over").isFalse();
             assertThat(report.waiters())
                     .singleElement()
                     .satisfies(it -> assertThat(it.details()).containsKey("stale"));
@@ -281,7 +281,7 @@ class RedisLockInspectorIT {
         ":rw,:interest",
         ":rw,:holders"
     })
-    void somethingForeignUnderAKeyIsNamed(String type, String suffix) {
+    void aForeignValueUnderAKeyIsNamed(String type, String suffix) {
         LockKey key = LockKey.of(type.equals(":rw") ? LockKind.WRITE : LockKind.MUTEX, "orders");
         held(Store.claim(key, Waiting.NONE));
         queued(Store.claim(key, Waiting.QUEUE));
@@ -353,7 +353,7 @@ class RedisLockInspectorIT {
     }
 
     @Test
-    void tenThousandLocksAreWalkedInFewCommands() {
+    void tenThousandLocksAreScannedInFewCommands() {
         int locks = 10_000;
         assertThat(Store.answer(Flux.range(0, locks)
                         .flatMap(n -> backend.tryAcquire(Store.claim("cart/" + n)), 256)
@@ -376,7 +376,7 @@ class RedisLockInspectorIT {
     }
 
     @Test
-    void aPageIsAskedForWhenItIsWantedAndNothingAfterACancel() {
+    void aPageIsReadWhenItIsRequestedAndNothingAfterACancel() {
         Store.answer(Flux.range(0, 2_000)
                 .flatMap(n -> backend.tryAcquire(Store.claim("cart/" + n)), 256)
                 .count());
@@ -495,7 +495,7 @@ class RedisLockInspectorIT {
             for (Flux<?> question : List.of(impatient.inspect("orders"), impatient.all(), impatient.servers())) {
                 assertThatThrownBy(() -> Store.answer(question.then()))
                         .isInstanceOf(LockBackendException.class)
-                        // The second: when the first has given up on the connection, it is closed under the next.
+                        // The second one: the first has given up the connection, and it may be closed under the next.
                         .hasMessageFindingMatch("does not answer|connection was lost");
             }
         } finally {
@@ -507,8 +507,8 @@ class RedisLockInspectorIT {
     private static void mustWarnOf(LockReport report, String foreignKey) {
         assertThat(report.warnings())
                 .singleElement()
-                .satisfies(
-                        it -> assertThat(it).startsWith("There is something else under the key '" + foreignKey + "',"));
+                .satisfies(it ->
+                        assertThat(it).startsWith("There is a foreign value under the key '" + foreignKey + "',"));
     }
 
     private static Instant since(LockHolder holder) {

@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
-/** The contract of a back end, when the server tells of keys that go away. */
+/** The contract of a back end, when the server signals keys that are gone. */
 class RedisLossByPushContractIT implements LockBackendContract {
 
     /** Short, since the contract waits for it with a real clock. */
@@ -53,7 +53,7 @@ class RedisLossByPushContractIT implements LockBackendContract {
         return CLAIM_TIME;
     }
 
-    /** A real server's time only passes by itself. */
+    /** Sleeps: the time of a real server cannot be set. */
     @Override
     public void passTime(Duration time) {
         try {
@@ -71,7 +71,7 @@ class RedisLossByPushContractIT implements LockBackendContract {
                 .map(it -> it.operations().watchCount() + " watches");
         Stream<String> watched = Stream.of(backend, another)
                 .filter(it -> it.operations().watchedKeys() > 0)
-                .map(it -> it.operations().watchedKeys() + " keys that the server was asked to watch");
+                .map(it -> it.operations().watchedKeys() + " keys that the server watches");
         return Stream.of(keys, watches, watched).flatMap(it -> it).toList();
     }
 }

@@ -38,12 +38,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 
-/** The server tells a holder when its key goes away. */
+/** The server signals a holder when its key is gone. */
 class RedisLossByPushIT {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
 
-    /** Half of the renewal period: without a push it would not be noticed by then. */
+    /** Half of the renewal period: without a push the holder would not notice the loss by then. */
     private static final Duration AT_ONCE = LEASE.dividedBy(6);
 
     private Store store;
@@ -71,7 +71,7 @@ class RedisLossByPushIT {
     }
 
     @Test
-    void aServerThatNeverAnswersToTrackingOnOneConnectionIsAskedOnAnother() throws IOException {
+    void trackingThatIsNotAnsweredOnOneConnectionIsTriedOnAnother() throws IOException {
         AtomicInteger asked = new AtomicInteger();
         String hello = "%4\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$5\r\n7.0.0\r\n"
                 + "$5\r\nproto\r\n:3\r\n$2\r\nid\r\n:1";
@@ -79,7 +79,7 @@ class RedisLossByPushIT {
             case "hello" -> hello;
             case "ping" -> asked.get() == 3 || asked.get() == 4 ? null : "+PONG";
             case "info" -> "-NOPERM no";
-            // The driver tells its name and version with the first two; tracking and caching are next.
+            // The driver sends its name and version with the first two; tracking and caching are next.
             case "client" -> asked.incrementAndGet() == 3 || asked.get() == 4 ? null : "+OK";
             case "evalsha" -> "*3\r\n:1\r\n:7\r\n:30000";
             case "eval" -> "*1\r\n:1";
@@ -90,7 +90,7 @@ class RedisLossByPushIT {
                     .build();
             assertThatThrownBy(() -> Store.answer(patient.tryAcquire(Store.claim("orders"))))
                     .isInstanceOf(LockBackendException.class);
-            // One that comes while the first connection is being given up shares its failure.
+            // An attempt that comes while the first connection is being given up shares its failure.
             LockAttempt refused = new LockAttempt.Contended(Duration.ofMillis(1));
             eventually(() -> Store.answer(patient.tryAcquire(Store.claim("orders"))
                             .onErrorReturn(LockBackendException.class, refused))
@@ -118,14 +118,14 @@ class RedisLossByPushIT {
     }
 
     @Test
-    void aDeletedKeyIsToldAtOnce() {
+    void aDeletedKeyIsSignalledAtOnce() {
         String key = Store.holderKey("orders");
         assertLostAtOnce(
                 acquired("orders"), () -> assertThat(store.redis().del(key)).isEqualTo(1));
     }
 
     @Test
-    void aDeletedKeyOfATriedLockIsToldAtOnce() {
+    void aDeletedKeyOfATriedLockIsSignalledAtOnce() {
         LockLease lease = await(client.lock("orders").tryAcquire());
         eventually(() -> info("stats", "tracking_total_keys") == 1);
         assertLostAtOnce(
@@ -134,7 +134,7 @@ class RedisLossByPushIT {
     }
 
     @Test
-    void aKeyThatSomebodyElseTookIsToldAtOnce() {
+    void aKeyThatAnotherClientTookIsSignalledAtOnce() {
         String key = Store.holderKey("orders");
         assertLostAtOnce(
                 acquired("orders"),
@@ -143,16 +143,17 @@ class RedisLossByPushIT {
     }
 
     @Test
-    void aFlushIsToldAtOnce() {
+    void aFlushIsSignalledAtOnce() {
         assertLostAtOnce(
                 acquired("orders"), () -> assertThat(store.redis().flushall()).isEqualTo("OK"));
     }
 
     @Test
-    void anExpiryIsToldAtOnce() {
+    void anExpiryIsSignalledAtOnce() {
         String key = Store.holderKey("orders");
         LockLease lease = acquired("orders");
-        // PEXPIRE is a change as well: it is verified, which sets the expiry anew. So: gone before that.
+        // PEXPIRE is a change as well: the client verifies it and sets the expiry anew. So the key must be gone before
+        // that.
         assertLostAtOnce(lease, () -> assertThat(store.redis().pexpire(key, 0)).isTrue());
     }
 
@@ -167,7 +168,7 @@ class RedisLossByPushIT {
     }
 
     @Test
-    void anEvictionIsToldAtOnce() {
+    void anEvictionIsSignalledAtOnce() {
         LockLease lease = acquired("orders");
         assertThat(store.redis().configSet("maxmemory-policy", "allkeys-random"))
                 .isEqualTo("OK");
@@ -179,7 +180,7 @@ class RedisLossByPushIT {
     }
 
     @Test
-    void aRestartIsToldWhenTheServerIsBack() {
+    void aRestartIsSignalledWhenTheServerIsBack() {
         LockLease lease = acquired("orders");
         assertLostAtOnce(lease, store.server::restart);
     }
@@ -215,7 +216,7 @@ class RedisLossByPushIT {
     }
 
     @Test
-    void ownRenewalsAndReleasesAreNotTold() {
+    void ownRenewalsAndReleasesAreNotSignalled() {
         LockLease lease = acquired("orders");
         store.redis().configResetstat();
         for (int i = 0; i < 10; i++) {
@@ -228,7 +229,7 @@ class RedisLossByPushIT {
     }
 
     @Test
-    void aGrantCostsTwoCommandsThatNobodyWaitsFor() {
+    void aGrantCostsTwoCommandsThatNoCallerWaitsFor() {
         String name = "orders";
         LockLease other = acquired("another");
         await(acquired("first").release()); // the server knows the scripts
@@ -260,9 +261,9 @@ class RedisLossByPushIT {
         Store.end(plain);
     }
 
-    /** Its own changes are not told, and end the watch of the key. */
+    /** The server does not signal this client's own changes, and they end the watch of the key. */
     @Test
-    void aLossIsToldAtOnceAlsoWhenThisClientWaitsForTheSameLock() {
+    void aLossIsSignalledAtOnceAlsoWhenThisClientWaitsForTheSameLock() {
         LockLease lease = acquired("orders");
         CompletableFuture<LockLease> waiting = client.lock("orders").acquire().toFuture();
         eventually(() -> Store.waiting(store.redis(), Store.holderKey("orders")) == 1);
@@ -276,9 +277,9 @@ class RedisLossByPushIT {
         assertThat(store.redis().del(Store.holderKey("orders"))).isEqualTo(1);
     }
 
-    /** The trace of a claim that was withdrawn is such a change too. */
+    /** The tombstone of a withdrawn claim is such a change too. */
     @Test
-    void aLossIsToldAtOnceAlsoWhenThisClientHasWithdrawnAClaim() {
+    void aLossIsSignalledAtOnceAlsoWhenThisClientHasWithdrawnAClaim() {
         LockLease lease = acquired("orders");
         Store.answer(backend.release(Store.claim("orders")));
         eventually(() -> info("stats", "tracking_total_keys") == 1);
@@ -291,7 +292,7 @@ class RedisLossByPushIT {
     }
 
     @Test
-    void whoOnlyWaitsIsNotTold() {
+    void aClientThatOnlyWaitsGetsNoSignal() {
         LockLease holder = acquired("orders");
         RedisLockBackend rival = pushed();
         LockClaim waiter = Store.claim("orders", Waiting.QUEUE);
@@ -299,8 +300,7 @@ class RedisLossByPushIT {
         Disposable watch = rival.watch(waiter).subscribe(signals::add);
         assertThat(Store.answer(rival.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
         assertThat(info("clients", "tracking_clients")).isEqualTo(2);
-        // The holder's client watches, and watches one key; again, when the first waiter has set the flag in the
-        // record.
+        // The holder's client watches one key; again, when the first waiter has set the flag in the record.
         eventually(() -> info("stats", "tracking_total_items") == 1);
         watch.dispose();
         Store.answer(rival.release(waiter));
@@ -332,9 +332,9 @@ class RedisLossByPushIT {
         assertThat(store.redis().flushall()).isEqualTo("OK");
         CompletableFuture.allOf(losses.toArray(CompletableFuture[]::new)).join();
         long micros = (System.nanoTime() - flushed) / 1000;
-        System.out.println("[holdfast] a flush of " + locks + " held locks was told with " + store.calls("evalsha")
-                + " commands in " + micros + " us");
-        // How many go into a batch depends on how fast the messages are read.
+        System.out.println("[holdfast] a flush of " + locks + " held locks was signalled and verified with "
+                + store.calls("evalsha") + " commands in " + micros + " us");
+        // The number of keys in a batch depends on how fast the client reads the messages.
         assertThat(store.calls("evalsha")).isLessThan(locks / 4);
     }
 
@@ -350,7 +350,7 @@ class RedisLossByPushIT {
         long verifications = store.calls("evalsha") + store.calls("eval") - 10;
         System.out.println("[holdfast] 10 locks, room for 1 in the server's table: " + verifications
                 + " verifications in a tenth of the lease");
-        // Each was told of once before its pause, and perhaps once after it.
+        // The server signalled each key once before its pause, and perhaps once after it.
         assertThat(verifications).isPositive().isLessThanOrEqualTo(20);
         assertThat(leases).allMatch(LockLease::isValid);
     }

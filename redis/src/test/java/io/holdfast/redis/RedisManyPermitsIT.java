@@ -27,7 +27,10 @@ import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.ConnectableFlux;
 
-/** What the server keeps for claims of several permits: how many they have taken beyond one each, as the score of an empty member. */
+/**
+ * What the server keeps for claims of several permits: the number of permits beyond one for each, as the score of an
+ * empty member.
+ */
 class RedisManyPermitsIT {
 
     private static final LockKey TEN = new LockKey(LockKind.SEMAPHORE, "pool", 10);
@@ -57,7 +60,7 @@ class RedisManyPermitsIT {
         Store.end(backend);
     }
 
-    private static LockClaim look(int permits) {
+    private static LockClaim claim(int permits) {
         return Store.claim(TEN, Waiting.NONE).withPermits(permits);
     }
 
@@ -75,7 +78,7 @@ class RedisManyPermitsIT {
         assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD);
     }
 
-    /** 0 if no such member is there. */
+    /** The score; 0 if there is no such member. */
     private static long surplus() {
         Double score = store.redis().zscore(KEY, "");
         return score == null ? 0 : Math.negateExact(score.longValue());
@@ -83,11 +86,11 @@ class RedisManyPermitsIT {
 
     @Test
     void theSurplusIsThereWhileAClaimHasTakenSeveral() {
-        LockClaim one = taken(look(1));
+        LockClaim one = taken(claim(1));
         assertThat(store.redis().zcard(KEY)).isOne();
-        LockClaim four = taken(look(4));
+        LockClaim four = taken(claim(4));
         assertThat(store.redis().zrangeWithScores(KEY, 0, 0)).containsExactly(ScoredValue.just(-3, ""));
-        LockClaim two = taken(look(2));
+        LockClaim two = taken(claim(2));
         assertThat(surplus()).isEqualTo(4);
         release(four);
         assertThat(surplus()).isEqualTo(1);
@@ -99,9 +102,9 @@ class RedisManyPermitsIT {
 
     @Test
     void aLockWithoutHoldersTakesTheSurplusInOneGo() {
-        LockClaim all = taken(look(10));
+        LockClaim all = taken(claim(10));
         assertThat(surplus()).isEqualTo(9);
-        refused(look(1));
+        refused(claim(1));
         release(all);
         assertThat(store.keys()).containsExactly(KEY + ":token");
     }
@@ -113,10 +116,10 @@ class RedisManyPermitsIT {
     }
 
     private long callsInside(int permits) {
-        LockClaim warmUp = taken(look(permits));
+        LockClaim warmUp = taken(claim(permits));
         release(warmUp);
         store.redis().configResetstat();
-        LockClaim claim = taken(look(permits));
+        LockClaim claim = taken(claim(permits));
         release(claim);
         return Stream.of("exists", "time", "get", "set", "hget", "hmget", "hset", "hdel", "pexpire", "pttl", "zadd")
                         .mapToLong(store::calls)
@@ -130,30 +133,30 @@ class RedisManyPermitsIT {
     void holdersThatExpireTakeTheirShareOfTheSurplusAlong() {
         taken(LockClaim.first(TEN, "brief", Duration.ofMillis(20), Waiting.NONE).withPermits(5));
         taken(LockClaim.first(TEN, "brief too", Duration.ofMillis(20), Waiting.NONE));
-        LockClaim lasting = taken(look(3));
+        LockClaim lasting = taken(claim(3));
         assertThat(surplus()).isEqualTo(6);
         ClientOverRedis.pause(Duration.ofMillis(30));
-        taken(look(7));
+        taken(claim(7));
         assertThat(surplus()).isEqualTo(8);
-        refused(look(1));
+        refused(claim(1));
         assertThat(Store.answer(backend.renew(lasting.withPermits(1)))).isInstanceOf(Renewal.Held.class);
         assertThat(surplus()).isEqualTo(8);
     }
 
     @Test
     void aRepeatedAttemptKeepsWhatTheClaimHasTaken() {
-        LockClaim four = taken(look(4));
+        LockClaim four = taken(claim(4));
         taken(four.withAttempt(2));
-        taken(four.withAttempt(3).withPermits(1)); // no engine sends that
+        taken(four.withAttempt(3).withPermits(1)); // the engine never sends that
         assertThat(surplus()).isEqualTo(3);
-        refused(look(7));
+        refused(claim(7));
         release(four.withAttempt(3));
-        taken(look(10));
+        taken(claim(10));
     }
 
     @Test
     void oneReleaseServesSeveralWaiters() {
-        LockClaim all = taken(look(10));
+        LockClaim all = taken(claim(10));
         List<Disposable> watches = new ArrayList<>();
         List<LockClaim> waiters = new ArrayList<>();
         for (int permits : new int[] {3, 1, 6, 1}) {
@@ -161,7 +164,7 @@ class RedisManyPermitsIT {
             ConnectableFlux<WatchSignal> signals = backend.watch(waiter).replay();
             watches.add(signals.connect());
             assertThat(Store.answer(backend.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
-            // One whose channel is not open yet is passed over.
+            // A waiter whose channel is not open yet is passed over.
             assertThat(Store.answer(signals.next())).isInstanceOf(WatchSignal.Armed.class);
             waiters.add(waiter);
         }
@@ -177,23 +180,23 @@ class RedisManyPermitsIT {
         watches.forEach(Disposable::dispose);
     }
 
-    /** The empty member comes before the holders, and is no lease that ends. */
+    /** The empty member comes before the holders, and is not a lease that ends. */
     @Test
-    void aWaiterIsNotAskedToAttemptAtOnce() {
-        taken(look(5));
+    void theNextAttemptOfAWaiterIsNotDueAtOnce() {
+        taken(claim(5));
         for (int place = 1; place <= 3; place++) {
             LockAttempt answer = Store.answer(
                     backend.tryAcquire(Store.claim(TEN, Waiting.QUEUE).withPermits(6)));
             assertThat(((LockAttempt.Queued) answer).nextAttemptWithin()).isGreaterThan(Duration.ofMillis(500));
         }
-        LockAttempt refusal = Store.answer(backend.tryAcquire(look(6)));
+        LockAttempt refusal = Store.answer(backend.tryAcquire(claim(6)));
         assertThat(((LockAttempt.Contended) refusal).nextAttemptWithin()).isGreaterThan(Duration.ofMillis(500));
     }
 
     @Test
     void anEmptyMemberWithoutAHolderIsForeign() {
         store.redis().zadd(KEY, -3, "");
-        assertThatThrownBy(() -> Store.answer(backend.tryAcquire(look(1))))
+        assertThatThrownBy(() -> Store.answer(backend.tryAcquire(claim(1))))
                 .isInstanceOf(LockBackendException.class)
                 .hasMessageContainingAll(KEY, "something else");
         assertThat(store.redis().zrangeWithScores(KEY, 0, -1)).containsExactly(ScoredValue.just(-3, ""));
@@ -211,7 +214,7 @@ class RedisManyPermitsIT {
                 LockClaim one = held.get(random.nextInt(held.size()));
                 assertThat(Store.answer(backend.renew(one))).isInstanceOf(Renewal.Held.class);
             } else {
-                LockClaim claim = look(1 + random.nextInt(5));
+                LockClaim claim = claim(1 + random.nextInt(5));
                 boolean fits = taken(held) + claim.permits() <= 10;
                 assertThat(Store.answer(backend.tryAcquire(claim)) instanceof LockAttempt.Acquired)
                         .as("step %d", step)

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 
-/** Each way to speak with a server carries the whole protocol: scripts, queue, push. */
+/** Each version of the protocol and each database carries scripts, queue and push. */
 class RedisProtocolIT {
 
     @Test

@@ -88,13 +88,13 @@ class RedisQuarantineIT {
                         "'orders'", "127.0.0.1:" + store.server.port(), "has been up for", "quarantine")
                 .hasMessageContainingAll("first 3 s", "wait ", "acquire()");
         Store.answer(backend.ping());
-        assertThat(store.keys()).as("the server was not asked").isEmpty();
+        assertThat(store.keys()).as("the client sent no attempt").isEmpty();
         eventually(() -> isGranted(claim));
         assertThat(age()).isGreaterThanOrEqualTo(QUARANTINE);
     }
 
     @Test
-    void aMasterThatWasKilledAndStartedAgainTakesNoPutBackUntilItIsOldEnough() {
+    void aRestartedMasterAcceptsNoRestorationUntilItIsOldEnough() {
         backend = quarantined(QUARANTINE);
         LockClaim held = Store.claim("orders");
         eventually(() -> isGranted(held));
@@ -102,7 +102,7 @@ class RedisQuarantineIT {
         for (int i = 0; i < 2; i++) {
             startedAt = System.nanoTime();
             store.server.restart();
-            // Asked without a pause, so that some looks meet the old connection, some none, some the new one.
+            // Without a pause, so that some attempts meet the old connection, some none, some the new one.
             eventually(() -> isRefused(held));
             assertThat(Store.answer(backend.renew(held))).isInstanceOf(Renewal.NotHeld.class);
             assertThat(Store.answer(backend.release(held))).isEqualTo(Ownership.NOT_HELD);
@@ -113,11 +113,11 @@ class RedisQuarantineIT {
         }
     }
 
-    /** Refused by the quarantine, not granted. */
+    /** Whether the quarantine refuses the attempt. */
     private boolean isRefused(LockClaim claim) {
         try {
             if (Store.answer(backend.tryAcquire(claim)) instanceof LockAttempt.Acquired) {
-                assertThat(age()).as("a yes of the restarted server").isGreaterThanOrEqualTo(QUARANTINE);
+                assertThat(age()).as("a grant of the restarted server").isGreaterThanOrEqualTo(QUARANTINE);
             }
             return false;
         } catch (LockBackendException failed) {
@@ -134,7 +134,7 @@ class RedisQuarantineIT {
     }
 
     @Test
-    void anAcquireWaitsThroughTheQuarantineAndATryIsToldOfIt() {
+    void anAcquireWaitsThroughTheQuarantineAndATryFails() {
         backend = quarantined(QUARANTINE.plusSeconds(1));
         LockOptions options = LockOptions.builder().leaseDuration(QUARANTINE).build();
         LockClient locks =
@@ -178,9 +178,9 @@ class RedisQuarantineIT {
         assertThatThrownBy(() -> lock.with(LockOptions.defaults())).isInstanceOf(IllegalArgumentException.class);
     }
 
-    /** A Redlock gives up many looks at a master that is down; each of them used to be logged with a stack trace. */
+    /** A Redlock cancels many attempts at a master that is down; each of them used to be logged with a stack trace. */
     @Test
-    void attemptThatWasGivenUpWhileTheServerIsAwayFailsSilently() {
+    void aCancelledAttemptAtAnUnreachableServerFailsSilently() {
         backend = quarantined(QUARANTINE);
         store.server.stop();
         List<Throwable> dropped = new CopyOnWriteArrayList<>();
@@ -200,7 +200,7 @@ class RedisQuarantineIT {
         assertThat(dropped).isEmpty();
     }
 
-    /** Takes what meets its cancellation on the way for nothing: Reactor's own subscribers would tell the hook of it. */
+    /** Ignores an error that comes with its cancellation: Reactor's own subscribers would call the hook for it. */
     private static final class Leaving implements CoreSubscriber<Object> {
 
         private volatile @Nullable Subscription subscription;
@@ -226,7 +226,7 @@ class RedisQuarantineIT {
     }
 
     @Test
-    void aServerThatNeverTellsItsAgeOnOneConnectionIsAskedOnAnother() throws IOException {
+    void aServerThatDoesNotReportItsUptimeOnOneConnectionIsTriedOnAnother() throws IOException {
         AtomicInteger asked = new AtomicInteger();
         String old = "uptime_in_seconds:90000";
         try (FakeServer fake = FakeServer.answering(name -> switch (name) {
@@ -254,7 +254,7 @@ class RedisQuarantineIT {
         LockClaim claim = Store.claim("orders");
         assertThat(Store.answer(free.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class);
         backend = quarantined(LONG);
-        assertThat(refused(claim)).as("even a claim that holds").isNotNull();
+        assertThat(refused(claim)).as("also a claim that holds").isNotNull();
         assertThat(Store.answer(backend.renew(claim))).isInstanceOf(Renewal.Held.class);
         assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD);
         Store.answer(backend.ping());
@@ -273,7 +273,7 @@ class RedisQuarantineIT {
     }
 
     @Test
-    void aPushedGrantIsNotBelievedButAskedFor() throws InterruptedException {
+    void aPushedGrantIsVerifiedByAnAttempt() throws InterruptedException {
         backend = quarantined(Duration.ofMillis(1));
         LockClaim holder = Store.claim("orders");
         eventually(() -> isGranted(holder));
@@ -297,12 +297,12 @@ class RedisQuarantineIT {
             assertThat(Store.answer(backend.tryAcquire(Store.claim("lock-" + i))))
                     .isInstanceOf(LockAttempt.Acquired.class);
         }
-        assertThat(store.calls("info") - before).as("the test's own").isEqualTo(1);
-        assertThat(before).as("policy, uptime, and the test's own").isLessThanOrEqualTo(3);
+        assertThat(store.calls("info") - before).as("the command of the test").isEqualTo(1);
+        assertThat(before).as("policy, uptime, and the command of the test").isLessThanOrEqualTo(3);
     }
 
     @Test
-    void aYesOnAnotherConnectionThanTheUptimeWasReadOnIsNotBelieved() {
+    void aGrantOnAnotherConnectionThanThatOfTheUptimeIsNotBelieved() {
         LettuceClient lettuce =
                 LettuceClient.create(null, null, TlsOptions.defaults(), ProtocolVersion.RESP3, link -> {});
         Topology topology = new SingleMasterTopology(lettuce, store.uri());
@@ -339,7 +339,7 @@ class RedisQuarantineIT {
     }
 
     @Test
-    void aUserWhoMayNotAskHasNoQuarantineAndIsWarnedOnce() {
+    void aUserWithoutInfoHasNoQuarantineAndGetsOneWarning() {
         store.user("locker", RedisErrorsIT.DOCUMENTED_ACL);
         RedisURI uri = RedisURI.builder(store.uri())
                 .withAuthentication("locker", "any")
@@ -358,7 +358,7 @@ class RedisQuarantineIT {
     }
 
     @Test
-    void aQuarantineThatMakesNoSenseIsRefused() {
+    void anInvalidQuarantineIsRefused() {
         RedisLockBackend.Builder builder = RedisLockBackend.builder(store.uri());
         for (Duration time : List.of(Duration.ofMillis(-1), Duration.ofDays(1).plusMillis(1))) {
             assertThatThrownBy(() -> builder.quarantine(time))
@@ -385,7 +385,7 @@ class RedisQuarantineIT {
         }
     }
 
-    /** The server is not older than that: the clock began before it was started. */
+    /** The server is not older than that: the clock began before the server was started. */
     private Duration age() {
         return Duration.ofNanos(System.nanoTime() - startedAt);
     }

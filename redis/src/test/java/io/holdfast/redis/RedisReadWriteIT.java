@@ -90,7 +90,7 @@ class RedisReadWriteIT {
                                 reading -> Mono.fromCallable(() -> reading.fencingToken() == writing.fencingToken())));
 
         assertThat(await(isOneLease)).isTrue();
-        assertThat(redis.store.calls("evalsha")).as("the write lock's").isEqualTo(2);
+        assertThat(redis.store.calls("evalsha")).as("those of the write lock").isEqualTo(2);
     }
 
     @Test
@@ -108,7 +108,7 @@ class RedisReadWriteIT {
         assertThat(redis.store.redis().zcard(KEY)).isEqualTo(2);
         CompletableFuture<LockLease> writer = write(redis.rival).acquire().toFuture();
 
-        eventually(() -> redis.store.redis().zcard(KEY) == 1); // found by the writer's looks
+        eventually(() -> redis.store.redis().zcard(KEY) == 1); // found by the writer's attempts
         assertThat(writer).isNotDone();
         assertThat(living.isValid()).isTrue();
         await(living.release());
@@ -117,7 +117,7 @@ class RedisReadWriteIT {
     }
 
     @Test
-    void aWriterThatDiedWhileItWaitedHoldsBackNobody() {
+    void aWriterThatDiedWhileItWaitedHoldsBackNoReader() {
         LockLease reader = await(read(redis.client).acquire());
         redis.dieWaiting(client -> write(client).acquire(), () -> awaitQueued(1));
 
@@ -134,7 +134,7 @@ class RedisReadWriteIT {
         CompletableFuture<LockLease> later = new CompletableFuture<>();
         redis.dieWaiting(client -> write(client).acquire(), () -> {
             awaitQueued(1);
-            // Only then the server can tell that somebody is there, and holds the reader back.
+            // Only then does the server see a live waiter, and holds the reader back.
             eventually(() -> redis.store.redis().pubsubChannels().size() == 3);
             read(redis.rival).acquire().subscribe(later::complete);
             awaitQueued(2);
@@ -239,7 +239,7 @@ class RedisReadWriteIT {
         await(granted.release());
     }
 
-    /** The place of one that died is kept for a lease at most. */
+    /** The place of a dead waiter is kept for a lease at most. */
     private void assertThatNothingIsLeftAfter(LockLease... leases) {
         await(Flux.just(leases).flatMap(LockLease::release).then(Mono.just(1)));
         eventually(() -> redis.keysButCounters().isEmpty());
@@ -250,8 +250,8 @@ class RedisReadWriteIT {
     }
 
     /**
-     * Both clients have waited, so their channels are up. Twice: the first hand-off may overtake its own push, which is then given back;
-     * after the second that has been done too.
+     * Lets both clients wait, so their channels are up. It does so twice: the first hand-off may overtake its own push,
+     * which is then released; after the second one that release has happened, too.
      */
     private void warmUp() {
         for (LockClient client : List.of(redis.client, redis.rival, redis.client, redis.rival)) {

@@ -17,12 +17,12 @@ import reactor.util.retry.Retry;
 /** A server that has each grant on its disk before it answers, and is killed. */
 class RedisRestartIT {
 
-    /** Long: how fast the machine starts a server is not what this is about. */
+    /** Long: the tests are not about how fast the machine starts a server. */
     private static final Duration LEASE = Duration.ofSeconds(60);
 
     private Store store;
 
-    /** For ten seconds. */
+    /** Makes a client that retries for ten seconds. */
     private static final Retry WHILE_IT_CONNECTS = Retry.fixedDelay(100, Duration.ofMillis(100));
 
     @BeforeEach
@@ -57,7 +57,7 @@ class RedisRestartIT {
                         .tryAcquire()
                         .retryWhen(WHILE_IT_CONNECTS)
                         .hasElement()))
-                .as("granted to another one")
+                .as("granted to another claim")
                 .isFalse();
         assertThat(next).as("passes the holder").isNotDone();
         await(lease.release());

@@ -157,8 +157,8 @@ class RedisSemaphoreIT {
     }
 
     /**
-     * Both clients have waited, so their channels are up. Twice: the first hand-off may overtake its own push, which is then given back;
-     * after the second that has been done too.
+     * Lets both clients wait, so their channels are up. It does so twice: the first hand-off may overtake its own push,
+     * which is then released; after the second one that release has happened, too.
      */
     private void warmUp() {
         for (LockClient client : List.of(redis.client, redis.rival, redis.client, redis.rival)) {

@@ -23,10 +23,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A real failover: the master goes away, and sentinels promote its replica. */
+/** A real failover: the master fails, and sentinels promote its replica. */
 class RedisSentinelIT {
 
-    /** Longer than a failover, so that what ends a lease is what a test is about. */
+    /** Longer than a failover, so that only the subject of a test ends a lease. */
     private static final Duration LEASE = Duration.ofSeconds(12);
 
     private RedisSentinels sentinels;
@@ -83,8 +83,8 @@ class RedisSentinelIT {
     void aHolderWhoseGrantTheReplicaMissedLearnsOfItByItsNextRenewalAndTokensRise() {
         Store.answer(client.ping());
         Store.answer(rival.ping());
-        Store atMaster = Store.lookingInto(master);
-        // The replica cannot come back: it does not know the password that the master wants from now on.
+        Store atMaster = Store.observing(master);
+        // The replica cannot come back: it does not know the password that the master requires from now on.
         assertThat(atMaster.redis().configSet("requirepass", "unknown")).isEqualTo("OK");
         assertThat(atMaster.redis().clientKill(KillArgs.Builder.typeSlave())).isPositive();
         LockLease held = await(client.lock("orders").acquire());
@@ -98,7 +98,7 @@ class RedisSentinelIT {
         assertThat(loss).succeedsWithin(LEASE).isEqualTo(LossReason.NOT_HELD);
         assertThat(next.isValid()).isTrue();
         await(next.release());
-        atMaster.stopLooking();
+        atMaster.stopObserving();
     }
 
     @Test
@@ -111,7 +111,7 @@ class RedisSentinelIT {
         master.stop();
         sentinels.awaitMaster(replica);
         eventually(() -> renews(held));
-        // Without a limit, failures are borne for a lease only.
+        // Without a limit, failures are tolerated for a lease only.
         LockOptions patient = LockOptions.builder()
                 .leaseDuration(LEASE)
                 .waitTimeout(Duration.ofMinutes(1))
@@ -120,7 +120,7 @@ class RedisSentinelIT {
                 confirming.lock("another").with(patient).acquire().toFuture();
         inReplica(store -> eventually(() -> store.keys().contains(Store.holderKey("another"))));
         assertThat(waiter).as("the new master has no replica yet").isNotDone();
-        // Sentinels take ten seconds to make one of the old master.
+        // Sentinels take ten seconds to make a replica of the old master.
         RedisReplicas another = RedisReplicas.of(replica, 1);
 
         LockLease next = waiter.join();
@@ -160,10 +160,10 @@ class RedisSentinelIT {
         Store.end(lost);
     }
 
-    private void inReplica(Consumer<Store> look) {
-        Store store = Store.lookingInto(replica);
-        look.accept(store);
-        store.stopLooking();
+    private void inReplica(Consumer<Store> check) {
+        Store store = Store.observing(replica);
+        check.accept(store);
+        store.stopObserving();
     }
 
     private static boolean renews(LockLease lease) {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Nested;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What the contract asks of a mutex, asked of a write lock and of a semaphore of one: their scripts are others. */
+/** The contract of a mutex, run with a write lock and with a semaphore of one: they have other scripts. */
 class RedisSharedContractIT {
 
     private static final Duration CLAIM_TIME = Duration.ofMillis(500);
@@ -110,7 +110,7 @@ class RedisSharedContractIT {
                     claim.permits());
         }
 
-        /** Another name, of the same length: the contract has the real lock of this kind under the first one. */
+        /** Returns another name of the same length: the contract has the real lock of this kind under the first one. */
         private LockKey of(LockKey key) {
             return key.kind() == LockKind.MUTEX
                     ? LockKey.of(kind, key.name().replaceFirst("^contract/", "as-mutex/"))

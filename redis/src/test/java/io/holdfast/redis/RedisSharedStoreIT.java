@@ -25,7 +25,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.Disposable;
 
-/** What is in the server's memory for the kinds that several may hold, before, while and after; and what goes over the wire. */
+/**
+ * The server's memory for the kinds that several claims may hold, before, during and after; and the commands on the
+ * wire.
+ */
 class RedisSharedStoreIT {
 
     private static final String NAME = "orders";
@@ -63,13 +66,13 @@ class RedisSharedStoreIT {
         return LockKey.of(kind, NAME);
     }
 
-    private static LockClaim look(LockKey key) {
+    private static LockClaim claim(LockKey key) {
         return Store.claim(key, Waiting.NONE);
     }
 
     @Test
     void writerThatBecomesAReaderChangesItsEntryAndNothingElse() {
-        LockClaim writer = look(WRITE);
+        LockClaim writer = claim(WRITE);
         long token = acquired(writer);
         String before = store.redis().hget(RW + ":holders", writer.id());
         LockClaim reader = new LockClaim(READ, writer.id(), writer.lease(), Waiting.NONE, 2, 0, 1);
@@ -87,7 +90,7 @@ class RedisSharedStoreIT {
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MUTEX")
     void cycleLeavesOnlyTheExpiringTokenCounter(LockKind kind) {
-        LockClaim claim = look(key(kind));
+        LockClaim claim = claim(key(kind));
         acquired(claim);
         String holder = Store.holderKey(claim.key());
         assertThat(store.keys()).containsExactlyInAnyOrder(holder, holder + ":token", holder + ":holders");
@@ -100,12 +103,12 @@ class RedisSharedStoreIT {
 
     @Test
     void everyKeyExpires() {
-        acquired(look(READ));
+        acquired(claim(READ));
         queued(Store.claim(WRITE, Waiting.QUEUE));
         LockClaim notified = Store.claim(WRITE, Waiting.NOTIFY);
         Disposable watch = backend.watch(notified).subscribe();
         Store.answer(backend.tryAcquire(notified));
-        Store.answer(backend.release(look(READ)));
+        Store.answer(backend.release(claim(READ)));
         assertThat(store.keys())
                 .hasSize(7)
                 .allSatisfy(key -> assertThat(store.redis().pttl(key)).as(key).isPositive());
@@ -114,7 +117,7 @@ class RedisSharedStoreIT {
 
     @Test
     void keysOutliveTheLongestLeaseThatUsesThem() {
-        acquired(look(READ));
+        acquired(claim(READ));
         acquired(LockClaim.first(READ, "short", Duration.ofSeconds(1), Waiting.NONE));
         queued(Store.claim(WRITE, Waiting.QUEUE));
         queued(LockClaim.first(WRITE, "short too", Duration.ofSeconds(1), Waiting.QUEUE));
@@ -124,15 +127,15 @@ class RedisSharedStoreIT {
     }
 
     @Test
-    void holderWhoseTimeIsOverIsEndedAloneByTheNextAttempt() {
-        LockClaim lasting = look(READ);
+    void theNextAttemptEndsOnlyTheHolderWhoseLeaseIsOver() {
+        LockClaim lasting = claim(READ);
         acquired(lasting);
         LockClaim brief = LockClaim.first(READ, "brief", Duration.ofMillis(20), Waiting.NONE);
         acquired(brief);
         ClientOverRedis.pause(Duration.ofMillis(30));
         assertThat(Store.answer(backend.renew(brief))).isEqualTo(new Renewal.NotHeld());
-        assertThat(store.redis().zcard(RW)).as("a renewal ends nobody").isEqualTo(2);
-        acquired(look(READ));
+        assertThat(store.redis().zcard(RW)).as("a renewal ends no holder").isEqualTo(2);
+        acquired(claim(READ));
         assertThat(store.redis().zrange(RW, 0, -1)).hasSize(2).doesNotContain("brief");
         assertThat(store.redis().hlen(RW + ":holders")).isEqualTo(2);
         assertThat(Store.answer(backend.release(brief))).isEqualTo(Ownership.NOT_HELD);
@@ -141,11 +144,11 @@ class RedisSharedStoreIT {
 
     @Test
     void floorOfOneReaderDoesNotLowerTheCounterOfTheOthers() {
-        LockClaim first = look(READ);
+        LockClaim first = claim(READ);
         long low = acquired(first);
-        long high = acquired(look(READ).withTokenFloor(low + 3_600_000_000L));
+        long high = acquired(claim(READ).withTokenFloor(low + 3_600_000_000L));
         assertThat(acquired(first.withTokenFloor(low + 1_800_000_000L))).isEqualTo(low + 1_800_000_000L);
-        assertThat(acquired(look(READ))).isGreaterThan(high);
+        assertThat(acquired(claim(READ))).isGreaterThan(high);
     }
 
     @Test
@@ -161,10 +164,10 @@ class RedisSharedStoreIT {
 
     @Test
     void releaseAfterAnUnansweredAttemptLeavesATombstoneThatExpires() {
-        LockClaim warmUp = look(PERMIT);
+        LockClaim warmUp = claim(PERMIT);
         acquired(warmUp);
-        LockClaim claim = look(READ);
-        // Cancelled in flight: whether the server has seen it or not, nobody here will know.
+        LockClaim claim = claim(READ);
+        // Cancelled in flight: this test does not know whether the server has seen it.
         store.server.pause();
         backend.tryAcquire(claim).subscribe().dispose();
         store.server.resume();
@@ -174,10 +177,10 @@ class RedisSharedStoreIT {
         assertThat(store.redis().exists(RW)).isZero();
     }
 
-    /** What the server remembers of a claim that wants a hint says which look it was; a later one may still be under way. */
+    /** The server remembers of an interested claim the number of its attempt; a later one may still be under way. */
     @Test
     void attemptUnderWayOfAClaimThatWantsAHintTakesNothingAfterItsRelease() {
-        LockClaim writer = look(WRITE);
+        LockClaim writer = claim(WRITE);
         acquired(writer);
         LockClaim claim = Store.claim(READ, Waiting.NOTIFY);
         Disposable watch = backend.watch(claim).subscribe();
@@ -193,7 +196,7 @@ class RedisSharedStoreIT {
 
     @Test
     void claimThatWantsAHintAndWasAnsweredLeavesNoTombstone() {
-        LockClaim writer = look(WRITE);
+        LockClaim writer = claim(WRITE);
         acquired(writer);
         LockClaim claim = Store.claim(READ, Waiting.NOTIFY);
         Disposable watch = backend.watch(claim).subscribe();
@@ -261,13 +264,13 @@ class RedisSharedStoreIT {
     void mixedBatchOfRenewalsIsOneCommandPerSortOfScriptsAndAnsweredInOrder() {
         List<LockClaim> held = new ArrayList<>();
         for (LockKey key : List.of(READ, LockKey.of(LockKind.MUTEX, NAME), READ, PERMIT, PERMIT)) {
-            held.add(look(key));
+            held.add(claim(key));
         }
         held.forEach(this::acquired);
         List<LockClaim> batch = new ArrayList<>(held);
-        batch.add(1, look(WRITE));
-        batch.add(3, look(LockKey.of(LockKind.MUTEX, NAME)));
-        Store.answer(backend.renewAll(batch).collectList()); // the scripts are known from here on
+        batch.add(1, claim(WRITE));
+        batch.add(3, claim(LockKey.of(LockKind.MUTEX, NAME)));
+        Store.answer(backend.renewAll(batch).collectList()); // the server knows the scripts from here on
         store.redis().configResetstat();
 
         List<Renewal> answers = Store.answer(backend.renewAll(batch).collectList());
@@ -280,7 +283,7 @@ class RedisSharedStoreIT {
 
     @Test
     void everyRenewalHasItsOwnLease() {
-        LockClaim first = look(READ);
+        LockClaim first = claim(READ);
         LockClaim longer = LockClaim.first(READ, "longer", Duration.ofMinutes(5), Waiting.NONE);
         acquired(first);
         acquired(longer.withAttempt(1));
@@ -293,9 +296,9 @@ class RedisSharedStoreIT {
     @Test
     void foreignKeyInABatchDoesNotFailTheOthers() {
         store.redis().set(Store.holderKey(PERMIT), "theirs");
-        LockClaim first = look(READ);
+        LockClaim first = claim(READ);
         acquired(first);
-        assertThat(Store.answer(backend.renewAll(List.of(look(PERMIT), first)).collectList()))
+        assertThat(Store.answer(backend.renewAll(List.of(claim(PERMIT), first)).collectList()))
                 .containsExactly(new Renewal.NotHeld(), new Renewal.Held(Store.LEASE));
     }
 
@@ -316,7 +319,7 @@ class RedisSharedStoreIT {
     @Test
     void queueOfAKilledClientCostsOnePublish() {
         RedisLockBackend killed = store.backend();
-        LockClaim holder = look(WRITE);
+        LockClaim holder = claim(WRITE);
         acquired(holder);
         List<Disposable> watches = new ArrayList<>();
         for (int i = 0; i < 300; i++) {
@@ -328,12 +331,12 @@ class RedisSharedStoreIT {
         store.redis().configResetstat();
         assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
         assertThat(store.calls("publish")).isEqualTo(1);
-        acquired(look(WRITE));
+        acquired(claim(WRITE));
         watches.forEach(Disposable::dispose);
     }
 
     private void cycle() {
-        LockClaim claim = look(READ);
+        LockClaim claim = claim(READ);
         acquired(claim);
         assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD);
     }

@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -37,29 +38,34 @@ import reactor.core.Disposable;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
 
-/** Connections that are dead although nobody closed them, at a standalone server: they are found out, and made anew. */
+/**
+ * Connections at a standalone server that are dead although neither side closed them: the client detects them, and
+ * replaces them.
+ */
 class RedisSilenceIT {
 
     private static final Duration LEASE = Duration.ofSeconds(6);
     private static final Duration OPERATION = Duration.ofSeconds(1);
 
-    /** A waiter looks again by itself after a third of its lease, or at the latest after the claim time. */
+    /** A waiter sends an attempt by itself after a third of its lease, or at the latest after the claim time. */
     private static final LockOptions SELDOM =
             LockOptions.builder().leaseDuration(Duration.ofMinutes(1)).build();
 
     private static final Duration CLAIM_TIME = Duration.ofSeconds(3);
 
-    /** A channel that is dead without being closed costs the claim time at most. The rest is for a machine that is busy. */
+    /**
+     * A channel that is dead without being closed costs the claim time at most. The rest is for a machine that is busy.
+     */
     private static final Duration SOON = CLAIM_TIME.plusSeconds(5);
 
-    /** By the order in which a client makes them. */
+    /** In the order in which a client makes them. */
     private static final int COMMANDS = 1;
 
     private static final int CHANNEL = 2;
 
     private Store store;
     private TcpProxy proxy;
-    private AttemptsUnderWay looks;
+    private AttemptsUnderWay attempts;
     private LockClient client;
     private LockClient rival;
 
@@ -67,12 +73,12 @@ class RedisSilenceIT {
     void start() {
         store = Store.start();
         proxy = TcpProxy.inFrontOf(store.server);
-        looks = new AttemptsUnderWay(
+        attempts = new AttemptsUnderWay(
                 RedisLockBackend.builder(RedisURI.create(proxy.host(), proxy.port()))
                         .claimTime(CLAIM_TIME)
                         .build(),
                 signal -> {});
-        client = client(looks);
+        client = client(attempts);
         rival = client(RedisLockBackend.create(store.uri()));
         eventually(() -> answers(client) && answers(rival));
     }
@@ -94,7 +100,7 @@ class RedisSilenceIT {
     }
 
     @Test
-    void whatWaitedForAnAnswerIsNotKeptUntilTheConnectionIsGivenUp() {
+    void aCancelledSubscriberIsNotKeptUntilTheConnectionIsReplaced() {
         await(await(client.lock("orders").acquire()).release()); // the server knows the scripts from now on
         LockClaim claim = Store.claim("not answered");
         proxy.dropOn(COMMANDS, Direction.TO_CLIENT);
@@ -104,13 +110,13 @@ class RedisSilenceIT {
         }
         assertThat(waited.get()).as("while the driver still waits").isNull();
         proxy.pass();
-        Store.answer(looks.release(claim).retry());
+        Store.answer(attempts.release(claim).retry());
     }
 
     private WeakReference<Object> cancelledAttempt(LockClaim claim) {
         BaseSubscriber<LockAttempt> waiting = new BaseSubscriber<>() {};
         long sent = proxy.bytes(Direction.TO_SERVER);
-        looks.tryAcquire(claim).subscribe(waiting);
+        attempts.tryAcquire(claim).subscribe(waiting);
         eventually(() -> proxy.bytes(Direction.TO_SERVER) > sent);
         waiting.cancel();
         return new WeakReference<>(waiting);
@@ -144,13 +150,13 @@ class RedisSilenceIT {
         proxy.dropOn(COMMANDS, ways);
         CompletableFuture<LockLease> lease = client.lock("orders").acquire().toFuture();
         await(await(Mono.fromFuture(lease)).release());
-        assertThat(looks.givenUp()).as("looks whose time was up").isEqualTo(1);
+        assertThat(attempts.givenUp()).as("cancelled attempts").isEqualTo(1);
         assertThat(proxy.connections()).isEqualTo(2);
     }
 
     @ParameterizedTest
     @MethodSource("ways")
-    void aHealthCheckFindsOutASilentConnectionToo(Direction[] ways) {
+    void aHealthCheckDetectsASilentConnectionToo(Direction[] ways) {
         proxy.dropOn(COMMANDS, ways);
         assertThatThrownBy(() -> await(client.ping())).isInstanceOf(LockBackendException.class);
         eventually(() -> answers(client));
@@ -159,7 +165,7 @@ class RedisSilenceIT {
 
     @ParameterizedTest
     @MethodSource("ways")
-    void operationsThatHaveLittleTimeFindOutASilentConnectionToo(Direction[] ways) {
+    void operationsWithAShortTimeoutDetectASilentConnectionToo(Direction[] ways) {
         LockOptions brief =
                 LockOptions.builder().leaseDuration(Duration.ofMillis(200)).build();
         LockClient hasty = LockClient.builder(RedisLockBackend.create(RedisURI.create(proxy.host(), proxy.port())))
@@ -176,7 +182,10 @@ class RedisSilenceIT {
         await(hasty.close());
     }
 
-    /** The connection may be lost where this thread or the driver's had to wait for the machine; but not again and again. */
+    /**
+     * The client may lose the connection if this thread or the driver's had to wait for the machine; but not again and
+     * again.
+     */
     @Test
     void anAnswerThatComesTooLateIsASignOfLife() {
         RedisLockBackend backend = RedisLockBackend.create(RedisURI.create(proxy.host(), proxy.port()));
@@ -198,9 +207,9 @@ class RedisSilenceIT {
         long sent = proxy.bytes(Direction.TO_SERVER);
         long answered = proxy.bytes(Direction.TO_CLIENT);
         proxy.delay(Direction.TO_CLIENT, Duration.ofDays(1));
-        Disposable look = backend.tryAcquire(claim).subscribe();
+        Disposable attempt = backend.tryAcquire(claim).subscribe();
         eventually(() -> proxy.bytes(Direction.TO_SERVER) > sent);
-        look.dispose();
+        attempt.dispose();
         proxy.pass(Direction.TO_CLIENT);
         eventually(() -> proxy.bytes(Direction.TO_CLIENT) > answered);
     }
@@ -215,7 +224,7 @@ class RedisSilenceIT {
     }
 
     @Test
-    void aServerThatAnswersNobodyGetsOneNewConnectionAtATime() {
+    void aServerThatDoesNotAnswerGetsOneNewConnectionAtATime() {
         LockLease lease = await(client.lock("orders").acquire());
         proxy.drop(Direction.values());
         pause(LEASE.dividedBy(3).plus(OPERATION.multipliedBy(3)));
@@ -248,8 +257,41 @@ class RedisSilenceIT {
         await(waiter.join().release());
     }
 
+    /** No waiter waits for long enough to send two attempts. */
     @Test
-    void aChannelThatTookThePlaceOfADeadOneHasANewNameSinceTheServerStillCountsTheDeadOne() {
+    void waitersThatAttemptOnceDetectASilentChannel() {
+        LockLease held = held();
+        CompletableFuture<LockLease> opens = waiting();
+        await(held.release());
+        await(opens.join().release());
+        proxy.dropOn(CHANNEL, Direction.values());
+        ReactiveLock brief = client.lock("orders")
+                .with(SELDOM.toBuilder().waitTimeout(OPERATION.dividedBy(2)).build());
+
+        int served = 0;
+        for (int i = 0; i < 20 && served == 0; i++) {
+            served = isServed(brief) ? 1 : 0;
+        }
+
+        assertThat(served).isOne();
+    }
+
+    /** Whether the waiter gets the lock that is released while it waits. */
+    private boolean isServed(ReactiveLock brief) {
+        LockLease held = held();
+        CompletableFuture<LockLease> waiter = brief.acquire().toFuture();
+        eventually(() -> Store.waiting(store.redis(), Store.holderKey("orders")) == 1);
+        await(held.release());
+        try {
+            await(waiter.join().release());
+            return true;
+        } catch (CompletionException timedOut) {
+            return false;
+        }
+    }
+
+    @Test
+    void aChannelThatReplacesADeadOneHasANewName() {
         LockLease held = held();
         CompletableFuture<LockLease> waiter = waiting();
         String dead = store.redis().pubsubChannels().get(0);
@@ -293,7 +335,7 @@ class RedisSilenceIT {
     }
 
     @Test
-    void aSubscriptionThatFailedAfterAReconnectIsMadeGoodLater() {
+    void aSubscriptionThatFailedAfterAReconnectIsRepeatedLater() {
         store.user("default", "on nopass ~* &* +@all");
         LockLease held = held();
         CompletableFuture<LockLease> waiter = waiting();
@@ -313,7 +355,7 @@ class RedisSilenceIT {
     void aServerThatStallsDoesNotMakeAllWaitersTryAgain() {
         LockLease held = held();
         List<CompletableFuture<LockLease>> waiters = new ArrayList<>();
-        waiters.add(waiting()); // opens the channel: whoever comes later attempts once, and is told
+        waiters.add(waiting()); // opens the channel: later waiters send one attempt, and then get a message
         for (int i = 1; i < 100; i++) {
             waiters.add(client.lock("orders").with(SELDOM).acquire().toFuture());
         }
@@ -325,7 +367,7 @@ class RedisSilenceIT {
         store.server.resume();
         pause(ChannelHeartbeatTest.PATIENCE.multipliedBy(2));
 
-        assertThat(store.calls("evalsha")).as("looks").isLessThan(50);
+        assertThat(store.calls("evalsha")).as("attempts").isLessThan(50);
         await(client.close());
         assertThat(waiters).allMatch(CompletableFuture::isCompletedExceptionally);
         await(held.release());
@@ -340,7 +382,7 @@ class RedisSilenceIT {
         CompletableFuture<LockLease> waiter =
                 two.lock("orders").with(SELDOM).acquire().toFuture();
         eventually(() -> old.calls("publish") >= 2); // echoes
-        eventually(() -> old.clients() == 4); // commands twice, channel, the test's own
+        eventually(() -> old.clients() == 4); // commands twice, channel, the connection of the test
         await(held.release());
         assertThat(waiter).succeedsWithin(SOON);
         await(waiter.join().release());
@@ -362,7 +404,7 @@ class RedisSilenceIT {
         eventually(() -> Store.waiting(store.redis(), Store.holderKey("orders")) == 1
                 && !store.redis().pubsubChannels().isEmpty()
                 && proxy.connections() == CHANNEL
-                && looks.areOver(1));
+                && attempts.areOver(1));
         return waiter;
     }
 }

@@ -26,7 +26,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
 
-/** A server that answers later than the operation timeout: the outcome is unknown, is not believed when it comes, and is undone. */
+/**
+ * A server that answers later than the operation timeout. The outcome is unknown: the client does not trust a late
+ * answer, and undoes its effect.
+ */
 class RedisSlowIT {
 
     private static final Duration LEASE = Duration.ofSeconds(12);
@@ -45,7 +48,7 @@ class RedisSlowIT {
         proxy = TcpProxy.inFrontOf(store.server);
         client = client(RedisURI.create(proxy.host(), proxy.port()));
         rival = client(store.uri());
-        // The scripts are known to the server: else each has to be sent twice, and both have to be answered in time.
+        // The server knows the scripts. Otherwise each has to be sent twice, and both have to be answered in time.
         await(client.lock("warm-up").withLock(Mono.just(1)));
         await(rival.lock("warm-up").withLock(Mono.just(1)));
         events.clear();
@@ -114,7 +117,7 @@ class RedisSlowIT {
     }
 
     @Test
-    void aScriptThatTheServerDoesNotKnowReachesItAlthoughThatItDoesNotIsAnsweredTooLate() {
+    void anUnknownScriptReachesTheServerThoughItsErrorComesTooLate() {
         assertThat(store.redis().scriptFlush()).isEqualTo("OK");
         assertThat(store.redis().configResetstat()).isEqualTo("OK");
         proxy.delay(Direction.TO_CLIENT, TOO_LONG);

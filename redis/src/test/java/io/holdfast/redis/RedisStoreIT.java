@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 
-/** What is in the server's memory, before, while and after. */
+/** The server's memory, before, during and after. */
 class RedisStoreIT {
 
     private static final String NAME = "orders";
@@ -111,7 +111,7 @@ class RedisStoreIT {
     }
 
     @Test
-    void recordThatAFloorDroveAheadOutlivesTheMomentItStandsFor() {
+    void recordWithATokenAheadOfTheClockOutlivesTheTimeInTheToken() {
         long hourAhead = serverMicros() + 3_600_000_000L;
         long token = acquired(Store.claim(NAME).withTokenFloor(hourAhead));
         assertThat(token).isEqualTo(hourAhead);
@@ -153,7 +153,7 @@ class RedisStoreIT {
         LockClaim warmUp = Store.claim("warm-up");
         acquired(warmUp);
         LockClaim claim = Store.claim(NAME);
-        // Cancelled in flight: whether the server has seen it or not, nobody here will know.
+        // Cancelled in flight: this test does not know whether the server has seen it.
         store.server.pause();
         backend.tryAcquire(claim).subscribe().dispose();
         store.server.resume();
@@ -166,11 +166,11 @@ class RedisStoreIT {
         acquired(other);
         Store.answer(backend.release(other));
         assertThat(Store.answer(backend.tryAcquire(claim)))
-                .as("when others have had the lock")
+                .as("after others have had the lock")
                 .isInstanceOf(LockAttempt.Contended.class);
     }
 
-    /** Many claims that give up must not make the lock dearer for others. */
+    /** Many withdrawn claims must not make the lock more expensive for others. */
     @Test
     void aTombstoneCostsOtherClaimsTwoCallsInsideTheServer() {
         LockClaim holder = Store.claim(NAME);
@@ -194,10 +194,12 @@ class RedisStoreIT {
         LockClaim last = Store.claim(NAME);
         acquired(last);
         Store.answer(backend.release(last));
-        assertThat(store.redis().get(HOLDER)).as("when it is gone").startsWith("F0");
+        assertThat(store.redis().get(HOLDER))
+                .as("after the tombstone has expired")
+                .startsWith("F0");
     }
 
-    /** What the server remembers of a claim that wants a hint says which look it was; a later one may still be under way. */
+    /** The server remembers of an interested claim the number of its attempt; a later one may still be under way. */
     @Test
     void attemptUnderWayOfAClaimThatWantsAHintTakesNothingAfterItsRelease() {
         LockClaim holder = Store.claim(NAME);
@@ -271,7 +273,7 @@ class RedisStoreIT {
                 "H01",
                 "F01795347797385141 more"
             })
-    void whatOnlyLooksLikeARecordIsForeign(String value) {
+    void aValueThatOnlyResemblesARecordIsForeign(String value) {
         store.redis().set(HOLDER, value);
         assertForeign();
         assertThat(store.redis().get(HOLDER)).isEqualTo(value);

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** TLS in front of a server, and of the server itself where its program has that and finds the files. */
+/** TLS in front of a server, and TLS of the server itself if its program supports it and finds the files. */
 class RedisTlsIT {
 
     @TempDir
@@ -34,7 +34,7 @@ class RedisTlsIT {
     private static Store store;
     private static TlsFront front;
 
-    /** 0 when the server has none. */
+    /** 0 if the server has none. */
     private static int ownPort;
 
     @BeforeAll
@@ -104,7 +104,7 @@ class RedisTlsIT {
 
     @ParameterizedTest
     @MethodSource("ports")
-    void aCertificateThatNobodyVouchesForIsRefused(int port) {
+    void aCertificateOfAnUnknownAuthorityIsRefused(int port) {
         RedisLockBackend trustful = RedisLockBackend.create(uri(port));
         LockBackendException failure = failure(trustful);
         assertThat(failure).hasMessageContaining("TLS failed: check the certificate");
@@ -112,7 +112,7 @@ class RedisTlsIT {
         Store.end(trustful);
     }
 
-    /** BlockHound fails the connection when its event loop reads a file. */
+    /** BlockHound fails the connection if its event loop reads a file. */
     @ParameterizedTest
     @MethodSource("ports")
     void theAuthoritiesOfTheJvmAreNotReadOnAnEventLoop(int port) throws InterruptedException {
@@ -139,7 +139,7 @@ class RedisTlsIT {
         System.setProperty("javax.net.ssl.trustStore", files.certificate().toString());
         RedisLockBackend backend = RedisLockBackend.create(uri(port));
         try {
-            assertThat(failure(backend)).hasMessageContaining("server could not be asked");
+            assertThat(failure(backend)).hasMessageContaining("request to the server failed");
             System.setProperty("javax.net.ssl.trustStore", files.trustStore().toString());
             System.setProperty("javax.net.ssl.trustStorePassword", TlsFiles.PASSWORD);
             assertThat(Store.answer(backend.tryAcquire(Store.claim("trusted " + port))))
@@ -212,7 +212,7 @@ class RedisTlsIT {
     }
 
     @Test
-    void anAddressWithoutTlsAtAPortWithItIsTold() {
+    void theErrorOfAPlainAddressAtATlsPortNamesTls() {
         ports().forEach(port -> {
             RedisLockBackend plain = RedisLockBackend.create(RedisURI.create("redis://127.0.0.1:" + port));
             assertThatThrownBy(() -> Store.answer(plain.tryAcquire(Store.claim("orders"))))
@@ -223,7 +223,7 @@ class RedisTlsIT {
     }
 
     @Test
-    void anAddressWithTlsAtAPortWithoutItIsTold() throws IOException, GeneralSecurityException {
+    void theErrorOfATlsAddressAtAPlainPortNamesTls() throws IOException, GeneralSecurityException {
         RedisURI uri = uri(store.server.port());
         uri.setTimeout(Duration.ofMillis(500));
         RedisLockBackend withTls = trusting(uri);

@@ -32,16 +32,17 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 
 /**
- * How long the server is at each script, by the number of waiters: the server's own measure, without network and client. The lower
- * quartile of many calls is compared, since what else the machine does only ever adds to a call; and only one size with another, never with
- * a number of microseconds. The number of commands inside a script does not depend on the machine at all.
+ * How long the server runs each script, by the number of waiters: the server's own measure, without network and client.
+ * The test compares the lower quartile of many calls, since other work of the machine only ever adds to a call. It
+ * compares only one size with another, never with a number of microseconds. The number of commands inside a script does
+ * not depend on the machine at all.
  */
 class ScriptCostIT {
 
     private static final List<Integer> SIZES = List.of(1, 10, 100, 1_000, 10_000);
     private static final int ROUNDS = 40;
 
-    /** Calls more that an attempt may make, since it asks for an echo now and then. */
+    /** How many additional calls an attempt may make, since some attempts request an echo. */
     private static final int ECHO = 4;
 
     /** From 10 waiters to 10 000, a linear script would cost a thousand times as much. */
@@ -104,7 +105,7 @@ class ScriptCostIT {
         return costs.get(SIZES.indexOf(10));
     }
 
-    /** Else the measure would show nothing. */
+    /** Otherwise the measure would show nothing. */
     @Test
     void aScriptThatReadsTheWholeQueueIsFoundOut() {
         List<Long> micros = new ArrayList<>();
@@ -127,7 +128,7 @@ class ScriptCostIT {
                 .isGreaterThan((long) (MOST * Math.max(5, micros.get(0))));
     }
 
-    /** As the attempts of a quorum have it. */
+    /** The attempts of a quorum have a token floor. */
     @Test
     void aFirstAttemptWithATokenFloorCostsAFreeMutexNoMoreCommands() {
         LockKey key = LockKey.of(LockKind.MUTEX, "orders");
@@ -148,7 +149,7 @@ class ScriptCostIT {
                 .allSatisfy((step, cost) -> assertThat(cost.calls()).isEqualTo(3));
     }
 
-    /** Each kind of call once, after which there are as many waiters as before. */
+    /** Makes each kind of call once; afterwards there are as many waiters as before. */
     private LockClaim round(LockKey key, LockClaim holder, List<String> steps) {
         LockClaim free = Store.claim(LockKey.of(key.kind(), "another"), Waiting.QUEUE);
         assertThat(Store.answer(backend.tryAcquire(free))).isInstanceOf(LockAttempt.Acquired.class);
@@ -157,10 +158,10 @@ class ScriptCostIT {
         steps.add("release, nobody waits");
         LockClaim come = enqueued(key);
         steps.add("acquire, to the end of the queue");
-        look(queue.getFirst().withAttempt(2));
-        steps.add("look of the first");
-        look(come.withAttempt(2));
-        steps.add("look of the last");
+        attempt(queue.getFirst().withAttempt(2));
+        steps.add("attempt of the first");
+        attempt(come.withAttempt(2));
+        steps.add("attempt of the last");
         assertThat(Store.answer(backend.release(queue.removeLast().withAttempt(2))))
                 .isEqualTo(Ownership.NOT_HELD);
         steps.add("release of a waiter");
@@ -184,7 +185,7 @@ class ScriptCostIT {
     @CanIgnoreReturnValue
     private LockClaim enqueued(LockKey key) {
         LockClaim claim = watched(key);
-        look(claim);
+        attempt(claim);
         queue.addLast(claim);
         return claim;
     }
@@ -195,7 +196,7 @@ class ScriptCostIT {
         return claim;
     }
 
-    private void look(LockClaim claim) {
+    private void attempt(LockClaim claim) {
         assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Queued.class);
     }
 
@@ -211,7 +212,7 @@ class ScriptCostIT {
     }
 
     /**
-     * What a step costs the server.
+     * The cost of a step at the server.
      *
      * @param micros the lower quartile
      * @param calls the median of the commands inside the script
@@ -232,7 +233,10 @@ class ScriptCostIT {
     /** One script call. */
     private record Call(long micros, long inside) {}
 
-    /** Of each step, from the server's log of the last script calls, which are in the order of the steps. */
+    /**
+     * Returns the cost of each step, from the server's log of the last script calls, which are in the order of the
+     * steps.
+     */
     private Map<String, Cost> costs(List<String> steps) {
         List<Call> calls = calls();
         assertThat(calls).hasSize(steps.size());
@@ -245,7 +249,10 @@ class ScriptCostIT {
         return costs;
     }
 
-    /** The log has the newest first, and the commands of a script before the script: each ends before it does. */
+    /**
+     * Reads the log, which has the newest entry first, and the commands of a script before the script: each ends before
+     * it does.
+     */
     private List<Call> calls() {
         List<Object> log = new ArrayList<>(store.redis().slowlogGet(50_000));
         Collections.reverse(log);

@@ -67,7 +67,7 @@ class ScriptFlushIT {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void fiveHundredCallsAtOnceSendItOnce(boolean isRelease) {
+    void fiveHundredCallsAtOnceSendTheScriptOnce(boolean isRelease) {
         List<LockClaim> claims = IntStream.range(0, 512)
                 .mapToObj(n -> Store.claim("orders " + n))
                 .toList();
@@ -89,7 +89,7 @@ class ScriptFlushIT {
         assertThat(store.keys()).hasSize(512);
     }
 
-    /** Else the calls go one after the other for as long as they fail, and those at the end are told that the server does not answer. */
+    /** Otherwise the calls go one after the other for as long as they fail, and the last ones fail with a time-out. */
     @Test
     void aScriptThatFailedHasArrived() {
         Store.answer(backend.ping());
@@ -132,7 +132,7 @@ class ScriptFlushIT {
         LockClaim claim = Store.claim("orders");
         Store.answer(backend.ping());
         store.server.pause();
-        // Written to the socket, answered with NOSCRIPT when the server goes on: nobody waits for it then.
+        // Written to the socket, answered with NOSCRIPT when the server goes on: no caller waits for it then.
         backend.tryAcquire(claim).subscribe().dispose();
         store.server.resume();
         Store.answer(backend.ping());
@@ -154,7 +154,7 @@ class ScriptFlushIT {
     }
 
     @Test
-    void flushesAtAnyTimeHarmNobodyUnderContention() {
+    void flushesAtAnyTimeHarmNoClientUnderContention() {
         LockClient client = LockClient.create(store.backend());
         LockClient rival = LockClient.create(store.backend());
         AtomicInteger inside = new AtomicInteger();
@@ -171,8 +171,7 @@ class ScriptFlushIT {
         assertThat(done.join()).hasSize(200).containsOnly(1);
         assertThat(client.close().toFuture()).succeedsWithin(Duration.ofSeconds(10));
         assertThat(rival.close().toFuture()).succeedsWithin(Duration.ofSeconds(10));
-        // An attempt that was not answered in time, on a slow machine, leaves the trace of its withdrawal, which
-        // expires.
+        // An attempt that was not answered in time, on a slow machine, leaves a tombstone, which expires.
         assertThat(store.keys())
                 .filteredOn(key -> key.contains(":gone"))
                 .allSatisfy(key -> assertThat(store.redis().pttl(key)).isBetween(1L, 30_000L));

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Slots that go from one master to another while their locks are in use. */
+/** Slots that move from one master to another while their locks are in use. */
 class SlotMoveIT {
 
     private static final Duration WORK = Duration.ofMillis(2);
@@ -40,7 +40,7 @@ class SlotMoveIT {
     @BeforeEach
     void start() {
         cluster = RedisCluster.start();
-        stores = cluster.masters().stream().map(Store::lookingInto).toList();
+        stores = cluster.masters().stream().map(Store::observing).toList();
         List<RedisURI> seeds = List.of(stores.get(2).uri());
         backend = RedisLockBackend.cluster(seeds);
         another = RedisLockBackend.cluster(seeds);
@@ -50,7 +50,7 @@ class SlotMoveIT {
     void stop() {
         Store.end(backend);
         Store.end(another);
-        stores.forEach(Store::stopLooking);
+        stores.forEach(Store::stopObserving);
         cluster.close();
     }
 
@@ -102,7 +102,7 @@ class SlotMoveIT {
     }
 
     @Test
-    void tenThousandClaimsThatAreRedirectedAtOnceAskForTheMapOnce() {
+    void tenThousandRedirectedClaimsRequestTheMapOnce() {
         Set<String> names = names(0, 20);
         assertThat(acquired(names)).isEqualTo(20);
         for (String name : names) {
@@ -112,13 +112,13 @@ class SlotMoveIT {
 
         List<String> again = Flux.fromIterable(names).repeat(499).collectList().block();
         assertThat(again).hasSize(10_000);
-        assertThat(acquired(again)).as("they are held").isZero();
+        assertThat(acquired(again)).as("the locks are held").isZero();
 
-        assertThat(stores.stream().mapToLong(SlotMoveIT::questions).sum()).isOne();
+        assertThat(stores.stream().mapToLong(SlotMoveIT::requests).sum()).isOne();
         stores.get(1).redis().flushall();
     }
 
-    private static long questions(Store store) {
+    private static long requests(Store store) {
         // Version 7 counts subcommands by themselves.
         return store.calls("cluster\\|slots") + store.calls("cluster");
     }
@@ -132,7 +132,7 @@ class SlotMoveIT {
                 .block(Duration.ofSeconds(60)));
     }
 
-    /** As redis-cli does it: key by key, until none is left. */
+    /** Moves a slot as redis-cli does: key by key, until none is left. */
     private void move(String name, Store from, Store to) {
         int slot = slotOf(name);
         String newOwner = to.redis().clusterMyId();
@@ -147,13 +147,13 @@ class SlotMoveIT {
                         .isIn("OK", "NOKEY");
             }
         }
-        // The new owner first: the old one would hand it on otherwise.
+        // The new owner first: otherwise the old one would pass the slot on.
         to.redis().clusterSetSlotNode(slot, newOwner);
         stores.forEach(store ->
                 assertThat(store.redis().clusterSetSlotNode(slot, newOwner)).isEqualTo("OK"));
     }
 
-    /** Names whose locks are at that master, each in a slot of its own. */
+    /** Returns names whose locks are at that master, each in a slot of its own. */
     private static Set<String> names(int server, int count) {
         Set<String> names = new LinkedHashSet<>();
         Set<Integer> slots = new LinkedHashSet<>();

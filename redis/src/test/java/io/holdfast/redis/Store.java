@@ -31,7 +31,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** A server, a look into it that shares nothing with the back end, and waiting for answers. Blocks, as tests may. */
+/** A server, and a connection to it that shares nothing with the back end. Its methods block, as tests may. */
 public final class Store implements AutoCloseable {
 
     static final Duration LEASE = Duration.ofSeconds(30);
@@ -51,8 +51,8 @@ public final class Store implements AutoCloseable {
         return new Store(RedisServer.builder().args(args).start());
     }
 
-    /** A look into a server that is somebody else's to close; see {@link #stopLooking}. */
-    static Store lookingInto(RedisServer server) {
+    /** Observes a server that another owner closes; see {@link #stopObserving}. */
+    static Store observing(RedisServer server) {
         return new Store(server);
     }
 
@@ -88,15 +88,15 @@ public final class Store implements AutoCloseable {
         return LockKeys.of("holdfast:", key).holder();
     }
 
-    /** What keeps the last token, for as long as two hours: of a mutex its record. */
+    /** Returns the key with the last token, kept for as long as two hours: for a mutex its record. */
     static String counterKey(LockKey key) {
         return key.kind() == LockKind.MUTEX ? holderKey(key) : holderKey(key) + ":token";
     }
 
     @CanIgnoreReturnValue
-    static <T> T answer(Mono<T> question) {
+    static <T> T answer(Mono<T> request) {
         try {
-            return question.toFuture().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            return request.toFuture().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof RuntimeException failure) {
                 throw failure;
@@ -114,7 +114,9 @@ public final class Store implements AutoCloseable {
         }
     }
 
-    /** How often the server has run a command since {@code CONFIG RESETSTAT}; those inside scripts count too. */
+    /**
+     * Returns how often the server has run a command since {@code CONFIG RESETSTAT}; commands inside scripts count too.
+     */
     long calls(String command) {
         Matcher line = Pattern.compile("cmdstat_" + command + ":calls=(\\d+)").matcher(redis().info("commandstats"));
         return line.find() ? Long.parseLong(line.group(1)) : 0;
@@ -136,26 +138,26 @@ public final class Store implements AutoCloseable {
         return redis().keys("*");
     }
 
-    /** How many wait for the lock: at the front of its queue, which only a mutex has, and behind. */
+    /** Returns how many wait for the lock: at the front of its queue, which only a mutex has, and behind. */
     static long waiting(RedisCommands<String, String> redis, String holderKey) {
         long front = redis.llen(holderKey + ":front");
         while (true) {
             long queue = redis.zcard(holderKey + ":queue");
             long now = redis.llen(holderKey + ":front");
-            if (now == front) { // else some went to the queue in between, or came from it
+            if (now == front) { // else some waiters moved to the queue in between, or came from it
                 return front + queue;
             }
             front = now;
         }
     }
 
-    /** The ids of those that wait for the lock, the next one first. */
+    /** Returns the ids of the waiters of the lock, the next one first. */
     static List<String> waiters(RedisCommands<String, String> redis, String holderKey) {
         while (true) {
             List<String> front = redis.lrange(holderKey + ":front", 0, -1);
             List<String> queue = redis.zrange(holderKey + ":queue", 0, -1);
             if (front.equals(redis.lrange(
-                    holderKey + ":front", 0, -1))) { // else some went to the queue in between, or came from it
+                    holderKey + ":front", 0, -1))) { // else some waiters moved to the queue in between, or came from it
                 List<String> ids = new ArrayList<>();
                 front.forEach(line -> ids.add(line.substring(line.lastIndexOf(' ') + 1)));
                 ids.addAll(queue);
@@ -164,7 +166,10 @@ public final class Store implements AutoCloseable {
         }
     }
 
-    /** Keys of locks that are held, waited for or wanted: without counters, records of free mutexes, and tombstones. */
+    /**
+     * Returns the keys of locks that are held, or that a waiter wants: without counters, records of free mutexes, and
+     * tombstones.
+     */
     List<String> leftovers() {
         Set<String> free = freeMutexes();
         return keys().stream()
@@ -172,7 +177,7 @@ public final class Store implements AutoCloseable {
                 .toList();
     }
 
-    /** With one command, however many there are; in a cluster with one for each. */
+    /** Reads them with one command, however many there are; in a cluster with one for each. */
     private Set<String> freeMutexes() {
         String[] mutexes = redis().keys("*:mutex").toArray(String[]::new);
         if (mutexes.length == 0) {
@@ -198,19 +203,19 @@ public final class Store implements AutoCloseable {
         return key.endsWith(":mutex") ? leaseLeft(key) > 0 : redis().exists(key) == 1;
     }
 
-    /** Of the lease of a mutex, in milliseconds, by its record; 0 when it is free. */
+    /** Returns the rest of the lease of a mutex, in milliseconds, by its record; 0 if it is free. */
     long leaseLeft(String mutexKey) {
         return Math.max(0, endMicros(String.valueOf(redis().get(mutexKey))) - micros()) / 1_000;
     }
 
-    /** The last token of a mutex, by its record. */
+    /** Returns the last token of a mutex, by its record. */
     long token(String mutexKey) {
         String record = redis().get(mutexKey);
         int at = record.startsWith("H") ? 18 : 2;
         return Long.parseLong(record.substring(at, at + 16));
     }
 
-    /** The server's time. */
+    /** Returns the server's time. */
     long micros() {
         List<String> time = redis().time();
         return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
@@ -220,14 +225,14 @@ public final class Store implements AutoCloseable {
         return redis().clientList().lines().count();
     }
 
-    void stopLooking() {
+    void stopObserving() {
         connection.close();
         client.shutdown(0, 2, TimeUnit.SECONDS);
     }
 
     @Override
     public void close() {
-        stopLooking();
+        stopObserving();
         server.close();
     }
 }

@@ -14,7 +14,7 @@ import java.util.Base64;
 import java.util.List;
 
 /**
- * A certificate for 127.0.0.1 that nobody but this test trusts, made by the JDK's keytool.
+ * A certificate for 127.0.0.1 that only this test trusts, made by the JDK's keytool.
  *
  * @param keyStore with certificate and key, PKCS 12
  * @param trustStore with the certificate, PKCS 12

@@ -13,7 +13,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLServerSocket;
 import javax.net.ssl.TrustManagerFactory;
 
-/** Speaks TLS in front of a server whose program cannot: takes connections and passes their bytes on. */
+/** Speaks TLS in front of a server whose program cannot: accepts connections and forwards their bytes. */
 final class TlsFront implements AutoCloseable {
 
     private final ServerSocket listener;
@@ -28,12 +28,12 @@ final class TlsFront implements AutoCloseable {
         return of(store, files, listener -> {});
     }
 
-    /** One that speaks only with clients that have a certificate of their own: the same one, here. */
+    /** Makes a front that speaks only with clients that have a certificate of their own: the same one, here. */
     static TlsFront ofKnownClients(Store store, TlsFiles files) throws IOException, GeneralSecurityException {
         return of(store, files, listener -> listener.setNeedClientAuth(true));
     }
 
-    /** One with demands of its own. */
+    /** Makes a front with requirements of its own. */
     static TlsFront of(Store store, TlsFiles files, Consumer<SSLServerSocket> demands)
             throws IOException, GeneralSecurityException {
         TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
@@ -77,7 +77,7 @@ final class TlsFront implements AutoCloseable {
                 to.getOutputStream().flush();
             }
         } catch (IOException closed) {
-            // By either side: the other one is closed with it.
+            // Closed by either side: the other one is closed with it.
         }
     }
 

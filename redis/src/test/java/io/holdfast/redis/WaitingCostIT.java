@@ -35,10 +35,10 @@ class WaitingCostIT {
     private static final Pattern CONNECTION =
             Pattern.compile(" addr=(\\S+) .* name=" + WAITING + " age=\\d+ idle=(\\d+) flags=\\S+ db=0 sub=(\\d+) ");
 
-    /** As the server lists it. */
+    /** A connection in the server's list. */
     private record Connection(String address, long idleSeconds, int subscriptions) {}
 
-    /** Its holder renews it seldom. */
+    /** The holder renews it seldom. */
     private static final LockOptions LONG =
             LockOptions.builder().leaseDuration(Duration.ofMinutes(5)).build();
 
@@ -88,7 +88,7 @@ class WaitingCostIT {
         }
         CompletableFuture<LockLease> third = waiting.lock("orders").acquire().toFuture();
         listens();
-        isSilentFor(3); // what belongs to its start is over
+        isSilentFor(3); // the commands of its start are over
 
         assertThat(commands(Duration.ofSeconds(19))).hasSizeBetween(1, 2);
 
@@ -115,7 +115,7 @@ class WaitingCostIT {
         eventually(() -> Store.waiting(store.redis(), Store.holderKey(name)) == waiters);
     }
 
-    /** The waiting client has its two connections, and the server has confirmed the subscription of one. */
+    /** Waits until the waiting client has its two connections, and the server has confirmed the subscription of one. */
     private void listens() {
         eventually(() -> {
             List<Connection> open = connections();
@@ -123,12 +123,12 @@ class WaitingCostIT {
         });
     }
 
-    /** By the clock of the server: how late this JVM does what it has to do on a slow machine does not count. */
+    /** Measures by the clock of the server: a delay of this JVM on a slow machine does not count. */
     private void isSilentFor(int seconds) {
         eventually(() -> connections().stream().allMatch(it -> it.idleSeconds() >= seconds));
     }
 
-    /** Those of the waiting client. */
+    /** Returns the connections of the waiting client. */
     private List<Connection> connections() {
         return CONNECTION
                 .matcher(store.redis().clientList())
@@ -137,7 +137,7 @@ class WaitingCostIT {
                 .toList();
     }
 
-    /** All that the waiting client sends in this time. */
+    /** Returns all commands that the waiting client sends in this time. */
     private List<String> commands(Duration time) {
         Set<String> of = connections().stream().map(Connection::address).collect(Collectors.toSet());
         List<String> seen = new ArrayList<>();

@@ -21,7 +21,7 @@ final class WaitingProcess implements AutoCloseable {
         this.process = process;
     }
 
-    /** Starts it; whoever needs to know when it waits looks into the server. */
+    /** Starts the process. To know when it waits, read the queue at the server. */
     static WaitingProcess start(RedisURI uri, LockKind kind, String lockName, int waiters, Duration claimTime) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -50,7 +50,7 @@ final class WaitingProcess implements AutoCloseable {
         process.onExit().join();
     }
 
-    /** SIGSTOP: its connections stay open, and nobody reads from them. */
+    /** SIGSTOP: its connections stay open, and the process reads nothing from them. */
     void freeze() {
         try {
             Process kill = new ProcessBuilder("kill", "-STOP", Long.toString(process.pid())).start();
@@ -68,7 +68,7 @@ final class WaitingProcess implements AutoCloseable {
         kill();
     }
 
-    /** The lock of that kind; a semaphore of one. */
+    /** Returns the lock of that kind; a semaphore of one. */
     static ReactiveLock lock(LockClient client, LockKind kind, String name) {
         return switch (kind) {
             case MUTEX -> client.lock(name);
@@ -78,7 +78,7 @@ final class WaitingProcess implements AutoCloseable {
         };
     }
 
-    /** The child: waits until its input ends, which it does when the parent is gone. */
+    /** The child: waits until its input ends, which happens when the parent is gone. */
     public static void main(String[] args) throws IOException {
         RedisLockBackend backend = RedisLockBackend.builder(RedisURI.create(args[0], Integer.parseInt(args[1])))
                 .claimTime(Duration.ofMillis(Long.parseLong(args[4])))
@@ -89,7 +89,7 @@ final class WaitingProcess implements AutoCloseable {
             lock(client, LockKind.valueOf(args[5]), args[2]).acquire().subscribe(lease -> {}, error -> {});
         }
         while (System.in.read() >= 0) {
-            // Only its end is of interest.
+            // Only the end of the input matters.
         }
     }
 }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.LoggerFactory;
 
-/** What the back end warns of, from the making of this object to its end. */
+/** The warnings of the back end, from the making of this object to its end. */
 final class Warnings extends AppenderBase<ILoggingEvent> implements AutoCloseable {
 
     private final List<String> texts = new CopyOnWriteArrayList<>();

@@ -4,16 +4,16 @@ import io.holdfast.spi.Printable;
 import java.time.Duration;
 
 /**
- * What one master said in a {@link Vote}.
+ * The answer of one master in a {@link Vote}.
  *
- * @param master what messages call it; see {@link RedlockBackend.Builder#names}
- * @param answer what it said
- * @param after how long it took, or how long it had been waited for
- * @param detail what else it said, such as the token or the error; may be empty
+ * @param master its name in messages; see {@link RedlockBackend.Builder#names}
+ * @param answer its answer
+ * @param after how long the answer took, or how long the client had waited for it
+ * @param detail more of the answer, such as the token or the error; may be empty
  */
 public record Ballot(String master, Answer answer, Duration after, String detail) {
 
-    /** What a master said. */
+    /** The answer of a master. */
     public enum Answer {
         /** It holds the claim, or held it until its release. */
         YES,
@@ -21,14 +21,14 @@ public record Ballot(String master, Answer answer, Duration after, String detail
         NO,
         /** It may not vote for a known time, such as in quarantine after a restart. */
         ABSTAINED,
-        /** It failed, or did not answer within its time limit: what it did is unknown. */
+        /** It failed, or did not answer within its time limit: the effect of the request is unknown. */
         FAILED,
-        /** It had not answered when the vote was decided, and was not needed any more. */
+        /** It had not answered when the vote was decided, and its answer was not needed any more. */
         NOT_YET
     }
 
     /**
-     * For logs.
+     * Returns a text for logs.
      *
      * @return such as {@code redis 3 said no after 2 ms}
      */

@@ -1,6 +1,6 @@
 package io.holdfast.redlock;
 
-// Longer than 300 lines by its Javadoc: the assumptions of Redlock belong where its users look.
+// Longer than 300 lines by its Javadoc: users need the assumptions of Redlock here.
 
 import static java.util.Objects.requireNonNull;
 
@@ -39,56 +39,61 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Locks held by a majority of independent masters, such as five Redis servers that know nothing of each other: the Redlock algorithm, with
- * fencing tokens. It works as long as a majority of the masters does.
+ * Keeps locks at a majority of independent masters, such as five Redis servers that know nothing of each other: the
+ * Redlock algorithm, with fencing tokens. It works as long as a majority of the masters works.
  *
  * <pre>{@code
  * LockClient locks = LockClient.create(RedlockBackend.over(List.of(one, two, three, four, five)));
  * }</pre>
  *
- * <p><b>How</b>: every master is asked at once, each with a time limit of its own. An attempt is decided as soon as a majority has said yes, or
- * cannot any more; a slow or hung master costs nothing while a majority answers. A master's first answer may take the time of a
- * connection. Every yes to a lost attempt is undone, late ones too.
- * A lease is valid for as long as a majority keeps it, less the time that the attempt took, 1 % and 2 ms. A renewal needs a
- * majority as well: one that fails is unknown, and the lease stays until its local deadline; a majority that says no is a loss at once;
- * a minority that lost the lock gets it back.
+ * <p><b>How</b>: the client sends each request to all masters at once, with a time limit for each. An attempt is
+ * decided as soon as a majority has said yes, or cannot say yes any more. A slow or hung master costs nothing while a
+ * majority answers. A master's first answer may take the time of a connection. The client undoes every yes to a lost
+ * attempt, late ones too. A lease is valid for as long as a majority keeps it, less the time that the attempt took, 1 %
+ * and 2 ms. A renewal needs a majority as well. If it fails, its outcome is unknown, and the lease stays until its
+ * local deadline. If a majority says no, the lease is lost at once. If a minority has lost the lock, the client
+ * restores it there.
  *
- * <p><b>Fencing tokens</b> rise strictly from owner to owner, whichever majorities grant and whatever the clocks say, while the
- * masters keep their data. A majority holds the token of a lease, or a higher one, before the lease is handed out.
+ * <p><b>Fencing tokens</b> rise strictly from owner to owner while the masters keep their data, for all majorities and
+ * all clocks. Before you get the lease, a majority has its token or a higher one.
  *
- * <p><b>Assumptions</b>, and what follows when one is broken:
+ * <p><b>Assumptions</b>, and the consequences if one is broken:
  *
  * <ul>
- *   <li><i>Clocks run at about the same speed</i>: over one lease, those of a client and of each master differ by less than
- *       1 % and 2 ms; what their hands show does not matter. A Redis server counts expiry by its wall clock, so one that is set forwards
- *       while it runs breaks this. If broken: a master may end a lease before its holder knows. Where the holder has only just a
- *       majority, one such master is enough for two holders to overlap.
- *   <li><i>Pauses are short</i>: between a check of the lease and the act that it protects, a process does not stop for longer than the
- *       rest of the lease. If broken: the act happens after the lock went to another client. No lock service can prevent that.
- *   <li><i>Masters keep their data or stay away</i>: one that restarts without its locks does not vote until the longest lease of all
- *       clients is over. If broken on so many that they make a majority with those that the holder does not have: two holders at once. One
- *       is enough where the holder has only just a majority. On Redis, {@code RedisLockBackend.Builder.quarantine} sees to it. It
- *       has no default: set it on each master, in each client, to the longest lease of all clients. Masters in quarantine abstain: while too
- *       few others are left, attempts fail and say for how long ({@link io.holdfast.LockBackendException#retryAfter}), and a waiting
- *       acquisition waits for it. With a majority of others, nothing changes.
- *   <li><i>Masters are independent</i>, and each is one store: a replica that takes over without the last writes is a master that lost its
- *       data.
+ *   <li><i>Clocks run at about the same speed</i>: over one lease, those of a client and of each master differ by less
+ *       than 1 % and 2 ms; the time of day that they show does not matter. A Redis server counts expiry by its wall
+ *       clock, so setting that clock forward breaks this. If broken: a master may end a lease before its holder knows.
+ *       If the holder has the smallest possible majority, one such master is enough for two holders to overlap.
+ *   <li><i>Pauses are short</i>: between a check of the lease and the act that it protects, a process does not stop for
+ *       longer than the rest of the lease. If broken: the act happens after the lock went to another client. No lock
+ *       service can prevent that.
+ *   <li><i>Masters keep their data or abstain</i>: a master that restarts without its locks does not vote until the
+ *       longest lease of all clients is over. If broken: there are two holders at once, as soon as such masters form a
+ *       majority with those that the holder does not have. If the holder has the smallest possible majority, one such
+ *       master is enough. On Redis, {@code RedisLockBackend.Builder.quarantine} ensures this. It has no default: set it
+ *       on each master, in each client, to the longest lease of all clients. Masters in quarantine abstain. While too
+ *       few others are left, attempts fail and report for how long ({@link
+ *       io.holdfast.LockBackendException#retryAfter}), and a waiting acquisition waits for that time. With a majority
+ *       of others, nothing changes.
+ *   <li><i>Masters are independent</i>, and each is one server: a replica that takes over without the last writes is a
+ *       master that lost its data.
  * </ul>
  *
- * <p>In each of these cases the fencing token is the answer: the data that the lock protects should remember the highest token, and refuse writes
- * with lower ones ({@link io.holdfast.LockLease}). After loss of data tokens still rise, as long as the clocks of servers and clients differ by less than the
- * time between the two grants.
+ * <p>In each of these cases the fencing token protects your data: store the highest token beside the data, and refuse
+ * writes with lower ones ({@link io.holdfast.LockLease}). After a loss of data, tokens still rise as long as the clocks
+ * of servers and clients differ by less than the time between the two grants.
  *
- * <p><b>Kinds</b>: mutex, and read/write locks where all masters offer them. A semaphore is refused: of three masters with two permits, each
- * two can let in a different pair, so three clients would win. Waiters do not queue at the masters, because halves of two queues could wait for
- * each other for ever: a waiter asks again when a master tells of a release, or after a random pause. So the lock is not first come, first
- * served, and a writer may be passed by readers.
+ * <p><b>Kinds</b>: mutex, and read/write locks if all masters offer them. A semaphore is refused: of three masters with
+ * two permits, each two can admit a different pair, so three clients would win. Waiters do not queue at the masters,
+ * because halves of two queues could wait for each other for ever. A waiter sends its next attempt when a master
+ * signals a release, or after a random pause. So the lock is not first come, first served, and readers may overtake a
+ * writer.
  *
  * <p>Thread-safe. Answers come on the threads of the masters, or of the timer.
  */
 public final class RedlockBackend implements LockBackend {
 
-    /** For one master to tell the holders of a lock. */
+    /** How long one master may take to report the holders of a lock. */
     private static final Duration LONGEST_QUESTION = Duration.ofSeconds(1);
 
     private final LockOperations operations;
@@ -116,10 +121,10 @@ public final class RedlockBackend implements LockBackend {
     }
 
     /**
-     * A back end with the defaults, which closes the masters when it is closed.
+     * Makes a back end with the defaults, which closes the masters when it is closed.
      *
      * @param masters an odd number, at least three, that know nothing of each other
-     * @return a back end that has not asked anything yet
+     * @return a back end that has sent no request yet
      * @throws IllegalArgumentException as {@link #builder}
      */
     public static RedlockBackend over(List<? extends LockBackend> masters) {
@@ -131,8 +136,8 @@ public final class RedlockBackend implements LockBackend {
      *
      * @param masters an odd number, at least three, that know nothing of each other
      * @return a builder
-     * @throws IllegalArgumentException if there are fewer than three or an even number of them, if one is there twice, or if one does not
-     *     offer {@link LockFeature#TOKEN_FLOOR}
+     * @throws IllegalArgumentException if there are fewer than three masters or an even number of them, if the list has
+     *     one of them twice, or if one does not offer {@link LockFeature#TOKEN_FLOOR}
      */
     public static Builder builder(List<? extends LockBackend> masters) {
         return new Builder(List.copyOf(masters));
@@ -162,7 +167,8 @@ public final class RedlockBackend implements LockBackend {
     /**
      * {@inheritDoc}
      *
-     * <p>Armed when a majority of the masters is; fails when no majority can be watched any more.
+     * <p>Emits {@code Armed} when the watches at a majority of the masters are armed. Fails when no majority can be
+     * watched any more.
      */
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
@@ -170,49 +176,49 @@ public final class RedlockBackend implements LockBackend {
     }
 
     /**
-     * {@inheritDoc} Asks each master. A claim holds the lock when a majority of the masters knows it as a holder. Fails when a majority does not answer, or
-     * when it depends on masters that do not answer whether a claim holds.
+     * {@inheritDoc} Sends a request to each master. A claim holds the lock if a majority of the masters knows it as a
+     * holder. Fails if a majority does not answer, or if the masters that did not answer decide whether a claim holds.
      */
     @Override
     public Flux<LockHolder> holders(LockKey key) {
         requireNonNull(key, "key");
         return Flux.defer(() -> {
-            Map<String, Mono<List<LockHolder>>> questions = new LinkedHashMap<>();
+            Map<String, Mono<List<LockHolder>>> requests = new LinkedHashMap<>();
             for (int i = 0; i < members.size(); i++) {
-                Mono<List<LockHolder>> question = members.get(i).holders(key).collectList();
-                questions.put(names.get(i), question.timeout(limit, timer));
+                Mono<List<LockHolder>> request = members.get(i).holders(key).collectList();
+                requests.put(names.get(i), request.timeout(limit, timer));
             }
-            return MasterAnswers.ask(
-                            questions,
-                            key.name(),
-                            "ask for the holders of lock '%s'".formatted(Printable.text(key.name())))
+            return MasterAnswers.send(
+                            requests, key.name(), "read the holders of lock '%s'".formatted(Printable.text(key.name())))
                     .flatMapIterable(answers -> MasterAnswers.holders(answers, key.name()));
         });
     }
 
     /**
-     * A look into the locks over several masters, for operators. It asks all of them at once, and shows a claim as a holder when a majority knows it; it warns of
-     * claims that fewer know, and of masters that do not answer. To break a hold it breaks it at all masters; the former holder learns of that by its
-     * next renewal. It keeps what the masters answer in memory until the last one has answered, also to look at all locks.
+     * Makes an inspector of the locks over several masters, for operators. It sends each request to all masters at
+     * once, and shows a claim as a holder if a majority knows it. It warns of claims that fewer masters know, and of
+     * masters that do not answer. It breaks a hold at all masters; the former holder learns of that by its next
+     * renewal. It keeps the answers of the masters in memory until the last master has answered, also when it reads all
+     * locks.
      *
-     * @param masters the inspectors of all masters, by what messages call each; closed with the result
-     * @return an inspector, which fails when no majority answers
+     * @param masters the inspectors of all masters, by the names of the masters in messages; closed with the result
+     * @return an inspector, which fails if no majority answers
      */
     public static LockInspector inspector(Map<String, ? extends LockInspector> masters) {
         return new RedlockInspector(new LinkedHashMap<>(masters));
     }
 
     /**
-     * Asks the masters for a sign of life.
+     * Sends a ping to the masters.
      *
-     * @return completes when a majority has answered; fails when that is out of reach
+     * @return completes when a majority has answered; fails when a majority cannot answer any more
      */
     @Override
     public Mono<Void> ping() {
         return operations.ping();
     }
 
-    /** {@inheritDoc} Each master is asked, such as for its quarantine. */
+    /** {@inheritDoc} Each master checks the lease, against its quarantine for example. */
     @Override
     public void checkLease(Duration lease) {
         operations.checkLease(lease);
@@ -229,22 +235,22 @@ public final class RedlockBackend implements LockBackend {
     }
 
     /**
-     * Ends what is still being undone in the background, for up to 2 s, then closes the masters, if so configured. Later requests fail with
-     * {@link LockBackendException}. Begins when it is called. Idempotent.
+     * Ends the releases in the background, within 2 s, then closes the masters, if so configured. Later requests fail
+     * with {@link LockBackendException}. Closing begins with the call. Idempotent.
      *
-     * @return tells the end, and may be ignored
+     * @return completes at the end of the closing; may be ignored
      */
     @Override
     public Mono<Void> close() {
         return operations.close();
     }
 
-    /** Claims that wait or hold, for tests. */
+    /** The number of claims that wait or hold. For tests. */
     int claimCount() {
         return operations.claimCount();
     }
 
-    /** Releases in the background, for tests. */
+    /** The number of releases in the background. For tests. */
     int releaseCount() {
         return operations.releaseCount();
     }
@@ -275,10 +281,12 @@ public final class RedlockBackend implements LockBackend {
         }
 
         /**
-         * Sets how long one master may take for one request. An attempt takes up to two of these. As long as no majority has answered, a master that
-         * has never answered gets more, for up to 5 s after its first request: 2 s or a quarter of the lease, less two of these.
+         * Sets how long one master may take for one request. An attempt takes up to two of these. As long as no
+         * majority has answered, a master that has never answered gets more time: 2 s or a quarter of the lease, less
+         * two of these, and only for up to 5 s after its first request.
          *
-         * @param each at least 1 ms; default the longer of 50 ms and a hundredth of the lease, but at most a tenth of the lease
+         * @param each at least 1 ms; default the longer of 50 ms and a hundredth of the lease, but at most a tenth of
+         *     the lease
          * @return this
          * @throws IllegalArgumentException if it is shorter
          */
@@ -292,12 +300,12 @@ public final class RedlockBackend implements LockBackend {
         }
 
         /**
-         * Sets what votes and messages call the masters.
+         * Sets the names of the masters in votes and messages.
          *
-         * @param inOrder one for each master, without secrets; default: their {@link LockBackend#name} and position, such as
-         *     {@code redis 3}
+         * @param inOrder one for each master, without secrets; default: their {@link LockBackend#name} and position,
+         *     such as {@code redis 3}
          * @return this
-         * @throws IllegalArgumentException if there are more or fewer
+         * @throws IllegalArgumentException if there are more or fewer names than masters
          */
         public Builder names(List<String> inOrder) {
             if (inOrder.size() != masters.size()) {
@@ -309,20 +317,21 @@ public final class RedlockBackend implements LockBackend {
         }
 
         /**
-         * Sets the listener that is told of each vote when it is decided, on the thread that decided it.
+         * Sets the listener for votes. It receives each vote when it is decided, on the thread that decided it.
          *
-         * @param told never blocks and never throws; default none
+         * @param votes receives them; must not block or throw; default none
          * @return this
          */
-        public Builder listener(Consumer<? super Vote> told) {
-            listener = requireNonNull(told, "told");
+        public Builder listener(Consumer<? super Vote> votes) {
+            listener = requireNonNull(votes, "votes");
             return this;
         }
 
         /**
          * Sets the timer of time limits and pauses.
          *
-         * @param clockAndDelays its {@code now(NANOSECONDS)} must be monotonic; stays the caller's; default: a shared scheduler
+         * @param clockAndDelays its {@code now(NANOSECONDS)} must be monotonic; owned by the caller; default: a shared
+         *     scheduler
          * @return this
          */
         public Builder timer(Scheduler clockAndDelays) {
@@ -341,20 +350,20 @@ public final class RedlockBackend implements LockBackend {
             return this;
         }
 
-        /** The clock that proposed tokens run ahead of; for tests. */
+        /** Sets the wall clock behind the proposed tokens; for tests. */
         Builder wallClock(Clock clock) {
             wallClock = new WallClock(clock);
             return this;
         }
 
-        /** Chance, in [0, 1); for tests. */
+        /** Sets the source of random numbers in [0, 1); for tests. */
         Builder random(DoubleSupplier chance) {
             random = chance;
             return this;
         }
 
         /**
-         * Builds it. Asks nothing yet.
+         * Makes the back end, which has sent no request yet.
          *
          * @return a back end
          */

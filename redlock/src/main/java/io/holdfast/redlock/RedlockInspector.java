@@ -17,7 +17,7 @@ import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Asks the inspectors of all masters. */
+/** Sends each request to the inspectors of all masters. */
 record RedlockInspector(Map<String, LockInspector> masters) implements LockInspector {
 
     @Override
@@ -35,38 +35,40 @@ record RedlockInspector(Map<String, LockInspector> masters) implements LockInspe
     }
 
     private Flux<LockReport> reports(
-            String lockName, String subject, Function<LockInspector, Mono<List<LockReport>>> question) {
-        return Flux.defer(() ->
-                MasterAnswers.ask(questions(question), lockName, subject).flatMapIterable(MasterAnswers::reports));
+            String lockName, String subject, Function<LockInspector, Mono<List<LockReport>>> request) {
+        return Flux.defer(
+                () -> MasterAnswers.send(requests(request), lockName, subject).flatMapIterable(MasterAnswers::reports));
     }
 
     @Override
     public Mono<Boolean> breakHold(String lockName, LockHolder holder) {
         requireNonNull(holder, "holder");
         LockKey key = LockKey.of(holder.kind(), lockName);
-        return Mono.defer(() -> MasterAnswers.ask(
-                        questions(master -> breakAt(master, key.name(), holder)),
+        return Mono.defer(() -> MasterAnswers.send(
+                        requests(master -> breakAt(master, key.name(), holder)),
                         lockName,
                         "break lock '%s'".formatted(Printable.text(lockName)))
-                .map(answers -> answers.told().containsValue(true)));
+                .map(answers -> answers.given().containsValue(true)));
     }
 
-    /** Under the id by which this master knows the claim, which may be another one than at the others. */
+    /**
+     * Breaks the hold under the id by which this master knows the claim. The other masters may know it by another id.
+     */
     private static Mono<Boolean> breakAt(LockInspector master, String lockName, LockHolder holder) {
         String claimId = IdAtMaster.claimId(holder.claimId());
         return master.inspect(lockName)
                 .flatMapIterable(LockReport::holders)
                 .filter(it -> it.kind() == holder.kind()
                         && IdAtMaster.claimId(it.claimId()).equals(claimId))
-                .defaultIfEmpty(holder) // a report does not name all holders
+                .defaultIfEmpty(holder) // a report may leave out some holders
                 .concatMap(it -> master.breakHold(lockName, it))
                 .reduce(false, Boolean::logicalOr);
     }
 
-    private <A> Map<String, Mono<A>> questions(Function<LockInspector, Mono<A>> question) {
-        Map<String, Mono<A>> questions = new LinkedHashMap<>();
-        masters.forEach((name, master) -> questions.put(name, question.apply(master)));
-        return questions;
+    private <A> Map<String, Mono<A>> requests(Function<LockInspector, Mono<A>> request) {
+        Map<String, Mono<A>> requests = new LinkedHashMap<>();
+        masters.forEach((name, master) -> requests.put(name, request.apply(master)));
+        return requests;
     }
 
     @Override

@@ -6,19 +6,19 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * How the masters voted on one claim, as far as it was known when the vote was decided. Immutable.
+ * The votes of the masters on one claim, as far as they were known when the vote was decided. Immutable.
  *
  * @param lockName the lock
- * @param question what they were asked
- * @param outcome what the majority said
- * @param took from the question to the decision
- * @param rounds 2 when the masters granted different tokens and had to be asked for one of them, else 1
- * @param ballots what each master said, in the order in which the masters were given
+ * @param question the request to the masters
+ * @param outcome the answer of the majority
+ * @param took from the request to the decision
+ * @param rounds 2 if the masters granted different tokens and the client sent a second request, else 1
+ * @param ballots the answer of each master, in the order of the masters
  */
 public record Vote(
         String lockName, Question question, Outcome outcome, Duration took, int rounds, List<Ballot> ballots) {
 
-    /** What the masters were asked. */
+    /** The request to the masters. */
     public enum Question {
         /** To grant the lock. */
         ACQUIRE,
@@ -28,13 +28,13 @@ public record Vote(
         RELEASE
     }
 
-    /** What the majority said. */
+    /** The answer of the majority. */
     public enum Outcome {
         /** A majority holds the claim, or held it until its release. */
         YES,
-        /** No majority does; of an acquisition: somebody else has votes that would be needed. */
+        /** No majority holds it. For an acquisition: another claim has votes that this one needs. */
         NO,
-        /** So many failed that it is unknown. */
+        /** So many masters failed that the outcome is unknown. */
         UNKNOWN
     }
 
@@ -42,30 +42,31 @@ public record Vote(
      * Makes the list of ballots immutable.
      *
      * @param lockName the lock
-     * @param question what they were asked
-     * @param outcome what the majority said
-     * @param took from the question to the decision
+     * @param question the request to the masters
+     * @param outcome the answer of the majority
+     * @param took from the request to the decision
      * @param rounds 1 or 2
-     * @param ballots what each master said
+     * @param ballots the answer of each master
      */
     public Vote {
         ballots = List.copyOf(ballots);
     }
 
     /**
-     * Counts the ballots.
+     * Counts the ballots with one answer.
      *
-     * @param answer which ones
-     * @return how many masters said so
+     * @param answer the answer
+     * @return how many masters gave it
      */
     public int count(Ballot.Answer answer) {
         return (int) ballots.stream().filter(it -> it.answer() == answer).count();
     }
 
     /**
-     * For logs.
+     * Returns a text for logs.
      *
-     * @return such as {@code ACQUIRE of lock 'stock/42': NO in 3 ms, 2 of 5 said yes [redis 1 said yes after 1 ms (token 17), …]}
+     * @return such as {@code ACQUIRE of lock 'stock/42': NO in 3 ms, 2 of 5 said yes [redis 1 said yes after 1 ms
+     *     (token 17), …]}
      */
     @Override
     public String toString() {

@@ -37,7 +37,7 @@ class AcquireRoundTest {
         client.mustAcquire(claim);
         assertThat(five.millis() - begin).isEqualTo(5);
         five.passMillis(100);
-        assertThat(five.holding()).as("late yes of a won look").containsExactly(1, 2, 3, 4, 5);
+        assertThat(five.holding()).as("late yes of a won attempt").containsExactly(1, 2, 3, 4, 5);
         assertThat(five.answer(client.backend.release(claim))).isEqualTo(Ownership.HELD);
     }
 
@@ -54,9 +54,9 @@ class AcquireRoundTest {
         assertThat(five.answer(client.backend.release(claim))).isEqualTo(Ownership.HELD);
     }
 
-    /** What docs/decide/capacity.md says it costs. */
+    /** The cost of an operation, as docs/decide/capacity.md says. */
     @Test
-    void eachQuestionIsOneRequestToEachMaster() {
+    void eachOperationIsOneRequestToEachMaster() {
         LockClaim claim = Five.claim();
         client.mustAcquire(claim);
         assertThat(requests()).as("acquire").containsOnly(1);
@@ -76,22 +76,22 @@ class AcquireRoundTest {
         rival.mustAcquire(held);
         client.hung(4, 5);
         long begin = five.millis();
-        assertThat(client.look(Five.claim())).isInstanceOf(LockAttempt.Contended.class);
+        assertThat(client.attempt(Five.claim())).isInstanceOf(LockAttempt.Contended.class);
         assertThat(five.millis() - begin).isZero();
         five.answer(rival.backend.release(held));
     }
 
     @Test
-    void everyYesOfALostAttemptIsUndoneLateOnesToo() {
+    void everyYesToALostAttemptIsUndoneLateOnesToo() {
         rival.down(4, 5);
         LockClaim held = Five.claim();
         rival.mustAcquire(held);
         assertThat(five.holding()).containsExactly(1, 2, 3);
         client.roundTrip(5, Duration.ofMillis(100));
-        assertThat(client.look(Five.claim())).isInstanceOf(LockAttempt.Contended.class);
+        assertThat(client.attempt(Five.claim())).isInstanceOf(LockAttempt.Contended.class);
         assertThat(five.holding()).containsExactly(1, 2, 3);
         five.passMillis(50);
-        assertThat(five.holding()).as("the late one has just granted").containsExactly(1, 2, 3, 5);
+        assertThat(five.holding()).as("the late master has just granted").containsExactly(1, 2, 3, 5);
         five.passMillis(110);
         assertThat(five.holding()).containsExactly(1, 2, 3);
         five.answer(rival.backend.release(held));
@@ -103,7 +103,7 @@ class AcquireRoundTest {
         LockClaim held = Five.claim();
         rival.mustAcquire(held);
         client.wires.get(4).fateOfReply = () -> Wire.Fate.IS_LOST;
-        assertThat(client.look(Five.claim())).isInstanceOf(LockAttempt.Contended.class);
+        assertThat(client.attempt(Five.claim())).isInstanceOf(LockAttempt.Contended.class);
         assertThat(five.holding()).containsExactly(1, 2, 3, 5);
         five.pass(Five.LIMIT.plusMillis(1));
         assertThat(five.holding()).containsExactly(1, 2, 3);
@@ -116,7 +116,7 @@ class AcquireRoundTest {
         client.down(1, 3);
         client.hung(5);
         long begin = five.millis();
-        assertThatThrownBy(() -> client.look(Five.claim()))
+        assertThatThrownBy(() -> client.attempt(Five.claim()))
                 .isInstanceOfSatisfying(
                         LockBackendException.class,
                         error -> assertThat(error.isTransient()).isTrue())
@@ -130,21 +130,21 @@ class AcquireRoundTest {
         assertThat(five.contents()).isEmpty();
     }
 
-    /** As {@code LocalHandOver} does, for a block of tokens. */
+    /** {@code LocalHandOver} does this for a block of tokens. */
     @Test
-    void holderThatAsksForAHigherTokenAndHearsFromTooFewKeepsTheLock() {
+    void holderThatRequestsAHigherTokenAndGetsTooFewAnswersKeepsTheLock() {
         LockClaim claim = Five.claim();
         long token = client.mustAcquire(claim);
         LockClaim higher = claim.withAttempt(2).withTokenFloor(token + 256);
         client.down(1, 3);
         client.hung(5);
 
-        assertThatThrownBy(() -> client.look(higher)).isInstanceOf(LockBackendException.class);
+        assertThatThrownBy(() -> client.attempt(higher)).isInstanceOf(LockBackendException.class);
         client.up();
         five.pass(Five.LIMIT.multipliedBy(2));
 
         assertThat(five.holding()).containsExactly(1, 2, 3, 4, 5);
-        assertThat(client.look(higher.withAttempt(3))).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(client.attempt(higher.withAttempt(3))).isInstanceOf(LockAttempt.Acquired.class);
         assertThat(five.holding()).containsExactly(1, 2, 3, 4, 5);
         assertThat(five.answer(client.backend.release(higher.withAttempt(3)))).isEqualTo(Ownership.HELD);
     }
@@ -153,12 +153,12 @@ class AcquireRoundTest {
     void contentionIsNotMistakenForAFailureNorAFailureForContention() {
         rival.down(3, 4, 5);
         LockClaim onTwo = Five.claim();
-        assertThatThrownBy(() -> rival.look(onTwo)).isInstanceOf(LockBackendException.class);
-        five.answer(five.masters.get(0).tryAcquire(onTwo)); // a vote of somebody who died
+        assertThatThrownBy(() -> rival.attempt(onTwo)).isInstanceOf(LockBackendException.class);
+        five.answer(five.masters.get(0).tryAcquire(onTwo)); // a vote of a client that died
         client.down(4, 5);
-        assertThat(client.look(Five.claim())).isInstanceOf(LockAttempt.Contended.class);
+        assertThat(client.attempt(Five.claim())).isInstanceOf(LockAttempt.Contended.class);
         client.down(3);
-        assertThatThrownBy(() -> client.look(Five.claim())).isInstanceOf(LockBackendException.class);
+        assertThatThrownBy(() -> client.attempt(Five.claim())).isInstanceOf(LockBackendException.class);
         five.answer(five.masters.get(0).release(onTwo));
     }
 
@@ -167,10 +167,10 @@ class AcquireRoundTest {
         for (int millis = 0; millis < 30; millis++) {
             Random random = new Random(millis);
             client.wires.forEach(it -> it.delayNanos = () -> random.nextInt(10_000_000));
-            Disposable look = client.backend.tryAcquire(Five.claim()).subscribe();
+            Disposable attempt = client.backend.tryAcquire(Five.claim()).subscribe();
             five.passMillis(millis);
-            boolean decided = look.isDisposed();
-            look.dispose();
+            boolean decided = attempt.isDisposed();
+            attempt.dispose();
             five.passMillis(400);
             if (!decided) {
                 assertThat(five.contents()).as("cancelled after %d ms", millis).isEmpty();
@@ -179,7 +179,10 @@ class AcquireRoundTest {
         }
     }
 
-    /** The second round, for one token at all masters, begins in the middle; the release follows the cancellation at once. */
+    /**
+     * The second round, for one token at all masters, begins in the middle; the release follows the cancellation at
+     * once.
+     */
     @Test
     void attemptThatIsCancelledAndReleasedAtAnyInstantOfTwoRoundsLeavesNothing() {
         five.masters.get(0).clock.wrongBy = Duration.ofDays(1);
@@ -207,7 +210,7 @@ class AcquireRoundTest {
         five.passMillis(20);
 
         assertThat(attempt.isTerminatedOrCancelled()).isTrue();
-        assertThatThrownBy(() -> client.look(Five.claim())).hasMessageContaining("closed");
+        assertThatThrownBy(() -> client.attempt(Five.claim())).hasMessageContaining("closed");
         five.pass(Five.LEASE.plusSeconds(1));
         assertThat(five.contents()).isEmpty();
     }
@@ -247,7 +250,7 @@ class AcquireRoundTest {
     }
 
     @Test
-    void tokensRiseWhicheverMajorityGrantsAndWhateverTheClocksShow() {
+    void tokensRiseWithAnyMajorityAndAnyClocks() {
         Random random = new Random(7);
         long last = 0;
         for (int round = 0; round < 300; round++) {
@@ -277,7 +280,7 @@ class AcquireRoundTest {
         for (int round = 0; round < 2_000; round++) {
             Five.Client next = clients.get(random.nextInt(3));
             LockClaim claim = Five.claim();
-            if (next.look(claim) instanceof LockAttempt.Acquired) {
+            if (next.attempt(claim) instanceof LockAttempt.Acquired) {
                 five.answer(next.backend.release(claim));
             }
         }
@@ -304,7 +307,7 @@ class AcquireRoundTest {
     }
 
     @Test
-    void voteTellsWhoSaidWhat() {
+    void theTextOfAVoteShowsTheAnswerOfEachMaster() {
         client.down(2);
         client.roundTrip(4, Duration.ofMillis(7));
         client.hung(5);

@@ -19,13 +19,13 @@ import org.junit.jupiter.api.Test;
 
 class ArchitectureTest {
 
-    /** From the top down: a package uses those on the lines below, and none beside it or above. */
+    /** From top to bottom: a package may use those on the lines below, and none beside it or above. */
     private static final List<List<String>> FLOORS =
             List.of(List.of("operation", "inspect"), List.of("watch"), List.of("master", "claim"), List.of("quorum"));
 
     private static final String INTERNAL = "io.holdfast.redlock.internal.";
 
-    /** What a listener is told: values that use nothing here. */
+    /** The values that a listener receives use nothing here. */
     private static final DescribedPredicate<JavaClass> VOTES = DescribedPredicate.describe(
             "are votes", type -> belongToAnyOf(Vote.class, Ballot.class).test(type.getBaseComponentType()));
 
@@ -96,7 +96,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void whatDecidesKnowsNoReactorAndNoThreads() {
+    void theQuorumPackageUsesNoReactorAndNoThreads() {
         noClasses()
                 .that(VOTES.or(resideInAPackage(INTERNAL + "quorum")))
                 .should()

@@ -15,7 +15,7 @@ import reactor.core.Disposables;
 import reactor.core.scheduler.Scheduler;
 import reactor.test.subscriber.TestSubscriber;
 
-/** What another thread may do in the middle of an attempt, done by the same thread at exactly that point. */
+/** The same thread does here, at exact points of an attempt, what another thread may do there. */
 class AttemptRacesTest {
 
     @RegisterExtension
@@ -26,7 +26,7 @@ class AttemptRacesTest {
     private final TestSubscriber<LockAttempt> second = TestSubscriber.create();
     private final LockClaim claim = Five.claim(Five.NAME, Waiting.NOTIFY);
 
-    /** Done once, when the time limit of a poll is taken off: its last answer has been taken, but not been counted. */
+    /** Run once, when the deadline of a poll is removed: its last answer has been taken, but not counted. */
     private Runnable whenAllAnswered = () -> {};
 
     private final RedlockBackend backend = RedlockBackend.builder(client.wires)
@@ -87,7 +87,7 @@ class AttemptRacesTest {
         five.passMillis(110);
         assertThat(second.getReceivedOnNext()).hasSize(1).first().isInstanceOf(LockAttempt.Acquired.class);
         assertThat(five.holding()).containsExactly(3, 4, 5);
-        assertThat(rival.look(Five.claim())).as("no second holder").isInstanceOf(LockAttempt.Contended.class);
+        assertThat(rival.attempt(Five.claim())).as("no second holder").isInstanceOf(LockAttempt.Contended.class);
         releaseAll();
     }
 

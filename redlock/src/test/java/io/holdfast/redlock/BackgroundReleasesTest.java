@@ -46,7 +46,7 @@ class BackgroundReleasesTest {
         assertThat(client.wires.get(0).requests).isEqualTo(before);
     }
 
-    /** As when a server of ours ends many requests at once. */
+    /** A server of the application may cancel many requests at once. */
     @Test
     void thousandsOfAttemptsThatAreCancelledAtOnceLeaveNoVoteAtHealthyMasters() {
         client.wires.forEach(it -> it.delayNanos = () -> 2_000_000);
@@ -90,7 +90,7 @@ class BackgroundReleasesTest {
 
     /** A master that does not answer would cost its client more than the masters that do. */
     @Test
-    void hungMasterIsAskedForOneReleaseAtATimeUntilItAnswers() {
+    void hungMasterGetsOneReleaseAtATimeUntilItAnswers() {
         Masters masters = five.masters(client);
         List<LockClaim> votes = new ArrayList<>();
         for (int i = 0; i < 5_000; i++) {
@@ -122,7 +122,7 @@ class BackgroundReleasesTest {
         assertThat(five.holding()).isEmpty();
     }
 
-    /** Whether they wait for a pause to end or were never sent. */
+    /** Covers releases that wait for the end of a pause, and releases that were never sent. */
     @Test
     void closingSendsEachReleaseThatWaitsOnce() {
         Masters masters = five.masters(client);

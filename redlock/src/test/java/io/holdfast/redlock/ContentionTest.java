@@ -51,13 +51,15 @@ class ContentionTest {
         contenders.forEach(it -> it.locks.close().subscribe());
         time.advanceTimeBy(Duration.ofSeconds(10));
         probe.verify();
-        assertThat(fewest).as("grants of the one that got fewest").isPositive();
+        assertThat(fewest).as("fewest grants of a contender").isPositive();
         assertThat(longest).as("longest wait in ms").isLessThan(RUN.toMillis() / 2);
         assertThat((double) rounds / grants).as("rounds per grant").isLessThan(number + 5);
         masters.forEach(it -> assertThat(it.contents()).isEmpty());
     }
 
-    /** One waiter, one holder: a release is noticed by its message long before the next attempt by the clock. */
+    /**
+     * One waiter, one holder: the waiter notices a release by its message, long before its next attempt by the clock.
+     */
     @Test
     void releaseWakesAWaiterEarly() {
         List<Long> handOffs = new ArrayList<>();

@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A master's first answer takes the time of a connection; that is no reason to count a healthy master as failed. */
+/** A master's first answer takes the time of a connection. A healthy master must not count as failed for that. */
 class FirstContactTest {
 
     private static final Duration CONNECTING = Duration.ofMillis(700);
@@ -26,8 +26,8 @@ class FirstContactTest {
         List.of(numbers).forEach(number -> client.roundTrip(number, time));
     }
 
-    /** In milliseconds, whatever the answer is. */
-    private long look() {
+    /** Returns the milliseconds of an attempt, with any answer. */
+    private long millisOfAnAttempt() {
         long begin = five.millis();
         LockClaim claim = Five.claim();
         five.answer(client.backend
@@ -38,7 +38,7 @@ class FirstContactTest {
         return took;
     }
 
-    private LockClaim heldBySomebodyElseAt(Integer... numbers) {
+    private LockClaim heldByAnotherClaimAt(Integer... numbers) {
         LockClaim other = Five.claim();
         List.of(numbers)
                 .forEach(number -> five.answer(five.masters.get(number - 1).tryAcquire(other)));
@@ -53,7 +53,7 @@ class FirstContactTest {
     void connectingDoesNotCountAgainstTheTimeLimitOfAHealthyMaster() {
         answersTake(CONNECTING, 1, 2, 3, 4, 5);
         LockClaim claim = Five.claim();
-        LockAttempt answer = client.look(claim);
+        LockAttempt answer = client.attempt(claim);
         assertThat(answer).isInstanceOf(LockAttempt.Acquired.class);
         client.up();
         five.answer(client.backend.release(claim));
@@ -62,9 +62,11 @@ class FirstContactTest {
     @Test
     void aMasterThatHangsFromTheBeginningCostsNothingWhileAMajorityAnswers() {
         client.hung(1, 2);
-        assertThat(look()).isZero();
-        LockClaim other = heldBySomebodyElseAt(3);
-        assertThat(look()).as("its vote would be needed, for the usual time").isEqualTo(Five.LIMIT.toMillis());
+        assertThat(millisOfAnAttempt()).isZero();
+        LockClaim other = heldByAnotherClaimAt(3);
+        assertThat(millisOfAnAttempt())
+                .as("its vote would be needed, for the usual time")
+                .isEqualTo(Five.LIMIT.toMillis());
         releaseEverywhere(other);
     }
 
@@ -72,8 +74,8 @@ class FirstContactTest {
     void whenAMajorityHasAnsweredLateTheOthersGetNoMoreTimeThanUsual() {
         answersTake(CONNECTING, 1, 2, 3);
         client.hung(4, 5);
-        LockClaim other = heldBySomebodyElseAt(1);
-        assertThat(look()).isEqualTo(CONNECTING.plus(Five.LIMIT).toMillis());
+        LockClaim other = heldByAnotherClaimAt(1);
+        assertThat(millisOfAnAttempt()).isEqualTo(CONNECTING.plus(Five.LIMIT).toMillis());
         client.up();
         releaseEverywhere(other);
     }
@@ -81,18 +83,18 @@ class FirstContactTest {
     @Test
     void aMajorityThatHangsFromTheBeginningIsGivenUpOnInsideTheOperationTimeout() {
         client.hung(1, 2, 3);
-        assertThatThrownBy(() -> client.look(Five.claim()))
+        assertThatThrownBy(() -> client.attempt(Five.claim()))
                 .isInstanceOf(LockBackendException.class)
                 .hasMessageContaining("no answer within 1400 ms");
         assertThat(five.millis()).isEqualTo(1_400);
         five.pass(FirstContacts.LONGEST);
-        assertThat(look()).as("not new any more").isEqualTo(Five.LIMIT.toMillis());
+        assertThat(millisOfAnAttempt()).as("not new any more").isEqualTo(Five.LIMIT.toMillis());
     }
 
     @Test
     void aMasterThatHasAnsweredOnceHasNoMoreTimeThanUsual() {
-        var unused = look();
+        var unused = millisOfAnAttempt();
         client.hung(1, 2, 3);
-        assertThat(look()).isEqualTo(Five.LIMIT.toMillis());
+        assertThat(millisOfAnAttempt()).isEqualTo(Five.LIMIT.toMillis());
     }
 }

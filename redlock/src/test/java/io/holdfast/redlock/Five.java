@@ -26,7 +26,10 @@ import reactor.core.publisher.Mono;
 import reactor.test.scheduler.VirtualTimeScheduler;
 import reactor.test.subscriber.TestSubscriber;
 
-/** Five masters in virtual time, and clients with wires of their own to each. After each test nothing may be left at any master. */
+/**
+ * Five masters in virtual time, and clients with wires of their own to each. After each test, no master may have
+ * anything left.
+ */
 final class Five implements AfterEachCallback {
 
     static final String NAME = "stock/42";
@@ -78,19 +81,19 @@ final class Five implements AfterEachCallback {
             });
         }
 
-        /** The way there and the way back take half of it each. */
+        /** Takes half of the time for the request and half for the reply. */
         void roundTrip(int number, Duration time) {
             wires.get(number - 1).delayNanos = () -> time.toNanos() / 2;
         }
 
         @CanIgnoreReturnValue
-        LockAttempt look(LockClaim claim) {
+        LockAttempt attempt(LockClaim claim) {
             return answer(backend.tryAcquire(claim));
         }
 
         @CanIgnoreReturnValue
         long mustAcquire(LockClaim claim) {
-            LockAttempt answer = look(claim);
+            LockAttempt answer = attempt(claim);
             assertThat(answer).isInstanceOf(LockAttempt.Acquired.class);
             return ((LockAttempt.Acquired) answer).fencingToken();
         }
@@ -147,7 +150,7 @@ final class Five implements AfterEachCallback {
         return subscriber;
     }
 
-    /** The answer that comes within five seconds of virtual time. */
+    /** Returns the answer, which must come within five seconds of virtual time. */
     @CanIgnoreReturnValue
     <T> T answer(Mono<T> mono) {
         TestSubscriber<T> subscriber = subscribe(mono);
@@ -161,7 +164,7 @@ final class Five implements AfterEachCallback {
         return subscriber.getReceivedOnNext().get(0);
     }
 
-    /** The numbers of the masters at which the lock is held by anybody. */
+    /** Returns the numbers of the masters at which any claim holds the lock. */
     List<Integer> holding() {
         return holding(NAME);
     }
@@ -173,7 +176,7 @@ final class Five implements AfterEachCallback {
                 .toList();
     }
 
-    /** Everything at the masters, such as claims that want to be told. */
+    /** Returns everything at the masters, such as claims that want a hint. */
     List<String> contents() {
         return masters.stream().flatMap(it -> it.contents().stream()).toList();
     }

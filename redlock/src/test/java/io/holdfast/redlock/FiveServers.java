@@ -38,12 +38,12 @@ final class FiveServers implements AfterEachCallback {
     /** Many clients in one JVM share the threads of the driver. */
     private final ClientResources resources = ClientResources.create();
 
-    private final RedisClient looker = RedisClient.create(resources);
+    private final RedisClient observer = RedisClient.create(resources);
 
     /**
-     * Five servers.
+     * Starts five servers.
      *
-     * @param thatKeep so many of them, the last ones, still have their data after a kill and a restart
+     * @param thatKeep how many of them, the last ones, keep their data after a kill and a restart
      */
     FiveServers(int thatKeep) {
         for (int number = 1; number <= 5; number++) {
@@ -74,7 +74,7 @@ final class FiveServers implements AfterEachCallback {
         }
     }
 
-    /** How a client gets to a server. */
+    /** Connects a client to a server directly. */
     Function<Integer, RedisLockBackend.Builder> direct() {
         return number -> at(RedisURI.create(server(number).uri()));
     }
@@ -110,20 +110,20 @@ final class FiveServers implements AfterEachCallback {
         return servers.get(number - 1);
     }
 
-    /** The servers at which somebody holds or wants something. */
+    /** Returns the servers at which any claim holds or waits. */
     List<Integer> holding() {
         return IntStream.rangeClosed(1, 5).filter(it -> !isEmpty(it)).boxed().toList();
     }
 
-    /** Whether nothing is left there but counters and traces, which expire. */
+    /** Whether the server has only counters and tombstones, which expire. */
     boolean isEmpty(int number) {
-        return ask(number, redis -> Records.leftovers(redis).isEmpty());
+        return query(number, redis -> Records.leftovers(redis).isEmpty());
     }
 
-    <T> T ask(int number, Function<RedisCommands<String, String>, T> question) {
+    <T> T query(int number, Function<RedisCommands<String, String>, T> query) {
         try (StatefulRedisConnection<String, String> connection =
-                looker.connect(RedisURI.create(server(number).uri()))) {
-            return question.apply(connection.sync());
+                observer.connect(RedisURI.create(server(number).uri()))) {
+            return query.apply(connection.sync());
         }
     }
 
@@ -164,7 +164,7 @@ final class FiveServers implements AfterEachCallback {
     @Override
     public void afterEach(ExtensionContext context) {
         clients.forEach(it -> it.locks.close().toFuture().join());
-        looker.shutdown(0, 1, TimeUnit.SECONDS);
+        observer.shutdown(0, 1, TimeUnit.SECONDS);
         servers.forEach(RedisServer::close);
         var unused = resources.shutdown(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(5_000);
     }

@@ -13,18 +13,21 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Processes that have just been started, on a busy machine. */
+/** Processes that were just started, on a busy machine. */
 class FreshProcessIT {
 
     private static final int SUCCESSES = 2;
 
-    /** A machine whose processors are busy with other work for so long fails the test, too. */
+    /** The test also fails if the machine's processors are busy with other work for this time. */
     private static final int MOST_TRIES = 20;
 
     @RegisterExtension
     final FiveServers five = new FiveServers();
 
-    /** One that hardly gets a processor may well take longer than any time limit of the library. It is started again. */
+    /**
+     * A process that hardly gets a processor may take longer than any time limit of the library. The test starts it
+     * again.
+     */
     @Test
     void theFirstAttemptOfAProcessDoesNotFailAtHealthyMastersBecauseItHasToConnect() throws Exception {
         int successes = 0;

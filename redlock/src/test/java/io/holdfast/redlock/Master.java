@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/** One master in memory, whose tokens follow a clock of its own as those of Redis do, and which may lose its data. */
+/** One master in memory. Its tokens follow a clock of its own, as those of Redis do, and it may lose its data. */
 final class Master implements ForwardingLockBackend {
 
     final MutableClock clock;
@@ -45,8 +45,8 @@ final class Master implements ForwardingLockBackend {
                 Duration rest = Duration.ofNanos(votesFromNanos - time.now(TimeUnit.NANOSECONDS));
                 return Mono.error(LockBackendException.notYet(claim.key().name(), "in quarantine, on purpose", rest));
             }
-            // A new grant is at least the clock; a held claim keeps its token. (Asking extends it, as the attempt does
-            // anyway.)
+            // A new grant has at least the clock as its token; a held claim keeps its token. (This request extends the
+            // claim, as the attempt does anyway.)
             return store.renew(claim)
                     .map(standing -> standing instanceof Renewal.Held
                             ? claim

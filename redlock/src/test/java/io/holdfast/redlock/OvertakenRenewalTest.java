@@ -26,9 +26,12 @@ class OvertakenRenewalTest {
     private final Sinks.Many<WatchSignal> push = Sinks.many().multicast().onBackpressureBuffer();
     private final List<LockEvent> events = new ArrayList<>();
 
-    /** Two masters are away, and a late signal makes the holder ask. The release is faster than that question at one of the other three. */
+    /**
+     * Two masters are unreachable, and a late signal makes the holder renew. At one of the other three, the release is
+     * faster than that renewal.
+     */
     @Test
-    void renewalThatItsReleaseOvertakesIsUndecidedAndNobodyIsToldOfIt() {
+    void renewalThatItsReleaseOvertakesIsUndecidedAndNotReported() {
         client.down(1, 2);
         LockBackend signalled = new ForwardingLockBackend() {
             @Override

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.publisher.Mono;
 
-/** One master that answers nonsense is one master that is away: the votes of the others stand. */
+/** A master that answers nonsense counts as an unreachable one: the votes of the others stand. */
 class PlausibleAnswersTest {
 
     @RegisterExtension

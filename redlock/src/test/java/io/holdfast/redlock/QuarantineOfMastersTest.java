@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.test.subscriber.TestSubscriber;
 
-/** Masters that were restarted and may not vote yet: no contention, and no reason to give up. */
+/** Masters that were restarted and may not vote yet. That is no contention, and an acquisition goes on waiting. */
 class QuarantineOfMastersTest {
 
     private static final Duration QUARANTINE = Five.LEASE.multipliedBy(3);
@@ -38,7 +38,7 @@ class QuarantineOfMastersTest {
     }
 
     private LockBackendException refused() {
-        return catchThrowableOfType(LockBackendException.class, () -> client.look(Five.claim()));
+        return catchThrowableOfType(LockBackendException.class, () -> client.attempt(Five.claim()));
     }
 
     private int requests() {
@@ -50,28 +50,30 @@ class QuarantineOfMastersTest {
         quarantine(1, 2);
         LockClaim held = Five.claim();
         client.mustAcquire(held);
-        assertThat(client.look(Five.claim())).as("taken").isInstanceOf(LockAttempt.Contended.class);
+        assertThat(client.attempt(Five.claim())).as("taken").isInstanceOf(LockAttempt.Contended.class);
         five.answer(client.backend.release(held));
     }
 
     @Test
-    void aMajorityInQuarantineIsToldAsSuchWithWhoAndForHowLong() {
+    void theErrorNamesTheMastersInQuarantineAndTheTimeToWait() {
         quarantine(1, 2, 3, 4);
         LockBackendException refused = refused();
         assertThat(refused)
                 .hasMessageContainingAll("one abstained", "four abstained", "five said yes")
                 .hasMessageContainingAll("4 of 5 masters may not vote yet", "quarantine", "3 votes", "92000 ms");
         assertThat(refused.isTransient()).isTrue();
-        assertThat(refused.retryAfter()).as("the second is enough").contains(QUARANTINE.plusSeconds(2));
+        assertThat(refused.retryAfter())
+                .as("the vote of the second one is enough")
+                .contains(QUARANTINE.plusSeconds(2));
         assertThat(five.holding()).isEmpty();
     }
 
     @Test
-    void aMasterInQuarantineIsNotAskedToUndoWhatItDidNotDo() {
+    void aMasterInQuarantineGetsNoReleaseOfARefusedAttempt() {
         quarantine(1, 2, 3);
         int before = requests();
         var unused = refused();
-        assertThat(requests() - before).as("five looks, two of them undone").isEqualTo(7);
+        assertThat(requests() - before).as("five attempts, two of them undone").isEqualTo(7);
     }
 
     @Test
@@ -83,18 +85,18 @@ class QuarantineOfMastersTest {
                 .satisfies(error -> assertThat(error.retryAfter()).contains(Duration.ofSeconds(1)));
         client.down(4, 5);
         assertThat(refused().retryAfter())
-                .as("quarantine alone is not what is in the way")
+                .as("quarantine is not the only reason")
                 .isEmpty();
     }
 
     @Test
-    void acquireWaitsThroughTheQuarantineOfAMajorityAndAsksNoMoreThanItMust() {
+    void acquireWaitsThroughTheQuarantineOfAMajorityWithFewAttempts() {
         quarantine(1, 2, 3, 4, 5);
         TestSubscriber<LockLease> acquired =
                 five.subscribe(client.locks.lock(Five.NAME).acquire());
         five.pass(QUARANTINE);
         assertThat(acquired.isTerminated()).isFalse();
-        assertThat(requests()).as("looks in 90 s").isLessThanOrEqualTo(10);
+        assertThat(requests()).as("attempts in 90 s").isLessThanOrEqualTo(10);
 
         five.pass(Duration.ofSeconds(5));
 
@@ -104,7 +106,7 @@ class QuarantineOfMastersTest {
     }
 
     @Test
-    void aWaitThatIsOverInQuarantineIsNoContention() {
+    void aWaitTimeoutInQuarantineIsNoContention() {
         quarantine(1, 2, 3);
         LockClient impatient = LockClient.builder(client.backend)
                 .timer(five.time)
@@ -124,7 +126,7 @@ class QuarantineOfMastersTest {
     }
 
     @Test
-    void aPutBackIsNotTakenByAMasterInQuarantineAndIsAfterIt() {
+    void aMasterRefusesARestorationInQuarantineAndAcceptsItAfterwards() {
         LockClaim held = Five.claim();
         client.mustAcquire(held);
         five.masters.get(0).loseData(Five.LEASE.dividedBy(2));

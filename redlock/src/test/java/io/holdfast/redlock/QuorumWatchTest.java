@@ -28,7 +28,7 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.test.subscriber.TestSubscriber;
 
-/** Waiting, by signals and by attempts. */
+/** How waiters wait, by signals and by attempts. */
 class QuorumWatchTest {
 
     @RegisterExtension
@@ -52,7 +52,7 @@ class QuorumWatchTest {
         return RedlockBackend.builder(masters).timer(timer).closeMasters(false).build();
     }
 
-    /** A master whose watch is what the test makes of it. */
+    /** Makes a master whose watch the test supplies. */
     private static LockBackend watchedBy(LockBackend master, Supplier<Flux<WatchSignal>> watch) {
         return new ForwardingLockBackend() {
             @Override
@@ -67,14 +67,14 @@ class QuorumWatchTest {
         };
     }
 
-    /** The five, with this one in the place of the first. */
+    /** Returns the five masters, with this one in the place of the first. */
     private List<LockBackend> withFirst(LockBackend first) {
         List<LockBackend> members = new ArrayList<>(five.masters);
         members.set(0, first);
         return members;
     }
 
-    /** Masters of a kind that pushes what was not asked for. */
+    /** Makes masters of a kind that pushes grants without an attempt. */
     private List<LockBackend> pushing(List<Sinks.Many<WatchSignal>> pushes) {
         return IntStream.range(0, pushes.size())
                 .mapToObj(i -> watchedBy(five.masters.get(i), pushes.get(i)::asFlux))
@@ -87,7 +87,7 @@ class QuorumWatchTest {
                 .toList();
     }
 
-    /** Fails so many times to watch, then does. */
+    /** Fails to watch this many times, then succeeds. */
     private static class WatchedInTheEnd implements ForwardingLockBackend {
 
         private final LockBackend master;
@@ -122,7 +122,7 @@ class QuorumWatchTest {
     }
 
     @Test
-    void aMasterWhoseWatchFailedIsWatchedAgainAndTellsOfTheRelease() {
+    void aMasterWhoseWatchFailedIsWatchedAgainAndSignalsTheRelease() {
         List<WatchedInTheEnd> members = inTheEnd(3, 3, 0, 0, 0);
         RedlockBackend backend = over(members);
         rival.down(3, 4);
@@ -149,7 +149,7 @@ class QuorumWatchTest {
     }
 
     @Test
-    void aMasterThatCannotBeWatchedIsTriedEverMoreRarelyUntilTheWaiterLeaves() {
+    void aMasterThatCannotBeWatchedIsTriedMoreAndMoreRarelyUntilTheWaiterLeaves() {
         List<WatchedInTheEnd> members = inTheEnd(Integer.MAX_VALUE, 0, 0, 0, 0);
         RedlockBackend backend = over(members);
         Disposable watch = backend.watch(Five.claim()).subscribe();
@@ -162,9 +162,9 @@ class QuorumWatchTest {
         five.subscribe(backend.close());
     }
 
-    /** Such as a server that lets a client subscribe and then cuts it off. */
+    /** A server may let a client subscribe and then cut it off, for example. */
     @Test
-    void aMasterThatTellsThatItWatchesAndFailsAtOnceIsTriedEverMoreRarely() {
+    void aMasterWhoseArmedWatchFailsAtOnceIsWatchedMoreAndMoreRarely() {
         AtomicInteger watched = new AtomicInteger();
         LockBackend fickle = watchedBy(five.masters.get(0), () -> {
             watched.incrementAndGet();
@@ -203,7 +203,7 @@ class QuorumWatchTest {
 
     /** Each attempt that a master fails gives the claim another id there, which is watched at once. */
     @Test
-    void attemptsDoNotAddToThePausesBeforeAMasterThatIsAwayIsWatchedAgain() {
+    void attemptsDoNotLengthenThePausesBeforeAnUnreachableMasterIsWatchedAgain() {
         List<WatchedInTheEnd> members = IntStream.range(0, 5)
                 .<WatchedInTheEnd>mapToObj(
                         i -> new WatchedInTheEnd(five.masters.get(i), i == 0 ? Integer.MAX_VALUE : 0) {
@@ -232,14 +232,14 @@ class QuorumWatchTest {
     }
 
     @Test
-    void releaseIsToldOnceThoughFiveMastersTellIt() {
+    void oneReleaseAtFiveMastersIsOneSignal() {
         LockClaim held = Five.claim();
         rival.mustAcquire(held);
         LockClaim waiting = Five.claim(Five.NAME, Waiting.QUEUE);
         List<Disposable> open = new ArrayList<>();
         List<WatchSignal> signals = watch(waiting, open);
         assertThat(signals).containsExactly(new WatchSignal.Armed());
-        client.look(waiting);
+        client.attempt(waiting);
         five.answer(rival.backend.release(held));
         five.passMillis(10);
         assertThat(signals).containsExactly(new WatchSignal.Armed(), new WatchSignal.Changed());
@@ -248,17 +248,17 @@ class QuorumWatchTest {
     }
 
     @Test
-    void votesThatOthersGiveUpWakeNobodyWhileAMajorityIsHeld() {
+    void votesThatOthersGiveUpWakeNoWaiterWhileAMajorityIsHeld() {
         rival.down(4, 5);
         LockClaim held = Five.claim();
         rival.mustAcquire(held);
         LockClaim waiting = Five.claim(Five.NAME, Waiting.QUEUE);
         List<Disposable> open = new ArrayList<>();
         List<WatchSignal> signals = watch(waiting, open);
-        client.look(waiting);
+        client.attempt(waiting);
         Five.Client third = five.client();
         for (int i = 0; i < 5; i++) {
-            third.look(Five.claim());
+            third.attempt(Five.claim());
             five.passMillis(10);
         }
         assertThat(signals).doesNotContain(new WatchSignal.Changed());
@@ -277,8 +277,8 @@ class QuorumWatchTest {
         LockClaim waiting = Five.claim(Five.NAME, Waiting.QUEUE);
         List<Disposable> open = new ArrayList<>();
         List<WatchSignal> signals = watch(waiting, open);
-        client.look(waiting); // wins 4 and 5, and gives them up
-        client.look(waiting);
+        client.attempt(waiting); // wins 4 and 5, and gives them up
+        client.attempt(waiting);
         five.passMillis(10);
         rival.up();
         assertThat(five.contents().stream()
@@ -307,7 +307,7 @@ class QuorumWatchTest {
     }
 
     @Test
-    void withLockAcquiresAndReleasesWithTwoMastersAway() {
+    void withLockAcquiresAndReleasesWithTwoUnreachableMasters() {
         client.down(1);
         client.hung(3);
         String result =
@@ -341,7 +341,7 @@ class QuorumWatchTest {
     }
 
     @Test
-    void grantThatWasNotAskedForIsGivenBackAndLossesAreCounted() {
+    void grantWithoutAnAttemptIsReleasedAndLossesAreCounted() {
         List<Sinks.Many<WatchSignal>> pushes = threePushes();
         RedlockBackend backend = over(pushing(pushes));
         LockClaim claim = Five.claim();
@@ -376,7 +376,7 @@ class QuorumWatchTest {
                 .hasMessageContaining("gone too");
     }
 
-    /** A timer whose next task is over before the timer has given its handle. */
+    /** A timer whose next task ends before the timer has returned its handle. */
     private static final class HastyTimer implements Scheduler {
 
         private final Scheduler delegate;
@@ -412,9 +412,12 @@ class QuorumWatchTest {
         }
     }
 
-    /** With real threads that happens now and then; the waiter then only looked by its own clock, about once a second. */
+    /**
+     * With real threads that happens now and then; the waiter then only sent attempts by its own clock, about once a
+     * second.
+     */
     @Test
-    void pauseThatIsOverAtOnceDoesNotMakeTheWaiterDeaf() {
+    void pauseThatEndsAtOnceDoesNotStopTheSignals() {
         Sinks.Many<WatchSignal> push = Sinks.many().multicast().onBackpressureBuffer();
         List<LockBackend> masters = IntStream.range(0, 3)
                 .<LockBackend>mapToObj(i -> new ForwardingLockBackend() {
@@ -442,7 +445,7 @@ class QuorumWatchTest {
         TestSubscriber<LockAttempt> underWay = five.subscribe(backend.tryAcquire(claim));
         timer.isInHaste = true;
         push.tryEmitNext(new WatchSignal.Changed()).orThrow();
-        assertThat(signals).as("while it looks").isEmpty();
+        assertThat(signals).as("while its attempt is under way").isEmpty();
         five.pass(Duration.ofMillis(1_410)); // they have never answered, so they get more time
         assertThat(underWay.isTerminatedError()).isTrue();
         assertThat(signals).containsExactly(new WatchSignal.Changed());

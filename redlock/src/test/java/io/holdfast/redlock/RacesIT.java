@@ -17,23 +17,24 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Races of two clients for one lock, while masters are killed and started again, three of them without their data and with the restart rule,
- * two with it and without the rule, and frozen. Within the assumptions: never two valid leases at once, and tokens rise.
+ * Races of two clients for one lock, while masters are killed, started again and frozen. Three masters lose their data
+ * and have the restart rule; two keep it and have no rule. Within the assumptions, two valid leases never overlap, and
+ * tokens rise.
  *
- * <p>{@code -Dholdfast.races=10000} makes more of them; {@code -Dholdfast.seed=…} another order of accidents.
+ * <p>{@code -Dholdfast.races=10000} makes more races; {@code -Dholdfast.seed=…} another order of accidents.
  */
 class RacesIT {
 
     private static final int RACES = Integer.getInteger("holdfast.races", 2_000);
     private static final long SEED = Long.getLong("holdfast.seed", 1);
 
-    /** Races for other locks go on at the same time. */
+    /** How many races for other locks go on at the same time. */
     private static final int NAMES = 24;
 
     private static final int THAT_KEEP_THEIR_DATA = 2;
     private static final Duration LEASE = Duration.ofSeconds(2);
 
-    /** So many races have a holder that renews its lease over an accident. */
+    /** How many races have a holder that renews its lease over an accident. */
     private static final int ONE_IN = 400;
 
     @RegisterExtension
@@ -63,7 +64,7 @@ class RacesIT {
         return number > 5 - THAT_KEEP_THEIR_DATA;
     }
 
-    /** Both want it at once, and both get it in the end. */
+    /** Both clients want the lock at once, and both get it in the end. */
     private Mono<Void> race(Pair clients, String name, ExclusionProbe probe, Random random) {
         return Mono.defer(() -> {
             boolean isLong = random.nextInt(ONE_IN) == 0;
@@ -80,8 +81,8 @@ class RacesIT {
                         lease.fencingToken(),
                         hold.isZero() ? Mono.empty() : Mono.delay(hold).then()))
                 .onErrorResume(LockException.class, error -> {
-                    lost.incrementAndGet(); // such as a lease that could not be renewed for so long: nobody else
-                    // has it before
+                    lost.incrementAndGet(); // a lease that could not be renewed in time, for example: no other client
+                    // had it before
                     return Mono.empty();
                 });
     }
@@ -89,7 +90,7 @@ class RacesIT {
     @Test
     void neverTwoValidLeasesAndRisingTokensWhileMastersAreKilledAndComeBack() {
         Pair clients = new Pair(newClient(), newClient());
-        FiveServers.pause(LEASE.plusSeconds(1)); // they are young
+        FiveServers.pause(LEASE.plusSeconds(1)); // the masters were just started
         long begin = System.nanoTime();
         CompletableFuture<Void> all = Flux.range(0, NAMES)
                 .flatMap(i -> races(clients, i), NAMES)
@@ -123,7 +124,10 @@ class RacesIT {
                 .then(Mono.fromRunnable(probe::verify));
     }
 
-    /** One after the other: the one before votes again, or stays away, so that a majority always can vote. */
+    /**
+     * Makes one accident after the other. The master of the one before votes again or abstains, so a majority can
+     * always vote.
+     */
     private void accident(int number) {
         if (accidents.nextInt(3) == 0) {
             kinds.incrementAndGet(2);

@@ -21,7 +21,7 @@ class RealContentionIT {
 
     private static final Duration HOLD = Duration.ofMillis(5);
 
-    /** Long enough for figures worth printing; goes on until everybody has had the lock. */
+    /** Long enough for useful figures; goes on until each contender has had the lock. */
     private static final Duration AT_LEAST = Duration.ofSeconds(4);
 
     @RegisterExtension
@@ -76,11 +76,11 @@ class RealContentionIT {
 
     private static void print(List<Contender> contenders, Duration time) {
         int grants = contenders.stream().mapToInt(it -> it.grants.get()).sum();
-        List<Vote> looks = contenders.stream()
+        List<Vote> attempts = contenders.stream()
                 .flatMap(it -> it.client.votes.stream())
                 .filter(it -> it.question() == Vote.Question.ACQUIRE)
                 .toList();
-        long splits = looks.stream()
+        long splits = attempts.stream()
                 .filter(it -> it.outcome() == Vote.Outcome.NO && it.count(Ballot.Answer.YES) > 0)
                 .count();
         System.out.printf(
@@ -89,7 +89,7 @@ class RealContentionIT {
                 contenders.size(),
                 grants,
                 time.toMillis(),
-                (double) looks.size() / grants,
+                (double) attempts.size() / grants,
                 (double) splits / grants,
                 contenders.stream()
                                 .mapToLong(it -> it.longestWaitNanos.get())

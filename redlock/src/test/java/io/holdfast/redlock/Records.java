@@ -8,7 +8,10 @@ final class Records {
 
     private Records() {}
 
-    /** Keys of locks that are held or wanted: without counters, records of free mutexes, and tombstones. */
+    /**
+     * Returns the keys of locks that are held, or that a waiter wants: without counters, records of free mutexes, and
+     * tombstones.
+     */
     static List<String> leftovers(RedisCommands<String, String> redis) {
         return redis.keys("*").stream()
                 .filter(key -> !key.endsWith(":token") && !key.contains(":gone"))
@@ -16,7 +19,7 @@ final class Records {
                 .toList();
     }
 
-    /** How long the master still keeps a mutex, in milliseconds; 0 when it is free. */
+    /** Returns how long the master still keeps a mutex, in milliseconds; 0 if it is free. */
     static long leaseLeft(RedisCommands<String, String> redis, String key) {
         String record = String.valueOf(redis.get(key));
         List<String> now = redis.time();

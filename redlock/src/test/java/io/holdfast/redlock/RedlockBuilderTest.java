@@ -99,7 +99,7 @@ class RedlockBuilderTest {
     }
 
     @Test
-    void semaphoreIsRefusedWhenTheLockIsMadeAndWhenItIsAskedFor() {
+    void semaphoreIsRefusedWhenTheLockIsMadeAndWhenItIsAcquired() {
         RedlockBackend backend = RedlockBackend.over(memory(3));
         LockClient client = LockClient.create(backend);
         assertThatThrownBy(() -> client.semaphore("x", 2))
@@ -111,7 +111,7 @@ class RedlockBuilderTest {
         StepVerifier.create(backend.tryAcquire(permit))
                 .verifyErrorSatisfies(error -> assertThat(error)
                         .isInstanceOf(UnsupportedOperationException.class)
-                        .hasMessageContaining("each two can let in a different pair"));
+                        .hasMessageContaining("each two can admit a different pair"));
     }
 
     @Test
@@ -135,7 +135,7 @@ class RedlockBuilderTest {
     }
 
     @Test
-    void closingBeginsWhenItIsCalledAndNotWhenItIsSubscribedTo() {
+    void closingBeginsWithTheCallAndNotWithTheSubscription() {
         List<LockBackend> owned = memory(3);
 
         Mono<Void> ignored = RedlockBackend.over(owned).close();

@@ -26,8 +26,8 @@ class RedlockContractIT {
 
         private final int killed;
         private final List<RedisServer> servers = new ArrayList<>();
-        private final List<RedisClient> lookers = new ArrayList<>();
-        private final List<StatefulRedisConnection<String, String>> looks = new ArrayList<>();
+        private final List<RedisClient> observers = new ArrayList<>();
+        private final List<StatefulRedisConnection<String, String>> views = new ArrayList<>();
         private RedlockBackend backend;
         private RedlockBackend another;
 
@@ -42,13 +42,13 @@ class RedlockContractIT {
             another = made();
             servers.subList(0, killed).forEach(RedisServer::stop);
             for (RedisServer server : servers.subList(killed, 5)) {
-                RedisClient looker = RedisClient.create(server.uri());
-                lookers.add(looker);
-                looks.add(looker.connect());
+                RedisClient observer = RedisClient.create(server.uri());
+                observers.add(observer);
+                views.add(observer.connect());
             }
         }
 
-        /** With a long time limit, since a slow answer is not what this is about. */
+        /** Makes a back end with a long time limit, since these tests are not about slow answers. */
         private RedlockBackend made() {
             return RedlockBackend.builder(masters())
                     .masterTimeLimit(Duration.ofSeconds(3))
@@ -64,8 +64,8 @@ class RedlockContractIT {
         @AfterAll
         void stop() {
             Stream.of(backend, another).forEach(it -> it.close().toFuture().join());
-            looks.forEach(StatefulRedisConnection::close);
-            lookers.forEach(RedisClient::shutdown);
+            views.forEach(StatefulRedisConnection::close);
+            observers.forEach(RedisClient::shutdown);
             servers.forEach(RedisServer::close);
         }
 
@@ -79,7 +79,7 @@ class RedlockContractIT {
             return another;
         }
 
-        /** A real server's time only passes by itself. */
+        /** Sleeps: the time of a real server cannot be set. */
         @Override
         public void passTime(Duration time) {
             try {
@@ -94,7 +94,9 @@ class RedlockContractIT {
             return false;
         }
 
-        /** The last answers of a vote that is decided may be under way: so this attempts until nothing is left, for a while. */
+        /**
+         * The last answers of a decided vote may still be under way. So this checks until nothing is left, for a while.
+         */
         @Override
         public Collection<String> leftovers() {
             long deadline = System.nanoTime() + Duration.ofSeconds(3).toNanos();
@@ -107,7 +109,7 @@ class RedlockContractIT {
         }
 
         private List<String> left() {
-            Stream<String> keys = looks.stream().flatMap(it -> Records.leftovers(it.sync()).stream());
+            Stream<String> keys = views.stream().flatMap(it -> Records.leftovers(it.sync()).stream());
             Stream<String> candidates = Stream.of(backend, another)
                     .filter(it -> it.claimCount() > 0)
                     .map(it -> it.claimCount() + " candidates");

@@ -71,7 +71,7 @@ class RedlockContractTest {
         @Override
         public @Nullable LockInspector inspector() {
             if (failing > 0) {
-                return null; // it asks the stores, which do not fail here
+                return null; // it reads the masters, which do not fail here
             }
             Map<String, LockInspector> inspectors = new LinkedHashMap<>();
             stores.forEach(store -> inspectors.put("memory " + inspectors.size(), store.inspector()));

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
-/** What an operator sees when the masters do not agree, or do not answer. */
+/** The view of an operator when the masters disagree, or do not answer. */
 class RedlockInspectorTest {
 
     private static final LockKey ORDERS = LockKey.of(LockKind.MUTEX, "orders");
@@ -83,7 +83,7 @@ class RedlockInspectorTest {
                 .verifyComplete();
     }
 
-    /** A renewal restores a lease at masters that lost it: not where it was broken. */
+    /** A renewal restores a lease at masters that lost it, but not where it was broken. */
     @Test
     void aLeaseThatIsRenewedWhileItIsBrokenAtOneMasterAfterTheOtherIsNotRestored() {
         RedlockBackend backend = RedlockBackend.over(stores);
@@ -158,14 +158,14 @@ class RedlockInspectorTest {
             StepVerifier.create(question)
                     .expectErrorSatisfies(error -> assertThat(error)
                             .isInstanceOf(LockBackendException.class)
-                            .hasMessageContaining("2 of 5 masters answered, which is no majority"))
+                            .hasMessageContaining("2 of 5 masters answered, which is not a majority"))
                     .verify();
         }
     }
 
-    /** Two of five know it: with the silent one they may be a majority. */
+    /** Two of five know it: with the silent master they may be a majority. */
     @Test
-    void holdersAreNotToldWhenItDependsOnASilentMaster() {
+    void holdersAreAnErrorWhenTheyDependOnASilentMaster() {
         hold("one@a", 0, 1);
         RedlockBackend backend = RedlockBackend.over(stores);
         StepVerifier.create(backend.holders(ORDERS)).verifyComplete();

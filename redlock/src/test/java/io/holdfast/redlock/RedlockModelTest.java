@@ -18,9 +18,9 @@ import reactor.core.publisher.Mono;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /**
- * The whole of it, engine included, in virtual time: clients that acquire, wait, leave, hold and release, over masters that are slow, lose requests and
- * replies, go away and come back, with clocks that show anything. The seed decides the
- * world and the clients; the engine draws its own pauses and ids, so a history may differ from run to run.
+ * The whole library, engine included, in virtual time. Clients acquire, wait, leave, hold and release. Masters are
+ * slow, lose requests and replies, and are unreachable for a time, with clocks that show anything. The seed decides the
+ * world and the clients. The engine draws its own pauses and ids, so a history may differ from run to run.
  */
 class RedlockModelTest {
 
@@ -33,7 +33,7 @@ class RedlockModelTest {
     private static final String NAME = "model";
 
     @Test
-    void neverTwoHoldersAndRisingTokensWhateverTheClocksShow() {
+    void neverTwoHoldersAndRisingTokensWithAnyClocks() {
         int grants = 0;
         for (int seed = FIRST_SEED; seed < FIRST_SEED + HISTORIES; seed++) {
             grants += new History(seed, Duration.ofDays(365), false).run();
@@ -43,7 +43,7 @@ class RedlockModelTest {
     }
 
     @Test
-    void neverTwoHoldersAndRisingTokensWhenMastersLoseTheirDataAndStayAway() {
+    void neverTwoHoldersAndRisingTokensWhenMastersLoseTheirDataAndAbstain() {
         int grants = 0;
         for (int seed = FIRST_SEED; seed < FIRST_SEED + HISTORIES; seed++) {
             grants += new History(seed, Duration.ofMillis(5), true).run();
@@ -106,7 +106,7 @@ class RedlockModelTest {
             return granted.size();
         }
 
-        /** At most two masters at a time, or nobody would get anything; sometimes three, and nobody does. */
+        /** Makes two masters fail at most, so that clients get the lock; sometimes three, and no client does. */
         private void makeTrouble(long now) {
             int master = random.nextInt(5);
             trouble[master] = random.nextBoolean() ? Wire.Fate.IS_LOST : Wire.Fate.IS_REFUSED;
@@ -192,7 +192,7 @@ class RedlockModelTest {
             }
 
             private void hold(LockLease lease) {
-                // Collected, since what is thrown here would only end this subscription.
+                // Collected, since an exception here would only end this subscription.
                 if (lease.fencingToken() <= lastToken) {
                     violations.add("token %d after %d".formatted(lease.fencingToken(), lastToken));
                 }

@@ -44,7 +44,7 @@ class RedlockServersIT {
         List<String> names = servers.stream().map(it -> "port " + it.port()).toList();
         LockClient made = LockClient.builder(RedlockBackend.builder(masters)
                         .names(names)
-                        .masterTimeLimit(Duration.ofMillis(600)) // a busy machine is not what this is about
+                        .masterTimeLimit(Duration.ofMillis(600)) // these tests are not about a busy machine
                         .build())
                 .options(LockOptions.builder()
                         .leaseDuration(Duration.ofSeconds(6))
@@ -83,16 +83,16 @@ class RedlockServersIT {
     }
 
     private static boolean isEmptyButForTraces(RedisServer server) {
-        RedisClient looker = RedisClient.create(server.uri());
-        try (var connection = looker.connect()) {
+        RedisClient observer = RedisClient.create(server.uri());
+        try (var connection = observer.connect()) {
             return Records.leftovers(connection.sync()).isEmpty();
         } finally {
-            looker.shutdown(0, 1, TimeUnit.SECONDS);
+            observer.shutdown(0, 1, TimeUnit.SECONDS);
         }
     }
 
     @Test
-    void twoKilledMastersStopNobodyAndGetTheLeaseBackWhenTheyReturn() throws InterruptedException {
+    void twoKilledMastersStopNoClientAndGetTheLeaseBackWhenTheyReturn() throws InterruptedException {
         LockLease lease = await(client.lock(NAME).acquire());
         // A majority was enough for the lease, and the two may be among it.
         eventually(() -> servers.stream().noneMatch(RedlockServersIT::isEmptyButForTraces));
@@ -123,13 +123,13 @@ class RedlockServersIT {
                 .hasMessageContaining("port %d said yes", servers.get(4).port())
                 .hasMessageContaining("3 of 5 are needed");
         assertThat(Duration.ofNanos(System.nanoTime() - begin))
-                .as("without waiting for anything")
+                .as("without a wait")
                 .isLessThan(Duration.ofSeconds(6));
         eventually(() -> servers.subList(3, 5).stream().allMatch(RedlockServersIT::isEmptyButForTraces));
     }
 
     @Test
-    void twoFrozenMastersStopNobodyAndCostNoTimeLimit() {
+    void twoFrozenMastersStopNoClientAndCostNoTimeLimit() {
         for (int i = 0; i < 20; i++) {
             await(client.lock("warm-up").withLock(Mono.just(1)));
         }
@@ -152,7 +152,7 @@ class RedlockServersIT {
         for (int i = 0; i < 5; i++) {
             LockLease lease = await(client.lock(NAME).acquire());
             CompletableFuture<LockLease> next = rival.lock(NAME).acquire().toFuture();
-            TimeUnit.MILLISECONDS.sleep(300); // so that it waits, for whatever it waits
+            TimeUnit.MILLISECONDS.sleep(300); // so that it waits, by a signal or by the clock
             assertThat(next).isNotDone();
             await(lease.release());
             LockLease won = next.join();

@@ -48,9 +48,12 @@ class ReleaseRoundTest {
         assertThat(release(claim)).isEqualTo(Ownership.NOT_HELD);
     }
 
-    /** A withdrawn attempt makes its master remember the release for half a minute, and the lock's next cycles there cost more. */
+    /**
+     * A withdrawn attempt makes its master remember the release for half a minute, and the lock's next cycles there
+     * cost more.
+     */
     @Test
-    void anAttemptWhoseAnswerIsStillToComeIsFollowedByTheReleaseAndNotWithdrawn() {
+    void theReleaseFollowsAnUnansweredAttemptAndDoesNotWithdrawIt() {
         AtomicInteger withdrawn = new AtomicInteger();
         List<Integer> attempts = new ArrayList<>();
         List<LockBackend> members = IntStream.range(0, 5)
@@ -84,7 +87,7 @@ class ReleaseRoundTest {
         assertThat(withdrawn).hasValue(0);
         assertThat(attempts).containsExactly(1, 1, 1, 1, 1);
         five.pass(Five.LIMIT);
-        assertThat(withdrawn).as("when their time is up").hasValue(2);
+        assertThat(withdrawn).as("when their time limit has passed").hasValue(2);
         five.subscribe(backend.close());
     }
 
@@ -163,7 +166,7 @@ class ReleaseRoundTest {
     }
 
     @Test
-    void releaseIsNotTakenBackByACancellation() {
+    void aCancellationDoesNotStopTheRelease() {
         LockClaim claim = Five.claim();
         client.mustAcquire(claim);
         client.wires.forEach(it -> it.delayNanos = () -> 1_000_000);
@@ -182,7 +185,7 @@ class ReleaseRoundTest {
         five.passMillis(301);
         TestSubscriber<Void> closed = five.subscribe(client.backend.close());
         assertThat(closed.isTerminatedComplete())
-                .as("the hung one is tried again")
+                .as("the hung master gets another request")
                 .isFalse();
         five.pass(Duration.ofSeconds(2));
         assertThat(closed.isTerminatedComplete()).isTrue();
@@ -203,17 +206,17 @@ class ReleaseRoundTest {
                 .hasMessageContaining("two: no answer within 1000 ms");
     }
 
-    /** Two are down, one has undone its vote already, two have not: together that could have been anything. */
+    /** Two are down, one has undone its vote already, two have not: together, any outcome was possible. */
     @Test
     void claimCancelledInFlightIsNotHeldThoughItsVotesAreStillBeingUndone() {
         client.down(1, 2);
         client.roundTrip(4, Duration.ofMillis(50));
         client.roundTrip(5, Duration.ofMillis(50));
         LockClaim claim = Five.claim();
-        Disposable look = client.backend.tryAcquire(claim).subscribe();
+        Disposable attempt = client.backend.tryAcquire(claim).subscribe();
         five.passMillis(30);
-        assertThat(five.holding()).as("granted, not all heard yet").containsExactly(3, 4, 5);
-        look.dispose();
+        assertThat(five.holding()).as("granted, not all answers have arrived").containsExactly(3, 4, 5);
+        attempt.dispose();
         assertThat(five.answer(client.backend.release(claim))).isEqualTo(Ownership.NOT_HELD);
         five.passMillis(100);
         assertThat(five.holding()).isEmpty();
@@ -221,7 +224,7 @@ class ReleaseRoundTest {
     }
 
     @Test
-    void majorityThatIsCountedAfterTheReleaseHoldsNothing() {
+    void aMajorityThatAnswersAfterTheReleaseHoldsNothing() {
         ClaimState state = new ClaimState("one", 5);
         var unused = state.close();
         assertThat(state.held(7, 1_000)).isFalse();

@@ -33,7 +33,7 @@ class RenewalRoundTest {
         five.answer(client.backend.release(claim));
     }
 
-    /** What an operator does who deletes a key. */
+    /** Deletes the keys at these masters, as an operator may do. */
     private void takeAway(LockClaim claim, int... masters) {
         for (int number : masters) {
             five.answer(five.masters.get(number - 1).release(claim));
@@ -52,7 +52,7 @@ class RenewalRoundTest {
     }
 
     @Test
-    void lossOnAMinorityIsNoLossAndIsPutBack() {
+    void lossOnAMinorityIsNoLossAndIsRestored() {
         LockClaim claim = Five.claim();
         client.mustAcquire(claim);
         takeAway(claim, 2, 5);
@@ -63,7 +63,7 @@ class RenewalRoundTest {
     }
 
     @Test
-    void mastersThatWereAwayWhenTheLockWasWonGetItLater() {
+    void mastersThatWereUnreachableWhenTheLockWasWonGetTheLeaseLater() {
         client.down(1, 2);
         LockClaim claim = Five.claim();
         client.mustAcquire(claim);
@@ -75,7 +75,7 @@ class RenewalRoundTest {
     }
 
     @Test
-    void lossOnAMajorityIsALossAtOnceAndIsNotPutBack() {
+    void lossOnAMajorityIsALossAtOnceAndIsNotRestored() {
         LockClaim claim = Five.claim();
         client.mustAcquire(claim);
         takeAway(claim, 1, 3, 5);
@@ -97,9 +97,12 @@ class RenewalRoundTest {
         assertThat(five.holding()).isEmpty();
     }
 
-    /** Answers take their time: of one that comes within the call, the timer tells users when it has sent all renewals. */
+    /**
+     * Answers take their time. For a loss within the call, the engine's timer reports the loss to users after it has
+     * sent all renewals.
+     */
     @Test
-    void holderIsToldOfALossBeforeItsOtherVotesAreReleased() {
+    void holderLearnsOfALossBeforeItsOtherVotesAreReleased() {
         client.wires.forEach(it -> it.delayNanos = () -> 1_000_000);
         LockLease lease = five.answer(client.locks.lock(Five.NAME).acquire());
         List<List<Integer>> whenTold = new ArrayList<>();
@@ -130,7 +133,7 @@ class RenewalRoundTest {
     }
 
     @Test
-    void nothingIsPutBackUnlessAMajorityHasConfirmedTheLease() {
+    void nothingIsRestoredUnlessAMajorityHasConfirmedTheLease() {
         LockClaim claim = Five.claim();
         client.mustAcquire(claim);
         client.down(4, 5);
@@ -143,7 +146,9 @@ class RenewalRoundTest {
         release(claim);
     }
 
-    /** Masters 3 to 5 forget at once and vote at once, against the rules: the other owner is noticed after the fact. */
+    /**
+     * Masters 3 to 5 forget at once and vote at once, against the rules: the client notices the other owner afterwards.
+     */
     @Test
     void leaseThatAnotherOwnerHasInterruptedIsNeverContinued() {
         LockClaim claim = Five.claim();
@@ -176,7 +181,7 @@ class RenewalRoundTest {
     }
 
     @Test
-    void putBackWithALaterTokenLeavesTheLeaseItsOwnAndRaisesTheNextOwners() {
+    void restorationWithALaterTokenKeepsTheTokenOfTheLeaseAndRaisesTheNextOne() {
         LockClaim claim = Five.claim();
         long token = client.mustAcquire(claim);
         takeAway(claim, 1, 2);
@@ -184,7 +189,7 @@ class RenewalRoundTest {
         assertThat(renew(claim)).isInstanceOf(Renewal.Held.class);
         assertThat(five.holding()).containsExactly(1, 2, 3, 4, 5);
         assertThat(client.mustAcquire(claim))
-                .as("the same claim, looked for again")
+                .as("another attempt of the same claim")
                 .isEqualTo(token);
         release(claim);
         LockClaim next = Five.claim();
@@ -193,12 +198,12 @@ class RenewalRoundTest {
     }
 
     @Test
-    void nothingIsPutBackAfterTheLocalDeadline() {
+    void nothingIsRestoredAfterTheLocalDeadline() {
         LockClaim claim = Five.claim();
         client.mustAcquire(claim);
         five.pass(Five.LEASE.minusMillis(100)); // past the deadline, before the masters forget
         takeAway(claim, 1);
-        assertThat(renew(claim)).isInstanceOf(Renewal.Held.class); // the engine does not believe it any more
+        assertThat(renew(claim)).isInstanceOf(Renewal.Held.class); // the engine does not trust it any more
         assertThat(five.holding()).containsExactly(2, 3, 4, 5);
         release(claim);
     }
@@ -235,7 +240,7 @@ class RenewalRoundTest {
                                 .hasMessageContaining("five failed"));
         assertThat(answers.stream().filter(Renewal.Held.class::isInstance)).hasSize(198);
         assertThat(client.wires.get(0).requests - before)
-                .as("one batch, and nothing is put back")
+                .as("one batch, and nothing is restored")
                 .isEqualTo(1);
         client.up();
         claims.forEach(this::release);

@@ -37,7 +37,7 @@ class RestartRuleIT {
     @RegisterExtension
     final FiveServers five = new FiveServers();
 
-    /** With a long time limit: a slow answer is not what this is about. */
+    /** Makes a client with a long time limit: these tests are not about slow answers. */
     private FiveServers.Client client(boolean renews, Function<Integer, RedisLockBackend.Builder> member) {
         return five.client(
                 LockOptions.builder().leaseDuration(LEASE).autoRenew(renews).build(),
@@ -49,7 +49,7 @@ class RestartRuleIT {
         return five.direct().andThen(it -> it.quarantine(time));
     }
 
-    /** A client that the fifth master is out of reach for. */
+    /** Makes a client that cannot reach the fifth master. */
     private FiveServers.Client withoutTheFifth(TcpProxy proxy, Duration quarantine) {
         proxy.refuse();
         return client(
@@ -66,7 +66,10 @@ class RestartRuleIT {
         }
     }
 
-    /** Held by the four that it reaches: on a busy machine one may answer too late, and then it is tried anew. */
+    /**
+     * Acquires the lock at the four masters that the client reaches. On a busy machine one may answer too late; then it
+     * tries again.
+     */
     private LockLease acquired(FiveServers.Client client) {
         AtomicReference<LockLease> held = new AtomicReference<>();
         eventually(() -> {
@@ -78,8 +81,8 @@ class RestartRuleIT {
         return held.get();
     }
 
-    /** Just after a restart, connections are being made anew, and an attempt may fail. */
-    private static Optional<LockLease> look(FiveServers.Client client) {
+    /** Tries once. Right after a restart, connections are being made, and the attempt may fail. */
+    private static Optional<LockLease> attempt(FiveServers.Client client) {
         return await(client.locks
                 .lock(NAME)
                 .tryAcquire()
@@ -88,19 +91,21 @@ class RestartRuleIT {
                 .onErrorReturn(Optional.empty()));
     }
 
-    /** Why there is such a rule. */
+    /** The reason for the rule. */
     @Test
     void withoutARuleTwoMastersThatForgotGiveARivalTheMajority() {
         try (TcpProxy fifth = TcpProxy.inFrontOf(five.server(5))) {
             LockLease lease = acquired(withoutTheFifth(fifth, Duration.ZERO));
             restartEmpty(1, 2);
             FiveServers.Client rival = client(false, five.direct());
-            Optional<LockLease> won = look(rival);
+            Optional<LockLease> won = attempt(rival);
             while (won.isEmpty() && lease.isValid()) {
-                won = look(rival);
+                won = attempt(rival);
             }
             LockLease second = won.orElseThrow();
-            assertThat(lease.isValid()).as("the first still believes").isTrue();
+            assertThat(lease.isValid())
+                    .as("the first client still trusts its lease")
+                    .isTrue();
             assertThat(second.isValid()).as("and so does the second").isTrue();
             assertThat(second.fencingToken()).as("whose token is higher").isGreaterThan(lease.fencingToken());
         }
@@ -110,7 +115,7 @@ class RestartRuleIT {
     void mastersThatForgotDoNotVoteUntilTheLeaseIsOver() {
         try (TcpProxy fifth = TcpProxy.inFrontOf(five.server(5))) {
             FiveServers.Client rival = client(false, quarantined(LEASE));
-            eventually(() -> look(rival).map(RestartRuleIT::release).orElse(false));
+            eventually(() -> attempt(rival).map(RestartRuleIT::release).orElse(false));
             LockLease lease = acquired(withoutTheFifth(fifth, LEASE));
             long restarted = System.nanoTime();
             restartEmpty(1, 2);
@@ -119,9 +124,11 @@ class RestartRuleIT {
             int refused = 0;
             while (second.isEmpty()) {
                 refused++;
-                second = look(rival);
+                second = attempt(rival);
             }
-            assertThat(lease.isValid()).as("the first still believes").isFalse();
+            assertThat(lease.isValid())
+                    .as("the first client does not trust its lease any more")
+                    .isFalse();
             assertThat(second.orElseThrow().fencingToken()).isGreaterThan(lease.fencingToken());
             assertThat(refused).isGreaterThan(1);
             await(second.orElseThrow().release());
@@ -137,7 +144,7 @@ class RestartRuleIT {
     }
 
     private boolean allFiveVote(FiveServers.Client client) {
-        Optional<LockLease> lease = look(client);
+        Optional<LockLease> lease = attempt(client);
         if (lease.isEmpty()) {
             return false;
         }
@@ -152,9 +159,9 @@ class RestartRuleIT {
     }
 
     @Test
-    void mastersThatForgotTakeALeaseBackOnlyWhenTheyMayVoteAgain() {
+    void aLeaseIsRestoredAtMastersThatForgotOnlyWhenTheyMayVoteAgain() {
         FiveServers.Client client = client(true, quarantined(LEASE));
-        eventually(() -> look(client).map(RestartRuleIT::release).orElse(false));
+        eventually(() -> attempt(client).map(RestartRuleIT::release).orElse(false));
         LockLease lease = await(client.locks.lock(NAME).acquire());
         eventually(() -> isRenewedAtAll(lease));
         long restarted = System.nanoTime();
@@ -166,12 +173,12 @@ class RestartRuleIT {
     }
 
     private boolean isRenewedAtAll(LockLease lease) {
-        await(lease.renew().onErrorComplete()); // unknown, on a busy machine
+        await(lease.renew().onErrorComplete()); // the outcome may be unknown, on a busy machine
         return five.holding().size() == 5;
     }
 
     @Test
-    void whatWasGrantedIsRenewedAndReleasedByMastersThatGrantNothing() {
+    void mastersThatGrantNothingStillRenewAndRelease() {
         RedlockBackend free = client(true, five.direct()).backend;
         RedlockBackend barred = client(true, quarantined(Duration.ofHours(1))).backend;
         LockClaim claim = LockClaim.first(LockKey.of(LockKind.MUTEX, NAME), "one", LEASE, Waiting.NONE);

@@ -10,10 +10,10 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** One master hangs: it takes requests and does not answer them. */
+/** One master hangs: it accepts requests and does not answer them. */
 class SilentMasterTest {
 
-    /** What its silence is known after, and what it is tried in a second. */
+    /** How many requests show its silence, and how many it gets in a second. */
     private static final int FEW = 20;
 
     private static final int MANY = 1_000;
@@ -46,7 +46,7 @@ class SilentMasterTest {
     }
 
     @Test
-    void itIsSentFewRequestsHoweverManyLocksAreTaken() {
+    void aSilentMasterGetsFewRequestsForAnyNumberOfLocks() {
         fallsSilent();
         int before = requestsTo(3);
         for (int i = 0; i < MANY; i++) {
@@ -57,7 +57,7 @@ class SilentMasterTest {
     }
 
     @Test
-    void itVotesAgainSoonAfterItAnswersAgain() {
+    void aSilentMasterVotesAgainSoonAfterItAnswers() {
         fallsSilent();
         for (int i = 0; i < MANY; i++) {
             cycle();
@@ -75,7 +75,7 @@ class SilentMasterTest {
     }
 
     @Test
-    void aLeaseThatItHoldsIsKeptByTheOthersAndReleasedThereWhenItIsBack() {
+    void theOtherMastersKeepALeaseOfASilentMasterAndTheReleaseReachesItLater() {
         LockClaim held = Five.claim();
         client.mustAcquire(held);
         client.hung(3);
@@ -91,7 +91,7 @@ class SilentMasterTest {
     }
 
     @Test
-    void whenAMajorityHangsEachOfThemIsAskedSoThatTheLockIsThereAgainAsSoonAsTheyAre() {
+    void whenAMajorityHangsEachMasterGetsRequestsSoTheLockWorksAsSoonAsTheyAnswer() {
         client.hung(1, 2, 3);
         for (int i = 0; i < 5; i++) {
             five.subscribe(client.backend.tryAcquire(Five.claim()).onErrorComplete(LockBackendException.class));

@@ -19,7 +19,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Real masters behind proxies that hold their answers back. What is asserted is the order of times, or a ratio of two in one run. */
+/**
+ * Real masters behind proxies that delay their answers. The tests check the order of times, or a ratio of two in one
+ * run.
+ */
 class SlowMastersIT {
 
     private static final Duration LEASE = Duration.ofSeconds(20);
@@ -40,7 +43,7 @@ class SlowMastersIT {
 
     @AfterEach
     void end() {
-        await(client.locks.close()); // before the proxies, or it would try to connect again
+        await(client.locks.close()); // before the proxies, or the client would connect again
         proxies.forEach(TcpProxy::close);
     }
 
@@ -50,7 +53,7 @@ class SlowMastersIT {
         }
     }
 
-    /** From the subscription to the lease, which is given back and gone everywhere before the next. */
+    /** Returns the time from the subscription to the lease. Releases the lock everywhere before it returns. */
     private Duration acquisition() {
         long begin = System.nanoTime();
         LockLease lease = await(client.locks.lock(NAME).acquire());
@@ -83,14 +86,14 @@ class SlowMastersIT {
                 median(took).toNanos() / 1_000,
                 took.stream().min(Comparator.naturalOrder()).orElseThrow().toNanos() / 1_000,
                 took.stream().max(Comparator.naturalOrder()).orElseThrow().toNanos() / 1_000);
-        assertThat(took).as("not before the third").allMatch(it -> it.compareTo(Duration.ofMillis(40)) >= 0);
+        assertThat(took).as("not before the third answer").allMatch(it -> it.compareTo(Duration.ofMillis(40)) >= 0);
         assertThat(median(took)).as("nor with the fourth").isLessThan(Duration.ofMillis(160));
     }
 
     @Test
     void hungMasterDelaysAnAcquisitionByAFifthAtMost() {
         warmUp();
-        answersTake(75, 75, 75, 75, 75); // a fifth of it is more than a busy machine adds to a median
+        answersTake(75, 75, 75, 75, 75); // a fifth of that is more than a busy machine adds to a median
         List<Duration> healthy = new ArrayList<>();
         List<Duration> hung = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
@@ -108,7 +111,7 @@ class SlowMastersIT {
         assertThat(ratio).as("hung over healthy").isLessThanOrEqualTo(1.2);
     }
 
-    /** As fast as the servers are: the ratio is only printed, since it depends on what else the machine does. */
+    /** As fast as the servers are. The ratio is only printed, since it depends on the other work of the machine. */
     @Test
     void hungMasterCostsNoTimeLimitWhenTheOthersAnswerAtOnce() {
         warmUp();
@@ -126,7 +129,7 @@ class SlowMastersIT {
         assertThat(median(hung)).as("the time limit of a master").isLessThan(LEASE.dividedBy(100));
     }
 
-    /** What a lease says it has left, a majority of the servers keeps for at least as long. */
+    /** A majority of the servers keeps the lock for at least as long as the lease reports. */
     @Test
     void leaseIsNeverEmittedWithLessValidityThanItReports() {
         Duration limit = LEASE.dividedBy(100);
@@ -137,11 +140,11 @@ class SlowMastersIT {
             answersTake(late, late, late, late, late);
             LockLease lease = await(client.locks.lock(NAME).acquire());
             Duration reported = lease.remaining();
-            assertThat(reported).as("the round counts").isLessThan(LEASE.minusMillis(late));
+            assertThat(reported).as("the time of the round is taken off").isLessThan(LEASE.minusMillis(late));
             List<Duration> margins = new ArrayList<>();
             for (int number = 1; number <= 5; number++) {
                 String key = "holdfast:{%s}".formatted(NAME);
-                long keptFor = five.ask(number, redis -> Records.leaseLeft(redis, key + ":mutex"));
+                long keptFor = five.query(number, redis -> Records.leaseLeft(redis, key + ":mutex"));
                 // Read after the server's answer: the lease has less left by now than it had then.
                 margins.add(Duration.ofMillis(keptFor).minus(lease.remaining()));
             }

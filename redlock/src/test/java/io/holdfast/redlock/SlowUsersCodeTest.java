@@ -27,7 +27,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/** While users' code runs on one thread, another thread brings what a master says. It must not wait for that code. */
+/**
+ * While users' code runs on one thread, another thread brings an answer of a master. It must not wait for that code.
+ */
 class SlowUsersCodeTest {
 
     private static final LockClaim CLAIM =
@@ -38,7 +40,7 @@ class SlowUsersCodeTest {
     private final Sinks.One<Renewal> lateRenewal = Sinks.one();
     private Mono<LockAttempt> attempt = Mono.just(new LockAttempt.Acquired(7, CLAIM.lease()));
 
-    /** Of three masters: two answer renewals at once, and the third when the test says so. */
+    /** Two of the three masters answer renewals at once; the third answers when the test lets it. */
     private final RedlockBackend.Builder builder = RedlockBackend.builder(List.of(
                     master(() -> Mono.just(new Renewal.Held(CLAIM.lease()))),
                     master(() -> Mono.just(new Renewal.Held(CLAIM.lease()))),
@@ -52,7 +54,7 @@ class SlowUsersCodeTest {
     }
 
     @Test
-    void theHandlerOfAFailureHoldsNoAnswerUp() {
+    void aSlowErrorHandlerDelaysNoAnswer() {
         attempt = Mono.error(new LockBackendException("stock/42", "not there", true, null));
         List<Throwable> told = new ArrayList<>();
         LockBackend failing = builder.build();
@@ -66,7 +68,7 @@ class SlowUsersCodeTest {
     }
 
     @Test
-    void theListenerOfVotesHoldsNoAnswerUp() {
+    void aSlowVoteListenerDelaysNoAnswer() {
         List<Vote.Question> told = new ArrayList<>();
         LockBackend listened = builder.listener(vote -> {
                     told.add(vote.question());
@@ -80,10 +82,10 @@ class SlowUsersCodeTest {
         assertThat(told).containsExactly(Vote.Question.ACQUIRE, Vote.Question.RENEW);
     }
 
-    /** Fails if that thread waits for a monitor that this one has. */
+    /** Fails if that thread waits for a monitor that the current thread holds. */
     private static void anotherThread(Supplier<Sinks.EmitResult> passesOn) {
         assertThat(CompletableFuture.supplyAsync(passesOn))
-                .as("another thread passes on what a master says")
+                .as("another thread passes on an answer of a master")
                 .succeedsWithin(10, TimeUnit.SECONDS)
                 .isEqualTo(Sinks.EmitResult.OK);
     }

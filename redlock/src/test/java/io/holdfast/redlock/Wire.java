@@ -18,22 +18,23 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The way from one client to one master, in virtual time: each request and each reply takes as long as it is told to, or gets lost. A request is on the wire
- * once it was subscribed to: it arrives, whoever waits for its answer.
+ * The wire between one client and one master, in virtual time. The test decides how long each request and each reply
+ * takes, and whether it gets lost. A request is on the wire once it was subscribed to: it arrives even if its
+ * subscriber cancels.
  */
 final class Wire implements ForwardingLockBackend {
 
-    /** What becomes of the next message. */
+    /** The fate of the next message. */
     enum Fate {
         ARRIVES,
         IS_LOST,
-        /** The sender is told so at once. */
+        /** The sender gets an error at once. */
         IS_REFUSED
     }
 
     private final Scheduler clock;
 
-    /** Who is at the other end; changes when a master comes back without its data. */
+    /** The master at the other end; changes when a master comes back without its data. */
     Supplier<LockBackend> master;
 
     LongSupplier delayNanos = () -> 0;

@@ -10,8 +10,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.context.annotation.Import;
 
 /**
- * Puts the store of {@link TestLocks} in the place of the application's lock back end, in a test with an application context of Spring, such as that of
- * {@code @SpringBootTest}. Inject the {@code TestLocks}, which is in {@linkplain TestLocks#realTime() real time}:
+ * Replaces the application's lock back end by that of {@link TestLocks}, in a test with an application context of
+ * Spring, such as that of {@code @SpringBootTest}. Inject the {@code TestLocks}, which runs in
+ * {@linkplain TestLocks#realTime() real time}:
  *
  * <pre>{@code
  * @SpringBootTest
@@ -29,9 +30,10 @@ import org.springframework.context.annotation.Import;
  * }
  * }</pre>
  *
- * <p>The {@code LockClient} is the application's own, with its properties; {@code holdfast.backend} and the addresses of servers do not matter. After each test that
- * passed, a lock that is still held or waited for fails it, as with any {@link TestLocks}. An application that defines a {@code LockBackend} bean keeps it, and has two
- * then: leave its own out in tests.
+ * <p>The {@code LockClient} is the application's own, with its properties; {@code holdfast.backend} and the addresses
+ * of servers do not matter. After each test that passed, a lock that is still held or waited for fails it, as with any
+ * {@link TestLocks}. If the application defines a {@code LockBackend} bean, the context has two: leave that bean out in
+ * tests.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

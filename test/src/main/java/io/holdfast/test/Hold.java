@@ -5,7 +5,8 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.LossReason;
 
 /**
- * A lock that the code under test holds now: what may happen to it. From {@link TestLocks#held} or {@link TestLocks#onAcquired}.
+ * A lock that the code under test holds now. The test can end or freeze the hold. {@link TestLocks#held} and
+ * {@link TestLocks#onAcquired} give it.
  *
  * <p>Thread-safe.
  */
@@ -20,45 +21,46 @@ public final class Hold {
     }
 
     /**
-     * The lock's name.
+     * Returns the name of the lock.
      *
-     * @return as the code under test has given it
+     * @return the name as given by the code under test
      */
     public String lockName() {
         return claim.lockName();
     }
 
     /**
-     * The token of the code under test.
+     * Returns the token of the code under test.
      *
-     * @return as its lease says
+     * @return the token of its lease
      */
     public long fencingToken() {
         return claim.token();
     }
 
     /**
-     * The code under test loses the lock, and is told: its lease is not valid any more, {@code withLock} cancels its work and fails with
-     * {@link io.holdfast.LockLostException}. The lock is free, or the next waiter's, at once. In {@link TestLocks#onAcquired}, the loss is told when
-     * the work has been subscribed to; in real time, a millisecond after the client began to hand over the lease.
+     * Makes the code under test lose the lock, and signals the loss: its lease is not valid any more, {@code withLock}
+     * cancels its work and fails with {@link io.holdfast.LockLostException}. The lock is free at once, or the next
+     * waiter gets it. In {@link TestLocks#onAcquired}, the loss is signalled after the subscription to the work; in
+     * real time, a millisecond after the client began to emit the lease.
      *
-     * @param reason what the code is told; not {@link LossReason#CLIENT_CLOSED}: close the client to test that
+     * @param reason the reason of the loss; not {@link LossReason#CLIENT_CLOSED}: close the client to test that
      * @throws IllegalStateException if the hold has ended
      * @throws IllegalArgumentException for {@code CLIENT_CLOSED}
      */
     public void lose(LossReason reason) {
         if (requireNonNull(reason, "reason") == LossReason.CLIENT_CLOSED) {
-            throw new IllegalArgumentException(
-                    "no store tells a client that it was closed: close the client to test that");
+            throw new IllegalArgumentException("no back end signals CLIENT_CLOSED: close the client to test that");
         }
         store.lose(claim, reason);
     }
 
     /**
-     * The lease runs out at the store while the code under test stands still, as in a long pause of its JVM, and then goes on: <em>its
-     * lease believes itself valid</em>, its renewals seem to succeed, and its work goes on, while a rival may get the lock with the next token. So a write
-     * of this work must be refused by its fencing token; see {@link TestLocks#wrote} and {@link LockAssert#tokensRise}. The code learns the truth when
-     * it releases: {@code withLock} fails with {@link io.holdfast.LockLostException} then.
+     * Ends the lease at the back end while the code under test is paused, as in a long pause of its JVM. Then the code
+     * goes on: <em>its lease appears valid</em>, its renewals seem to succeed, and its work goes on, while a rival may
+     * get the lock with the next token. So the resource must refuse a write of this work by its fencing token; see
+     * {@link TestLocks#wrote} and {@link LockAssert#tokensRise}. The code detects the loss when it releases:
+     * {@code withLock} fails with {@link io.holdfast.LockLostException} then.
      *
      * @throws IllegalStateException if the hold has ended
      */

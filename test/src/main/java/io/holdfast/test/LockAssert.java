@@ -4,8 +4,9 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.util.List;
 
 /**
- * What a test says of one lock; from {@link TestLocks#assertThat}. If there are a mutex, a read/write lock and a semaphore of that name, it is about all of
- * them. Each method looks at this instant, and throws an {@link AssertionError} that says what there is instead.
+ * Assertions on one lock; {@link TestLocks#assertThat} gives them. If there are a mutex, a read/write lock and a
+ * semaphore of that name, the assertions cover all of them. Each method checks the present state, and throws an
+ * {@link AssertionError} that describes it.
  */
 public final class LockAssert {
 
@@ -18,7 +19,7 @@ public final class LockAssert {
     }
 
     /**
-     * Neither the code under test nor a rival holds it at the store.
+     * Asserts that neither the code under test nor a rival holds the lock at the back end.
      *
      * @return this
      */
@@ -28,7 +29,7 @@ public final class LockAssert {
     }
 
     /**
-     * The code under test holds it at the store. A frozen hold is not there any more.
+     * Asserts that the code under test holds the lock at the back end. A frozen hold does not count.
      *
      * @return this
      */
@@ -38,7 +39,7 @@ public final class LockAssert {
     }
 
     /**
-     * So many acquisitions of the code under test wait for it.
+     * Asserts how many acquisitions of the code under test wait for the lock.
      *
      * @param count the number of waiters
      * @return this
@@ -49,7 +50,8 @@ public final class LockAssert {
     }
 
     /**
-     * The code under test was granted it so many times since the test began. Rivals do not count, and a nested acquisition is no grant.
+     * Asserts how often the code under test was granted the lock since the test began. Grants to rivals do not count,
+     * and a nested acquisition is no grant.
      *
      * @param count the number of grants
      * @return this
@@ -62,8 +64,8 @@ public final class LockAssert {
     }
 
     /**
-     * The resource that the lock guards has accepted no write of a former owner after one of a later owner. The resource, or the stub in its place,
-     * tells of each write that it accepts: {@link TestLocks#wrote}.
+     * Asserts that the resource under the lock has accepted no write of a former owner after a write of a later owner.
+     * The resource, or the stub in its place, reports each accepted write: {@link TestLocks#wrote}.
      *
      * @return this
      */
@@ -78,7 +80,7 @@ public final class LockAssert {
         for (int i = 1; i < tokens.size(); i++) {
             if (tokens.get(i) < tokens.get(i - 1)) {
                 throw new AssertionError(
-                        "lock '%s': a write with token %d was accepted after one with token %d; accepted were, in this order, %s. A former owner has overwritten what a later one wrote: the resource has to refuse it by its token"
+                        "lock '%s': a write with token %d was accepted after one with token %d; the accepted tokens are, in this order, %s. A former owner has overwritten the data of a later one: the resource has to refuse it by its token"
                                 .formatted(name, tokens.get(i), tokens.get(i - 1), tokens));
             }
         }

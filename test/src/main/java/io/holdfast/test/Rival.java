@@ -3,8 +3,8 @@ package io.holdfast.test;
 import io.holdfast.spi.LockClaim;
 
 /**
- * Another process that holds a lock, from {@link TestLocks#holdElsewhere} and its neighbours. It holds until it is released or the test ends, whatever time
- * passes, and does not notice when the store is {@link TestLocks#unavailable}.
+ * Another process that holds a lock; {@link TestLocks#holdElsewhere} and its neighbours give it. It holds until it is
+ * released or the test ends, however much time passes. {@link TestLocks#unavailable} does not affect it.
  *
  * <p>Thread-safe.
  */
@@ -21,24 +21,26 @@ public final class Rival {
     }
 
     /**
-     * The lock's name.
+     * Returns the name of the lock.
      *
-     * @return as given
+     * @return the name as given by the test
      */
     public String lockName() {
         return claim.key().name();
     }
 
     /**
-     * The rival's token: a later owner of the lock gets a greater one.
+     * Returns the rival's token: a later owner of the lock gets a greater one.
      *
-     * @return greater than those of all owners before
+     * @return greater than the tokens of all earlier owners
      */
     public long fencingToken() {
         return fencingToken;
     }
 
-    /** Gives the lock back; the first waiter gets it. Idempotent. In virtual time, the waiter has it when this returns. */
+    /**
+     * Releases the lock; the first waiter gets it. Idempotent. In virtual time, the waiter has it when this returns.
+     */
     public void release() {
         store.release(this);
     }

@@ -10,25 +10,29 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.FluxSink;
 
 /**
- * One claim of the code under test, and what its client knows of it. Thread-safe. It calls no code of others while its monitor is held.
+ * One claim of the code under test, and what its client knows of it. Thread-safe. It calls no foreign code while it
+ * holds its monitor.
  */
 final class SeenClaim {
 
     private final List<FluxSink<WatchSignal>> watches = new ArrayList<>();
 
-    // All below: under the monitor.
+    // The fields below are guarded by the monitor.
     private LockClaim claim;
     private long token;
     private boolean over;
     private boolean frozen;
 
-    /** Whether the client is being told of the grant at this moment. */
+    /** Whether the client is receiving the grant at this moment. */
     private boolean delivering;
 
-    /** Whether the client will report that it hands the lease over: one with {@code deliverOn} does so later, on another thread. */
+    /**
+     * Whether the client will report that it emits the lease: a client with {@code deliverOn} does so later, on another
+     * thread.
+     */
     private boolean handingOver;
 
-    /** To be told when it knows of the grant. */
+    /** A loss to signal when the client has received the grant. */
     private @Nullable LossReason loss;
 
     SeenClaim(LockClaim claim) {
@@ -47,12 +51,12 @@ final class SeenClaim {
         return claim().key().name();
     }
 
-    /** 0 before its grant. */
+    /** Returns the token; 0 before the grant. */
     synchronized long token() {
         return token;
     }
 
-    /** The client has given it up, or knows that it is lost. */
+    /** Returns whether the client has given the claim up, or knows that it is lost. */
     synchronized boolean isOver() {
         return over;
     }
@@ -73,7 +77,10 @@ final class SeenClaim {
         return !over && token == 0;
     }
 
-    /** False if that is known. Else {@link #delivered} follows, and {@link #handedOver} if its client reports events. */
+    /**
+     * Records a grant; returns false if the claim has it already. Otherwise {@link #delivered} follows, and
+     * {@link #handedOver} if its client reports events.
+     */
     synchronized boolean granted(long fencingToken, boolean isReported) {
         if (over || token > 0) {
             return false;
@@ -84,14 +91,14 @@ final class SeenClaim {
         return true;
     }
 
-    /** The client knows of its grant. */
+    /** Called when the client has received its grant. */
     void delivered(Consumer<Runnable> behind) {
-        tell(takeLoss(() -> delivering = false), behind);
+        signal(takeLoss(() -> delivering = false), behind);
     }
 
-    /** The client hands the lease over, on this thread. */
+    /** Called when the client emits the lease, on this thread. */
     void handedOver(Consumer<Runnable> behind) {
-        tell(takeLoss(() -> handingOver = false), behind);
+        signal(takeLoss(() -> handingOver = false), behind);
     }
 
     private synchronized @Nullable LossReason takeLoss(Runnable step) {
@@ -99,24 +106,27 @@ final class SeenClaim {
         if (delivering || handingOver) {
             return null;
         }
-        LossReason told = loss;
+        LossReason due = loss;
         loss = null;
-        return told;
+        return due;
     }
 
-    private void tell(@Nullable LossReason reason, Consumer<Runnable> behind) {
+    private void signal(@Nullable LossReason reason, Consumer<Runnable> behind) {
         if (reason != null) {
-            behind.accept(() -> tell(new WatchSignal.Lost(reason)));
+            behind.accept(() -> signal(new WatchSignal.Lost(reason)));
         }
     }
 
-    /** False if it has ended. */
+    /** Freezes the hold; returns false if it has ended. */
     synchronized boolean freeze() {
         frozen = isHeld();
         return frozen;
     }
 
-    /** Ends it, and tells the client as soon as it has handed the lease over. False if it has ended before. */
+    /**
+     * Ends the hold, and signals the loss as soon as the client has emitted the lease. Returns false if it had ended
+     * before.
+     */
     boolean lose(LossReason reason) {
         synchronized (this) {
             if (over) {
@@ -129,16 +139,16 @@ final class SeenClaim {
                 return true;
             }
         }
-        tell(new WatchSignal.Lost(reason));
+        signal(new WatchSignal.Lost(reason));
         return true;
     }
 
-    void tell(WatchSignal signal) {
-        List<FluxSink<WatchSignal>> told;
+    void signal(WatchSignal signal) {
+        List<FluxSink<WatchSignal>> receivers;
         synchronized (this) {
-            told = List.copyOf(watches);
+            receivers = List.copyOf(watches);
         }
-        told.forEach(watch -> watch.next(signal));
+        receivers.forEach(watch -> watch.next(signal));
     }
 
     synchronized void watchedBy(FluxSink<WatchSignal> watch) {

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends a test that waits for what only an advance of virtual time can bring. Its thread would advance it, and is the one that waits: without this, it
- * waits for ever.
+ * Ends a test that waits for an event that only an advance of virtual time can cause. The waiting thread is the one
+ * that would advance the time: without this class, it waits for ever.
  */
 final class StuckWatch implements AutoCloseable {
 
@@ -23,16 +23,16 @@ final class StuckWatch implements AutoCloseable {
     private final long limitNanos;
     private final Runnable rescue;
 
-    // All below: under the monitor.
+    // The fields below are guarded by the monitor.
 
-    /** Since when the thread has been waiting at each attempt; 0 if it was not at the last one. */
+    /** Since when the thread has been waiting at each check; 0 if it was not waiting at the last one. */
     private long waitingSinceNanos;
 
     private boolean interrupted;
     private boolean closed;
 
     /** Written once, at the start. */
-    private @Nullable ScheduledFuture<?> looks;
+    private @Nullable ScheduledFuture<?> checks;
 
     private StuckWatch(Thread test, Duration limit, Runnable rescue) {
         this.test = test;
@@ -43,16 +43,17 @@ final class StuckWatch implements AutoCloseable {
     /**
      * Watches a thread.
      *
-     * @param rescue what else to do when an interrupt does not end the wait, as that of {@code CompletableFuture.join()}
+     * @param rescue the action when an interrupt does not end the wait, such as that of
+     *     {@code CompletableFuture.join()}
      */
     static StuckWatch start(Thread test, Duration limit, Runnable rescue) {
         StuckWatch watch = new StuckWatch(test, limit, rescue);
         long pause = Math.max(1, watch.limitNanos / 10);
-        watch.looks = TIMER.scheduleAtFixedRate(watch::look, pause, pause, TimeUnit.NANOSECONDS);
+        watch.checks = TIMER.scheduleAtFixedRate(watch::check, pause, pause, TimeUnit.NANOSECONDS);
         return watch;
     }
 
-    private void look() {
+    private void check() {
         boolean isOfNoUse = false;
         synchronized (this) {
             long now = System.nanoTime();
@@ -82,9 +83,9 @@ final class StuckWatch implements AutoCloseable {
     }
 
     /**
-     * The test has ended, in one way or the other.
+     * Handles the end of the test.
      *
-     * @param thrown what it has thrown, or null
+     * @param thrown the exception of the test, or null
      * @throws AssertionError if the test was stuck
      */
     synchronized void failIfStuck(@Nullable Throwable thrown) {
@@ -92,19 +93,19 @@ final class StuckWatch implements AutoCloseable {
             return;
         }
         throw new AssertionError(
-                "the test waited for %s of real time, with block() or a future, for something that did not come; virtual time"
+                "the test waited for %s of real time, with block() or a future, for an event that did not happen; virtual time"
                                 .formatted(Duration.ofNanos(limitNanos))
                         + " stands still meanwhile. Use await(mono) of TestLocks, or subscribe first and advance(time) then,"
                         + " or use TestLocks.realTime()",
                 thrown);
     }
 
-    /** The thread goes on to other tests. */
+    /** Stops watching: the thread goes on to other tests. */
     @Override
     public synchronized void close() {
         closed = true;
-        if (looks != null) {
-            looks.cancel(false);
+        if (checks != null) {
+            checks.cancel(false);
         }
         if (interrupted) {
             boolean unused = Thread.interrupted();

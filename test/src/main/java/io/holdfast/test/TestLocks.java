@@ -41,11 +41,12 @@ import reactor.core.scheduler.Scheduler;
  * }
  * }</pre>
  *
- * <p>After each test that passed, it fails the test if a lock is still held or waited for, and names the lock. Rivals need not be released. Then it begins anew:
- * each test finds an empty store that answers. In an instance field, its clients are closed after each test; in a static field, they live
- * on for the other tests.
+ * <p>After each test that passed, the extension fails it if a lock is still held or waited for, and names the lock. A
+ * test need not release its rivals. Then the extension starts afresh: each test begins without claims, with a back end
+ * that answers. In an instance field, the extension closes its clients after each test; in a static field, they stay
+ * open for the other tests.
  *
- * <p>All kinds of locks are there. The lock of an election is the mutex of its name. Thread-safe.
+ * <p>It has all kinds of locks. The lock of an election is the mutex of its name. Thread-safe.
  */
 public final class TestLocks
         implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback, InvocationInterceptor {
@@ -57,7 +58,7 @@ public final class TestLocks
     private final ConcurrentLinkedQueue<LockClient> clients = new ConcurrentLinkedQueue<>();
     private final LockClient client;
 
-    /** Whether several tests share this; written by JUnit's thread. */
+    /** Whether several tests share this object; written by JUnit's thread. */
     private boolean isShared;
 
     TestLocks(Time time) {
@@ -67,15 +68,18 @@ public final class TestLocks
     }
 
     /**
-     * Time stands still until the test {@linkplain #advance advances} it or {@linkplain #await awaits} a result, and then passes at once: an hour takes no
-     * longer than a second. While a test runs, Reactor's schedulers are on the same time, so {@code Mono.delay} and {@code timeout} of the code under test
-     * need no scheduler. What was made of them before, in a field of the test class, say, is not: make it in the test or in {@code @BeforeEach}. Tests in virtual time
-     * cannot run at one time in one JVM; the second one is refused.
+     * Returns an extension in virtual time. Time stands still until the test {@linkplain #advance advances} it or
+     * {@linkplain #await awaits} a result. Then it passes at once: an hour takes no longer than a second. While a test
+     * runs, Reactor's schedulers use the same time, so {@code Mono.delay} and {@code timeout} of the code under test
+     * need no scheduler. A publisher that was made before, for example in a field of the test class, does not use it:
+     * make it in the test or in {@code @BeforeEach}. Tests in virtual time cannot run concurrently in one JVM; the
+     * second one fails.
      *
-     * <p>Threads of the code's own, such as those of an executor, do not know this time: an hour may pass between two of their steps. Use {@link #realTime} for
-     * such code.
+     * <p>Threads of the code's own, such as those of an executor, do not follow this time: an hour may pass between two
+     * of their steps. Use {@link #realTime} for such code.
      *
-     * <p>Do not {@code block()}: nothing would advance the time. A test that does, or a method around it, fails after 10 s, and is told so.
+     * <p>Do not call {@code block()}: no thread would advance the time. A test that does so, or a method around it,
+     * fails after 10 s, and the message says why.
      *
      * @return a new extension
      */
@@ -84,7 +88,7 @@ public final class TestLocks
     }
 
     /**
-     * Time is that of the JVM: for code that blocks, or that has threads of its own.
+     * Returns an extension in the time of the JVM: for code that blocks, or that has threads of its own.
      *
      * @return a new extension
      */
@@ -93,19 +97,19 @@ public final class TestLocks
     }
 
     /**
-     * The client for the code under test, with default options.
+     * Returns the client for the code under test, with default options.
      *
-     * @return always the same; closed by an extension in an instance field
+     * @return always the same instance; an extension in an instance field closes it
      */
     public LockClient client() {
         return client;
     }
 
     /**
-     * Another client for the code under test, such as one with options of your own, or that of a second instance.
+     * Makes another client for the code under test, for example with options of your own, or for a second instance.
      *
-     * @param settings changes a builder that has the back end and the timer
-     * @return a new client; closed by an extension in an instance field
+     * @param settings changes a builder that has the back end and the timer already
+     * @return a new client; an extension in an instance field closes it
      */
     public LockClient client(UnaryOperator<LockClient.Builder> settings) {
         LockClient made = settings.apply(LockClient.builder(store)
@@ -119,26 +123,27 @@ public final class TestLocks
     }
 
     /**
-     * The back end of the code under test, for a client that is made elsewhere, such as in Spring. Give that client {@link #scheduler} as its timer.
+     * Returns the back end of the code under test, for a client that other code makes, such as Spring. Give that client
+     * {@link #scheduler} as its timer.
      *
-     * @return always the same; its {@code close()} does nothing
+     * @return always the same instance; its {@code close()} does nothing
      */
     public LockBackend backend() {
         return store;
     }
 
     /**
-     * The clock, for code that wants a scheduler.
+     * Returns the clock, for code that needs a scheduler.
      *
-     * @return virtual, or Reactor's own
+     * @return a virtual one, or Reactor's own
      */
     public Scheduler scheduler() {
         return time.scheduler();
     }
 
     /**
-     * Lets virtual time pass, on this thread: what is due meanwhile is done, in its order, when this returns. Called inside a task of the clock, that is done when the
-     * task has ended.
+     * Lets virtual time pass, on this thread. When this method returns, all tasks that became due have run in order. If
+     * it is called inside a task of the clock, those tasks run when that task has ended.
      *
      * @param duration not negative
      * @throws IllegalStateException in real time
@@ -148,13 +153,15 @@ public final class TestLocks
     }
 
     /**
-     * Subscribes, and lets virtual time pass until there is a result, one hour at most. In real time it blocks for 10 s at most.
+     * Subscribes, and lets virtual time pass until there is a result, for at most one hour. In real time it blocks for
+     * at most 10 s.
      *
-     * @param mono subscribed to on this thread
-     * @param <T> of the result
+     * @param mono the publisher; subscribed to on this thread
+     * @param <T> the result
      * @return the result; null if it is empty
-     * @throws RuntimeException what the {@code Mono} failed with; a checked exception is wrapped, as {@code block()} does
-     * @throws AssertionError if there is no result in that time; it was cancelled then. The message tells which locks the code under test waits for
+     * @throws RuntimeException the failure of the {@code Mono}; a checked exception is wrapped, as by {@code block()}
+     * @throws AssertionError if there is no result in that time; the subscription is cancelled then. The message names
+     *     the locks that the code under test waits for
      */
     @CanIgnoreReturnValue
     public <T> @Nullable T await(Mono<T> mono) {
@@ -162,9 +169,9 @@ public final class TestLocks
     }
 
     /**
-     * Another process holds a lock.
+     * Lets another process hold a lock.
      *
-     * @param lockName of a mutex, or of an election, where the rival leads then
+     * @param lockName the name of a mutex, or of an election, where the rival then leads
      * @return the rival
      * @throws IllegalStateException if the lock is held or waited for
      */
@@ -174,9 +181,9 @@ public final class TestLocks
     }
 
     /**
-     * Another process reads.
+     * Lets another process hold a read lock.
      *
-     * @param lockName of a read/write lock
+     * @param lockName the name of a read/write lock
      * @return the rival
      * @throws IllegalStateException if a writer holds it or waits for it
      */
@@ -186,9 +193,9 @@ public final class TestLocks
     }
 
     /**
-     * Another process writes.
+     * Lets another process hold a write lock.
      *
-     * @param lockName of a read/write lock
+     * @param lockName the name of a read/write lock
      * @return the rival
      * @throws IllegalStateException if the lock is held or waited for
      */
@@ -198,13 +205,13 @@ public final class TestLocks
     }
 
     /**
-     * Another process holds permits of a semaphore.
+     * Lets another process hold permits of a semaphore.
      *
-     * @param lockName of a semaphore
-     * @param permits how many the semaphore has, as the code under test says it
+     * @param lockName the name of a semaphore
+     * @param permits the size of the semaphore, as the code under test states it
      * @param taken how many of them the rival takes
      * @return the rival
-     * @throws IllegalStateException if so many are not free
+     * @throws IllegalStateException if too few permits are free
      */
     @CanIgnoreReturnValue
     public Rival permitsElsewhere(String lockName, int permits, int taken) {
@@ -212,10 +219,10 @@ public final class TestLocks
     }
 
     /**
-     * The hold of the code under test.
+     * Returns the hold of the code under test.
      *
-     * @param lockName of any kind of lock
-     * @return what may happen to it
+     * @param lockName the name of any kind of lock
+     * @return the hold, which the test can end or freeze
      * @throws IllegalStateException if the code under test does not hold it, or holds it several times
      */
     public Hold held(String lockName) {
@@ -223,55 +230,56 @@ public final class TestLocks
     }
 
     /**
-     * Does something each time that the code under test gets a lock in this test, <em>before</em> its work begins. A failure of it fails the test at its end.
+     * Runs a callback each time that the code under test gets a lock in this test, <em>before</em> its work begins. If
+     * the callback fails, the test fails at its end.
      *
-     * @param lockName of any kind of lock
-     * @param told gets the hold, on the thread that acquires; it must not block
+     * @param lockName the name of any kind of lock
+     * @param callback gets the hold, on the acquiring thread; it must not block
      */
-    public void onAcquired(String lockName, Consumer<? super Hold> told) {
-        store.onAcquired(lockName, told);
+    public void onAcquired(String lockName, Consumer<? super Hold> callback) {
+        store.onAcquired(lockName, callback);
     }
 
     /**
-     * From now on no request of the code under test is answered: each fails at once with a transient {@link io.holdfast.LockBackendException}, and no signal
-     * comes. Leases go on until they run out.
+     * Makes the back end unreachable: from now on each request of the code under test fails at once with a transient
+     * {@link io.holdfast.LockBackendException}, and no signal arrives. Leases last until they expire.
      */
     public void unavailable() {
         store.away(true);
     }
 
-    /** The end of {@link #unavailable}. */
+    /** Ends {@link #unavailable}. */
     public void available() {
         store.away(false);
         time.settle();
     }
 
     /**
-     * From now on each request is carried out at once and answered after some time.
+     * Delays answers: from now on each request is carried out at once and answered after this time.
      *
-     * @param duration not negative; zero is the beginning. More than the operation timeout of the client, a quarter of the lease and 2 s at most, makes the
-     *     outcome unknown
+     * @param duration not negative; zero at the beginning of a test. A time longer than the operation timeout of the
+     *     client makes the outcome unknown. That timeout is a quarter of the lease by default, and 2 s at most
      */
     public void answersAfter(Duration duration) {
         store.answerTime(duration);
     }
 
     /**
-     * The resource that a lock guards has accepted a write; for {@link LockAssert#tokensRise}. To be called by the resource of the test, such as a stub of a
-     * database, where it accepts the write, with the token that came with it.
+     * Records that the resource under a lock has accepted a write; for {@link LockAssert#tokensRise}. The resource of
+     * the test, such as a stub of a database, calls it where it accepts the write, with the token of that write.
      *
      * @param lockName the lock
-     * @param token of the writer
+     * @param token the token of the writer
      */
     public void wrote(String lockName, long token) {
         store.wrote(lockName, token);
     }
 
     /**
-     * Says something of a lock.
+     * Returns assertions on a lock.
      *
-     * @param lockName of any kind of lock
-     * @return assertions, each of which looks when it is called
+     * @param lockName the name of any kind of lock
+     * @return assertions, each of which checks the state when it is called
      */
     public LockAssert assertThat(String lockName) {
         time.settle();
@@ -369,7 +377,7 @@ public final class TestLocks
         }
     }
 
-    /** It goes on for other tests and test classes: its owner is an application context. */
+    /** Keeps this object for other tests and test classes: its owner is an application context. */
     TestLocks shared() {
         isShared = true;
         return this;

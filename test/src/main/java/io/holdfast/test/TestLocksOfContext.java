@@ -5,7 +5,7 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.test.context.junit.jupiter.SpringExtension;
 
-/** Lets the {@link TestLocks} of the application context look after each test. JUnit makes it. */
+/** Runs the checks of the application context's {@link TestLocks} around each test. JUnit calls the constructor. */
 final class TestLocksOfContext implements BeforeEachCallback, AfterEachCallback {
 
     TestLocksOfContext() {}

@@ -37,8 +37,8 @@ import reactor.core.scheduler.Scheduler;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /**
- * The store of the code under test: one in memory, which rivals reach directly, and the code through this. It knows all claims of the code, and does to
- * them what the test says.
+ * The back end of the code under test. The locks are in memory: rivals reach the memory directly, and the code through
+ * this class. This class knows all claims of the code, and carries out what the test wants.
  */
 final class TestStore implements LockBackend {
 
@@ -54,7 +54,7 @@ final class TestStore implements LockBackend {
     private final Map<String, SeenClaim> claims = new ConcurrentHashMap<>();
     private final Map<String, List<Consumer<? super Hold>>> onAcquired = new ConcurrentHashMap<>();
 
-    /** Locks whose clients report events here. A client that is made elsewhere may not. */
+    /** Locks whose clients report events to this class. A client that other code made may not report. */
     private final Set<String> reported = ConcurrentHashMap.newKeySet();
 
     private final ConcurrentLinkedQueue<Grant> grants = new ConcurrentLinkedQueue<>();
@@ -74,7 +74,7 @@ final class TestStore implements LockBackend {
         memory = InMemoryLockBackend.create(clock);
     }
 
-    // What the code under test asks.
+    // Requests of the code under test.
 
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
@@ -93,7 +93,7 @@ final class TestStore implements LockBackend {
         if (answer instanceof LockAttempt.Acquired acquired) {
             granted(seen, acquired.fencingToken());
         } else if (claim.waiting() == Waiting.NONE && !seen.isHeld()) {
-            ended(seen); // it has left nothing behind
+            ended(seen); // the claim has left nothing behind
         }
     }
 
@@ -103,9 +103,9 @@ final class TestStore implements LockBackend {
         }
         grants.add(new Grant(seen.lockName(), token));
         Hold hold = new Hold(this, seen);
-        for (Consumer<? super Hold> told : onAcquired.getOrDefault(seen.lockName(), List.of())) {
+        for (Consumer<? super Hold> callback : onAcquired.getOrDefault(seen.lockName(), List.of())) {
             try {
-                told.accept(hold);
+                callback.accept(hold);
             } catch (RuntimeException | AssertionError failure) {
                 thrown.add(failure); // it fails the test, not the acquisition
             }
@@ -126,7 +126,7 @@ final class TestStore implements LockBackend {
         });
     }
 
-    /** The claim counts as given up from then on, whatever becomes of the request. */
+    /** From now on the claim counts as given up, whatever the outcome of the request is. */
     @Override
     public Mono<Ownership> release(LockClaim claim) {
         return Mono.defer(() -> {
@@ -182,7 +182,7 @@ final class TestStore implements LockBackend {
         return "test";
     }
 
-    /** Nothing: it goes on for other clients of the same test. */
+    /** Does nothing: other clients of the same test still use the back end. */
     @Override
     public Mono<Void> close() {
         return Mono.empty();
@@ -207,11 +207,15 @@ final class TestStore implements LockBackend {
         } else if (event instanceof LockEvent.Acquired acquired) {
             withToken(acquired.fencingToken()).forEach(it -> it.handedOver(this::aMomentLater));
         } else if (event instanceof LockEvent.Released released) {
-            withToken(released.fencingToken()).forEach(this::ended); // within the least hold time, it is a renewal here
+            // within the least hold time, the client sends a renewal instead of a release
+            withToken(released.fencingToken()).forEach(this::ended);
         }
     }
 
-    /** In virtual time, a client with {@code deliverOn} hands the lease over in the next task: this comes behind it. Outside of tasks, all is done at once. */
+    /**
+     * In virtual time, a client with {@code deliverOn} emits the lease in the next task: this task runs after that.
+     * Outside of tasks, everything runs at once.
+     */
     private void behindTheHandOver(Runnable task) {
         if (isVirtual()) {
             Disposable unused = clock.schedule(() -> clock.schedule(task));
@@ -220,7 +224,9 @@ final class TestStore implements LockBackend {
         }
     }
 
-    /** So much time has the thread that hands the lease over to subscribe to the work. If it is slower, the lease is lost before that. */
+    /**
+     * The emitting thread has this much time to subscribe to the work. If it is slower, the lease is lost before that.
+     */
     private void aMomentLater(Runnable task) {
         Disposable unused = clock.schedule(task, 1, TimeUnit.MILLISECONDS);
     }
@@ -246,15 +252,15 @@ final class TestStore implements LockBackend {
         }
     }
 
-    // What the test does to it.
+    // Actions of the test.
 
     void away(boolean isAway) {
         away = isAway;
         if (!isAway) {
-            // Something may have been missed.
+            // Signals may have been lost.
             claims.values().stream()
                     .filter(it -> !it.isOver() && !it.isFrozen())
-                    .forEach(it -> it.tell(new WatchSignal.Armed()));
+                    .forEach(it -> it.signal(new WatchSignal.Armed()));
         }
     }
 
@@ -265,10 +271,10 @@ final class TestStore implements LockBackend {
         answerTime = time;
     }
 
-    void onAcquired(String lockName, Consumer<? super Hold> told) {
+    void onAcquired(String lockName, Consumer<? super Hold> callback) {
         onAcquired
                 .computeIfAbsent(lockName, name -> new CopyOnWriteArrayList<>())
-                .add(told);
+                .add(callback);
     }
 
     void wrote(String lockName, long token) {
@@ -317,7 +323,7 @@ final class TestStore implements LockBackend {
             return rival;
         }
         throw new IllegalStateException(
-                "lock '%s' cannot be held elsewhere now: %s. Let the rival come first, or freeze() or lose() what holds it"
+                "lock '%s' cannot be held elsewhere now: %s. Make the rival before that, or freeze() or lose() the hold"
                         .formatted(key.name(), describe(key.name())));
     }
 
@@ -325,7 +331,7 @@ final class TestStore implements LockBackend {
         now(memory.release(rival.claim()));
     }
 
-    // What the test sees.
+    // Observations of the test.
 
     List<LockHolder> holders(String lockName) {
         return now(memory.inspector().inspect(lockName).collectList()).stream()
@@ -358,7 +364,7 @@ final class TestStore implements LockBackend {
                 .toList();
     }
 
-    /** What there is to say of a lock, for the message of an assertion. */
+    /** Describes a lock, for the message of an assertion. */
     String describe(String lockName) {
         List<LockHolder> holders = holders(lockName);
         String held = holders.isEmpty()
@@ -377,7 +383,7 @@ final class TestStore implements LockBackend {
                 .formatted(held, frozen, counted(waiters(lockName), "waiter"), grants(lockName));
     }
 
-    /** Which locks the code under test waits for, for the message of an await; empty if there is none. */
+    /** Names the locks that the code under test waits for, for the message of an await; empty if there are none. */
     String waits() {
         return open().filter(SeenClaim::isWaiting)
                 .map(SeenClaim::lockName)
@@ -394,7 +400,7 @@ final class TestStore implements LockBackend {
 
     // The end of a test.
 
-    /** What a test has left behind and what its callbacks have thrown, after a while in which other threads may end it. */
+    /** Returns the claims that a test has left behind, after a time in which other threads may end them. */
     List<String> leftovers(Duration patience) {
         long giveUpNanos = System.nanoTime() + patience.toNanos();
         synchronized (this) {
@@ -433,7 +439,7 @@ final class TestStore implements LockBackend {
                         .formatted(name, claim.token());
     }
 
-    /** Forgets a test: the next one begins with a store that works and that no claim is in. */
+    /** Forgets a test: the next one begins with a back end that answers and has no claims. */
     void reset() {
         away = false;
         answerTime = Duration.ZERO;
@@ -447,13 +453,13 @@ final class TestStore implements LockBackend {
         thrown.clear();
     }
 
-    /** Also of one that was released within its least hold time. */
+    /** Also releases a claim that was released within its least hold time. */
     private void drop(SeenClaim left) {
         now(memory.release(left.claim()));
         boolean unused = left.lose(LossReason.NOT_HELD);
     }
 
-    /** The store in memory answers at once. */
+    /** Returns the answer: the back end in memory answers at once. */
     @CanIgnoreReturnValue
     private static <T> T now(Mono<T> request) {
         List<T> answer = new ArrayList<>(1);

@@ -10,41 +10,42 @@ import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/** How time passes in a test. */
+/** The time of a test. */
 sealed interface Time permits RealTime, VirtualTime {
 
-    /** The clock of the store and the clients. */
+    /** Returns the clock of the back end and the clients. */
     Scheduler scheduler();
 
-    /** A test begins. */
+    /** Called when a test begins. */
     void begin();
 
-    /** It has ended. */
+    /** Called when it has ended. */
     void end();
 
-    /** Lets time pass, and does what is due. */
+    /** Lets time pass, and runs the tasks that become due. */
     void advance(Duration time);
 
-    /** Does what is due now, where nothing else would. */
+    /** Runs the tasks that are due now, if no other thread does. */
     void settle();
 
-    /** How long to wait, in real time, for what another thread is about to do. */
+    /** Returns how long to wait, in real time, for another thread. */
     Duration patience();
 
     /**
-     * The result.
+     * Waits for the result.
      *
-     * @param waits what the code under test waits for at that moment, for the message if there is no result; may be empty
+     * @param waits returns what the code under test waits for at that moment, for the message if there is no result;
+     *     may be empty
      */
     <T> @Nullable T await(Mono<T> mono, Supplier<String> waits);
 
-    /** Lets the closing of a client end: it may have to repeat a release. */
+    /** Waits until the closing of a client ends: it may have to repeat a release. */
     void finish(Mono<Void> closing);
 
     /** Runs a method of a test class. */
     <T> T run(Invocation<T> method) throws Throwable;
 
-    /** The outcome of what is done. */
+    /** Returns the outcome of a completed future. */
     static <T> @Nullable T outcome(CompletableFuture<T> done) {
         try {
             return done.join();

@@ -14,7 +14,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/** Time that passes when the test says so. While a test runs, Reactor's own schedulers are on it too. */
+/** Time that passes when the test advances it. While a test runs, Reactor's own schedulers use it too. */
 final class VirtualTime implements Time {
 
     private static final Duration STEP = Duration.ofMillis(10);
@@ -30,9 +30,9 @@ final class VirtualTime implements Time {
     private final Duration stuckAfter;
 
     /**
-     * Time that stands still.
+     * Makes a time that stands still.
      *
-     * @param stuckAfter how long a test may wait, in real time, for what only an advance of the time can bring
+     * @param stuckAfter how long a test may wait, in real time, for an event that only an advance of the time can cause
      */
     VirtualTime(Duration stuckAfter) {
         this.stuckAfter = stuckAfter;
@@ -61,7 +61,7 @@ final class VirtualTime implements Time {
         }
     }
 
-    /** Returns when the time has come, also if another thread is doing what is due. */
+    /** Returns when the time has passed, even if another thread runs the due tasks. */
     @Override
     public void advance(Duration time) {
         if (time.isNegative()) {
@@ -104,7 +104,7 @@ final class VirtualTime implements Time {
         boolean unused = isDone(closing.toFuture(), LONGEST_CLOSING);
     }
 
-    /** Advances until it is. */
+    /** Advances the time until the result is there. */
     private boolean isDone(CompletableFuture<?> result, Duration longest) {
         settle();
         for (long left = longest.dividedBy(STEP); left > 0 && !result.isDone(); left--) {
@@ -129,7 +129,7 @@ final class VirtualTime implements Time {
         }
     }
 
-    /** A task of the clock that advances it: what is due is done when that task has ended. */
+    /** Returns whether a task of the clock advances it: the due tasks then run when that task has ended. */
     private static boolean isInsideATask() {
         String scheduler = VirtualTimeScheduler.class.getName();
         return Arrays.stream(Thread.currentThread().getStackTrace())

@@ -30,7 +30,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/** What is found after a test, and how the next one begins. JUnit runs the samples. */
+/** The checks at the end of a test, and the state at the beginning of the next one. JUnit runs the samples. */
 class EndOfTestsTest {
 
     static final class Leaks {
@@ -74,11 +74,11 @@ class EndOfTestsTest {
             throw new IllegalStateException("of the test");
         }
 
-        /** Of the test that ran last. */
+        /** The client of the test that ran last. */
         static LockClient client;
 
         @BeforeEach
-        void noteTheClient() {
+        void recordTheClient() {
             client = locks.client();
         }
 
@@ -94,7 +94,7 @@ class EndOfTestsTest {
     }
 
     @Test
-    void whatIsLeftFailsTheTestWithItsName() {
+    void aLeftoverFailsTheTestAndIsNamed() {
         Ran ran = Ran.of(Leaks.class);
 
         assertThat(ran.failure("holds"))
@@ -129,7 +129,7 @@ class EndOfTestsTest {
         static final LockClient CLIENT = LOCKS.client();
 
         @Test
-        void a1LeavesMuch() {
+        void a1LeavesClaims() {
             LOCKS.holdElsewhere("rival");
             LOCKS.onAcquired("x", it -> {
                 throw new IllegalStateException("not in the next test");
@@ -142,7 +142,7 @@ class EndOfTestsTest {
         }
 
         @Test
-        void a2BeginsAnew() {
+        void a2StartsEmpty() {
             LOCKS.assertThat("left").isFree().grants(0);
             LOCKS.await(CLIENT.lock("left").withLock(Mono.just(1)));
             LOCKS.await(CLIENT.lock("rival").withLock(Mono.just(1)));
@@ -152,7 +152,7 @@ class EndOfTestsTest {
         }
 
         @Test
-        void a3HasAClockThatGoesOn() {
+        void a3HasTheSameClock() {
             assertThat(LOCKS.scheduler().isDisposed()).isFalse();
             LOCKS.await(CLIENT.lock("long").withLock(Mono.delay(Duration.ofHours(1))));
             LOCKS.assertThat("long").isFree();
@@ -171,22 +171,22 @@ class EndOfTestsTest {
         class AnotherInner {
 
             @Test
-            void usesItTooAfterTheEndOfTheOther() {
+            void usesItAfterTheEndOfTheOther() {
                 LOCKS.await(CLIENT.lock("left").withLock(Mono.just(1)));
             }
         }
     }
 
     @Test
-    void theNextTestOfAClassFindsAnEmptyStoreAndTheSameClient() {
+    void theNextTestOfAClassHasAnEmptyBackEndAndTheSameClient() {
         Ran ran = Ran.of(Shared.class);
 
-        assertThat(ran.failure("a1LeavesMuch")).hasMessageContaining("'left'");
-        assertThat(ran.passed("a2BeginsAnew")).as("%s", ran).isTrue();
-        assertThat(ran.passed("a3HasAClockThatGoesOn")).as("%s", ran).isTrue();
+        assertThat(ran.failure("a1LeavesClaims")).hasMessageContaining("'left'");
+        assertThat(ran.passed("a2StartsEmpty")).as("%s", ran).isTrue();
+        assertThat(ran.passed("a3HasTheSameClock")).as("%s", ran).isTrue();
         assertThat(ran.passed("usesItToo")).as("%s", ran).isTrue();
-        assertThat(ran.passed("usesItTooAfterTheEndOfTheOther")).as("%s", ran).isTrue();
-        assertThat(Ran.of(Shared.class).passed("a2BeginsAnew"))
+        assertThat(ran.passed("usesItAfterTheEndOfTheOther")).as("%s", ran).isTrue();
+        assertThat(Ran.of(Shared.class).passed("a2StartsEmpty"))
                 .as("again, as by another class that inherits the field")
                 .isTrue();
     }
@@ -220,7 +220,7 @@ class EndOfTestsTest {
         }
 
         @Test
-        void blocksForWhatIsThere() {
+        void blocksForAValueThatIsThere() {
             Mono.just(1).block();
         }
     }
@@ -233,9 +233,9 @@ class EndOfTestsTest {
             assertThat(ran.failure(test))
                     .isInstanceOf(AssertionError.class)
                     .hasMessage(
-                            "the test waited for PT0.3S of real time, with block() or a future, for something that did not come; virtual time stands still meanwhile. Use await(mono) of TestLocks, or subscribe first and advance(time) then, or use TestLocks.realTime()");
+                            "the test waited for PT0.3S of real time, with block() or a future, for an event that did not happen; virtual time stands still meanwhile. Use await(mono) of TestLocks, or subscribe first and advance(time) then, or use TestLocks.realTime()");
         }
-        assertThat(ran.passed("blocksForWhatIsThere")).isTrue();
+        assertThat(ran.passed("blocksForAValueThatIsThere")).isTrue();
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
     }
 
@@ -353,7 +353,7 @@ class EndOfTestsTest {
                     .isEqualTo("done");
         }
 
-        /** A task of the clock takes its time on another thread: the time has come when advance() returns all the same. */
+        /** A task of the clock takes long on another thread. Still, the time has passed when advance() returns. */
         @Test
         void advancesWhileAnotherThreadDoes() throws Exception {
             CountDownLatch inside = new CountDownLatch(1);
@@ -393,7 +393,7 @@ class EndOfTestsTest {
     }
 
     @Test
-    void otherThreadsNeitherHangNorGetLost() {
+    void otherThreadsNeitherHangNorMissATask() {
         Ran ran = Ran.of(Threads.class);
         assertThat(ran.results())
                 .hasSize(4)
@@ -434,7 +434,7 @@ class EndOfTestsTest {
             LockLease unused = locks.client().lock("r").acquire().block();
         }
 
-        /** The work ends on another thread, a moment after the test has. */
+        /** The work ends on another thread, shortly after the test has ended. */
         @Test
         void endsSoon() {
             Disposable unused = locks.client()

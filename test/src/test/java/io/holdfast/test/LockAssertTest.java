@@ -8,7 +8,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Each assertion fails when it should, and says what there is instead. */
+/** Each assertion fails when it should, and describes the present state. */
 class LockAssertTest {
 
     @RegisterExtension
@@ -48,7 +48,7 @@ class LockAssertTest {
     }
 
     @Test
-    void aFrozenHoldIsNotThere() {
+    void aFrozenHoldDoesNotCount() {
         LockLease lease = acquired();
         lock().isHeld();
         locks.held("stock/42").freeze();
@@ -86,7 +86,7 @@ class LockAssertTest {
     }
 
     @Test
-    void aWriteOfAFormerOwnerIsFound() {
+    void aWriteOfAFormerOwnerIsDetected() {
         fails(
                 () -> lock().tokensRise(),
                 "no write under lock 'stock/42' was noted: let the resource of your test call wrote(\"stock/42\", token) for each write that it accepts");
@@ -98,22 +98,22 @@ class LockAssertTest {
         locks.wrote("stock/42", 4);
         fails(
                 () -> lock().tokensRise(),
-                "lock 'stock/42': a write with token 4 was accepted after one with token 5; accepted were, in this order, [3, 3, 5, 4]. A former owner has overwritten what a later one wrote: the resource has to refuse it by its token");
+                "lock 'stock/42': a write with token 4 was accepted after one with token 5; the accepted tokens are, in this order, [3, 3, 5, 4]. A former owner has overwritten the data of a later one: the resource has to refuse it by its token");
     }
 
     @Test
-    void whatIsNotHeldCannotBeLost() {
+    void aFreeLockCannotBeLost() {
         refused(
                 () -> locks.held("stock/42"),
                 "the code under test has 0 holds of lock 'stock/42', where one is needed: it is free; 0 waiters of the code under test; granted to it with tokens []");
     }
 
     @Test
-    void aRivalThatComesTooLateIsTold() {
+    void aRivalCannotHoldALockThatIsHeld() {
         LockLease lease = acquired();
         refused(
                 () -> locks.holdElsewhere("stock/42"),
-                "lock 'stock/42' cannot be held elsewhere now: the code under test holds it with token 1; 0 waiters of the code under test; granted to it with tokens [1]. Let the rival come first, or freeze() or lose() what holds it");
+                "lock 'stock/42' cannot be held elsewhere now: the code under test holds it with token 1; 0 waiters of the code under test; granted to it with tokens [1]. Make the rival before that, or freeze() or lose() the hold");
         locks.await(lease.release());
     }
 

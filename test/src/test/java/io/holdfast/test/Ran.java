@@ -11,7 +11,7 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
-/** How the tests of a class ended that JUnit has run, and the containers of tests that failed. */
+/** The results of the tests of a class that JUnit has run, and of containers of tests that failed. */
 record Ran(Map<String, TestExecutionResult> results) {
 
     static Ran of(Class<?> sample) {
@@ -34,7 +34,7 @@ record Ran(Map<String, TestExecutionResult> results) {
         return results.get(test).getStatus() == TestExecutionResult.Status.SUCCESSFUL;
     }
 
-    /** Why it failed. */
+    /** Returns why a test failed. */
     Throwable failure(String test) {
         return results.get(test).getThrowable().orElseThrow(() -> new AssertionError(test + " did not fail"));
     }

@@ -19,7 +19,7 @@ import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.context.annotation.Configuration;
 import reactor.core.publisher.Mono;
 
-/** In an application of Spring Boot whose properties choose a server, which is not there. JUnit runs the samples. */
+/** An application of Spring Boot whose properties choose a server that does not run. JUnit runs the samples. */
 class SpringTest {
 
     @Configuration(proxyBeanMethods = false)
@@ -48,9 +48,10 @@ class SpringTest {
     static final class First extends Sample {
 
         @Test
-        void a1RivalIsInTheWay() {
+        void a1ARivalHoldsTheLock() {
             Rival rival = locks.holdElsewhere("stock/42");
-            assertThatThrownBy(() -> work().block()).isInstanceOf(LockTimeoutException.class); // a property says when
+            // a property sets the wait timeout
+            assertThatThrownBy(() -> work().block()).isInstanceOf(LockTimeoutException.class);
             rival.release();
             assertThat(work().block()).isEqualTo("done");
             locks.assertThat("stock/42").isFree().grants(1);
@@ -68,7 +69,7 @@ class SpringTest {
         }
 
         @Test
-        void a4BeginsAnew() {
+        void a4StartsEmpty() {
             locks.assertThat("left").isFree();
             assertThat(client.lock("left").withLock(Mono.just("done")).block()).isEqualTo("done");
             assertThat(work().block()).isEqualTo("done");
@@ -87,7 +88,7 @@ class SpringTest {
         }
     }
 
-    /** Has the context of the first. */
+    /** Uses the same context as {@link First}. */
     static final class Second extends Sample {
 
         @Test
@@ -103,14 +104,15 @@ class SpringTest {
     }
 
     @Test
-    void theApplicationsClientIsOnTheStoreOfTheTest() {
+    void theApplicationsClientUsesTheBackEndOfTheTest() {
         Ran first = Ran.of(First.class);
         Ran second = Ran.of(Second.class);
 
         assertThat(first.failure("a3LeavesALock"))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining("lock 'left' is still held with token ");
-        for (String test : new String[] {"a1RivalIsInTheWay", "a2IsLost", "a4BeginsAnew", "a5IsHeldForTheLeastTime"}) {
+        for (String test :
+                new String[] {"a1ARivalHoldsTheLock", "a2IsLost", "a4StartsEmpty", "a5IsHeldForTheLeastTime"}) {
             assertThat(first.results().get(test).getThrowable()).as(test).isEmpty();
         }
         assertThat(second.results().get("goesOn").getThrowable()).isEmpty();

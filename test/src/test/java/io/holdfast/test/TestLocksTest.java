@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** What a test can do with locks in virtual time. */
+/** A test controls locks in virtual time. */
 class TestLocksTest {
 
     private static final String NAME = "stock/42";
@@ -34,7 +34,7 @@ class TestLocksTest {
     @RegisterExtension
     final TestLocks locks = TestLocks.virtualTime();
 
-    /** Made before a test begins, as the fields of users are. */
+    /** Made before a test begins, like the fields of users. */
     private final LockClient client = locks.client();
 
     private final AtomicBoolean cancelled = new AtomicBoolean();
@@ -76,7 +76,7 @@ class TestLocksTest {
     }
 
     @Test
-    void aWaitThatIsTooLongTimesOutInVirtualTime() {
+    void aWaitTimesOutInVirtualTime() {
         locks.holdElsewhere(NAME);
         CompletableFuture<String> result = work(Duration.ZERO).toFuture();
 
@@ -91,7 +91,7 @@ class TestLocksTest {
     }
 
     @Test
-    void aRivalHoldsForAnyTimeAlsoWhenTheStoreIsAwayForTheCode() {
+    void aRivalHoldsForAnyTimeEvenIfTheBackEndIsUnreachableForTheCode() {
         locks.unavailable();
         locks.holdElsewhere(NAME);
         locks.advance(Duration.ofDays(2));
@@ -101,7 +101,7 @@ class TestLocksTest {
     }
 
     @Test
-    void awaitGivesTheResultNothingOrTheError() {
+    void awaitReturnsTheResultOrNullOrThrowsTheError() {
         locks.holdElsewhere(NAME);
         assertThat(locks.await(Mono.delay(Duration.ofMinutes(50)).thenReturn("late")))
                 .isEqualTo("late");
@@ -116,7 +116,7 @@ class TestLocksTest {
     }
 
     @Test
-    void anAwaitWithoutAResultTellsWhichLockIsWaitedFor() {
+    void anAwaitWithoutAResultNamesTheLockThatTheCodeWaitsFor() {
         locks.holdElsewhere(NAME);
 
         assertThatThrownBy(() -> locks.await(client.lock(NAME).acquire()))
@@ -161,18 +161,20 @@ class TestLocksTest {
                                 .formatted(hold.fencingToken()));
     }
 
-    /** It has ended when the loss is told; the release finds it out. */
+    /** The work has ended when the loss is signalled; the release detects the loss. */
     @Test
-    void workThatIsOverAtOnceFailsWithTheLossToo() {
+    void workThatEndsAtOnceFailsWithTheLossToo() {
         locks.onAcquired(NAME, it -> it.lose(LossReason.NOT_HELD));
 
         assertThatThrownBy(() -> locks.await(client.lock(NAME).withLock(Mono.just("done"))))
                 .isInstanceOf(LockLostException.class);
     }
 
-    /** Its lease is handed over in a task of that scheduler: a loss before that would only make it try again. */
+    /**
+     * Its lease is emitted in a task of that scheduler: after a loss before that, it would only send another attempt.
+     */
     @Test
-    void theLossOfAClientThatDeliversElsewhereIsToldToo() {
+    void aClientWithDeliverOnGetsTheLossToo() {
         LockClient elsewhere = locks.client(it -> it.deliverOn(locks.scheduler()));
         AtomicInteger grants = new AtomicInteger();
         locks.onAcquired(NAME, it -> {
@@ -202,14 +204,14 @@ class TestLocksTest {
     }
 
     @Test
-    void onlyAClosedClientTellsThatItWasClosed() {
+    void clientClosedIsNoReasonForAHoldToBeLost() {
         LockLease lease = locks.await(client.lock(NAME).acquire());
         assertThatThrownBy(() -> locks.held(NAME).lose(LossReason.CLIENT_CLOSED))
                 .isInstanceOf(IllegalArgumentException.class);
         locks.await(lease.release());
     }
 
-    /** The user's fencing is what is tested: the zombie believes itself the owner for as long as it works. */
+    /** Tests the user's fencing: the frozen holder believes that it owns the lock for as long as it works. */
     @Test
     void aFrozenHolderWorksOnUnderAnOldTokenWhileARivalHoldsTheLock() {
         List<LockLease> leases = new ArrayList<>();
@@ -250,7 +252,7 @@ class TestLocksTest {
     }
 
     @Test
-    void aFrozenHolderThatWakesLearnsOfItsLoss() {
+    void aFrozenHolderDetectsItsLossAtItsRelease() {
         CompletableFuture<String> result = work(Duration.ofSeconds(10)).toFuture();
         Hold hold = locks.held(NAME);
         hold.freeze();
@@ -261,7 +263,7 @@ class TestLocksTest {
     }
 
     @Test
-    void aCallbackComesBeforeTheWorkOnceForEachGrant() {
+    void aCallbackRunsBeforeTheWorkOnceForEachGrant() {
         List<String> order = new ArrayList<>();
         locks.onAcquired(NAME, it -> order.add("granted " + it.lockName()));
         Mono<String> work = client.lock(NAME).withLock(Mono.fromCallable(() -> {
@@ -276,7 +278,7 @@ class TestLocksTest {
     }
 
     @Test
-    void anAbsentStoreFailsRequestsAndTheLeaseRunsOut() {
+    void anUnreachableBackEndFailsRequestsAndTheLeaseExpires() {
         CompletableFuture<String> result = work(Duration.ofMinutes(10)).toFuture();
         locks.unavailable();
 
@@ -290,7 +292,7 @@ class TestLocksTest {
     }
 
     @Test
-    void aShortAbsenceIsSurvivedAndAGrantThatCameMeanwhileIsFound() {
+    void aWaiterSurvivesAShortOutageAndFindsAGrantOfThatTime() {
         CompletableFuture<String> holder = work(Duration.ofSeconds(1)).toFuture();
         CompletableFuture<LockLease> waiter = client.lock(NAME).acquire().toFuture();
         locks.unavailable();
@@ -307,7 +309,7 @@ class TestLocksTest {
     }
 
     @Test
-    void aGrantIsNotHeardOfWhileTheStoreIsAway() {
+    void aGrantDoesNotArriveWhileTheBackEndIsUnreachable() {
         Rival rival = locks.holdElsewhere(NAME);
         CompletableFuture<LockLease> waiter = client.lock(NAME).acquire().toFuture();
         locks.unavailable();
@@ -335,7 +337,7 @@ class TestLocksTest {
     }
 
     @Test
-    void anAnswerThatIsTooSlowIsUnknownAndTheLockIsGivenBack() {
+    void aLateAnswerIsUnknownAndTheLockIsReleased() {
         locks.answersAfter(Duration.ofSeconds(30));
 
         assertThatThrownBy(() -> locks.await(client.lock(NAME).tryAcquire())).isInstanceOf(LockBackendException.class);

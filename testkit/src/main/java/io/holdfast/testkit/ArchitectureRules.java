@@ -20,7 +20,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Rules about the code of Holdfast's own modules, and of back ends that want to follow them. Needs ArchUnit on the class path.
+ * Rules about the code of Holdfast's own modules, and of back ends that follow them. Needs ArchUnit on the class path.
  *
  * <pre>{@code
  * ArchitectureRules.checkAll(new ClassFileImporter().withImportOption(new DoNotIncludeTests()).importPackages("io.holdfast"));
@@ -28,7 +28,7 @@ import java.util.function.Predicate;
  */
 public final class ArchitectureRules {
 
-    /** Factories that fill in a default scheduler, and tests that need threads; everything else is given one. */
+    /** Factories that set a default scheduler, and tests that need threads. All other classes get their scheduler. */
     private static final Set<String> MAY_CHOOSE_A_SCHEDULER = Set.of(
             "io.holdfast.InMemoryLockBackend",
             "io.holdfast.LocalHandOver$Builder",
@@ -43,7 +43,10 @@ public final class ArchitectureRules {
             QueueContract.class.getName(),
             WithdrawalContract.class.getName());
 
-    /** A token may run ahead of a clock, and a seed that is older than a snapshot is not used; nothing else may look at one. */
+    /**
+     * A token may run ahead of a clock, and a seed that is older than a snapshot is not used. No other class may read a
+     * wall clock.
+     */
     private static final Set<String> MAY_READ_A_WALL_CLOCK =
             Set.of("io.holdfast.redlock.internal.master.WallClock", "io.holdfast.internal.WallClock");
 
@@ -65,7 +68,7 @@ public final class ArchitectureRules {
     private ArchitectureRules() {}
 
     /**
-     * Checks all rules but {@link #noDefaultSchedulerIn}, which it checks with the factories of core as the exceptions.
+     * Checks all rules; the factories of core are the exceptions of {@link #noDefaultSchedulerIn}.
      *
      * @param code main classes, not tests
      * @throws AssertionError if a rule is broken
@@ -80,7 +83,7 @@ public final class ArchitectureRules {
     }
 
     /**
-     * Only core uses {@code io.holdfast.internal}.
+     * Requires that only core uses {@code io.holdfast.internal}.
      *
      * @return the rule
      */
@@ -94,7 +97,7 @@ public final class ArchitectureRules {
     }
 
     /**
-     * The classes that decide know neither Reactor nor threads.
+     * Requires that the classes that make decisions use neither Reactor nor threads.
      *
      * @return the rule
      */
@@ -108,7 +111,7 @@ public final class ArchitectureRules {
     }
 
     /**
-     * No blocking operator of Reactor, and no thread that waits for another by spinning.
+     * Forbids blocking operators of Reactor, and threads that spin while they wait for another.
      *
      * @return the rule
      */
@@ -127,8 +130,9 @@ public final class ArchitectureRules {
     }
 
     /**
-     * Durations on an injected clock only. The exceptions are the clock that the proposed tokens of Redlock run ahead of, and the one that
-     * says when a seed of claim ids is old. Neither decides who holds a lock.
+     * Forbids wall clocks: code measures durations on an injected clock only. The exceptions are the clock of Redlock's
+     * proposed tokens, and the clock that says when a seed of claim ids is old. Neither decides which claim holds a
+     * lock.
      *
      * @return the rule
      */
@@ -146,7 +150,7 @@ public final class ArchitectureRules {
     }
 
     /**
-     * Schedulers are injected.
+     * Requires that schedulers are injected.
      *
      * @param exceptions full names of the classes that may choose a default
      * @return the rule
@@ -162,8 +166,8 @@ public final class ArchitectureRules {
     }
 
     /**
-     * Public top-level types are final or sealed, or interfaces, enums, records, annotations; or classes that only their own package can extend,
-     * since no other sees a constructor.
+     * Requires that public top-level types are final, sealed, interfaces, enums, records or annotations, or classes
+     * that only their own package can extend, since no other package sees a constructor.
      *
      * @return the rule
      */

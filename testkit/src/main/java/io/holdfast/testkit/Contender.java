@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
-/** One claim in a {@link Contest}: sends its attempts as an engine would, numbered, and records its signals. */
+/** One claim in a {@link Contest}: sends numbered attempts as the engine does, and records its signals. */
 final class Contender {
 
     private static final Duration POLL = Duration.ofMillis(20);
@@ -31,7 +31,7 @@ final class Contender {
     /** The last attempt sent; written by the test's thread. */
     private LockClaim claim;
 
-    private boolean looked;
+    private boolean hasAttempted;
     private @Nullable Disposable watch;
 
     Contender(Contest contest, LockBackend backend, LockClaim claim) {
@@ -45,27 +45,30 @@ final class Contender {
     }
 
     /** Sends the next attempt. */
-    LockAttempt look() {
-        if (looked) {
+    LockAttempt attempt() {
+        if (hasAttempted) {
             claim = claim.withAttempt(claim.attempt() + 1);
         }
-        looked = true;
+        hasAttempted = true;
         return contest.answer(backend.tryAcquire(claim));
     }
 
-    /** Sends an attempt with a number of its own: a duplicate, or one that comes late. */
+    /** Sends an attempt with a given number: a duplicate, or a late one. */
     LockAttempt attemptAs(int attempt) {
         return contest.answer(backend.tryAcquire(claim.withAttempt(attempt)));
     }
 
-    /** Sends the next attempt as one for the other side of its read/write lock, and stands there from then on, without waiting. */
+    /**
+     * Sends the next attempt for the other side of its read/write lock. From then on the claim is for that side,
+     * without waiting.
+     */
     @CanIgnoreReturnValue
     LockAttempt attemptAs(LockKind kind) {
         claim = asKind(kind, claim.attempt() + 1);
         return contest.answer(backend.tryAcquire(claim));
     }
 
-    /** A request with that number, for one side of its read/write lock. */
+    /** Returns a request with that number, for one side of its read/write lock. */
     LockClaim asKind(LockKind kind, int attempt) {
         LockKey key = LockKey.of(kind, claim.key().name());
         return new LockClaim(key, claim.id(), claim.lease(), Waiting.NONE, attempt, 0, 1);
@@ -73,12 +76,12 @@ final class Contender {
 
     LockAttempt attemptWithFloor(long floor) {
         claim = claim.withTokenFloor(floor);
-        return look();
+        return attempt();
     }
 
     @CanIgnoreReturnValue
     long mustAcquire() {
-        return token(look());
+        return token(attempt());
     }
 
     @CanIgnoreReturnValue
@@ -91,13 +94,13 @@ final class Contender {
     }
 
     void mustQueue() {
-        LockAttempt answer = look();
+        LockAttempt answer = attempt();
         assertThat(answer).isInstanceOf(LockAttempt.Queued.class);
         assertThat(((LockAttempt.Queued) answer).nextAttemptWithin()).isPositive();
     }
 
     void mustBeRefused() {
-        LockAttempt answer = look();
+        LockAttempt answer = attempt();
         assertThat(answer).isInstanceOf(LockAttempt.Contended.class);
         assertThat(((LockAttempt.Contended) answer).nextAttemptWithin()).isPositive();
     }
@@ -106,7 +109,7 @@ final class Contender {
         assertThat(renew()).isInstanceOf(Renewal.Held.class);
     }
 
-    /** Its lease ends as that of this claim from then on. */
+    /** Holds the lock as this claim, with its lease duration, from then on. */
     void mustHoldAs(LockClaim other) {
         claim = other;
         mustHold();
@@ -125,7 +128,7 @@ final class Contender {
         return contest.answer(backend.release(claim));
     }
 
-    /** Subscribes to the signals; a back end may open its channel only with the first look after this. */
+    /** Subscribes to the signals; a back end may open its channel only with the first attempt after this. */
     @CanIgnoreReturnValue
     Contender watching() {
         watch = backend.watch(claim).subscribe(signals::add, error -> {});
@@ -138,7 +141,7 @@ final class Contender {
         }
     }
 
-    /** The lock comes to this waiter, pushed or found by polling; gives the token. */
+    /** Waits until this waiter is granted, by a push or an attempt; returns the token. */
     @CanIgnoreReturnValue
     long mustBeGranted() {
         long end = System.nanoTime() + contest.patience().toNanos();
@@ -146,14 +149,14 @@ final class Contender {
             if (nextSignal(POLL) instanceof WatchSignal.Granted granted) {
                 return confirmed(granted);
             }
-            if (look() instanceof LockAttempt.Acquired acquired) {
+            if (attempt() instanceof LockAttempt.Acquired acquired) {
                 return acquired.fencingToken();
             }
         }
-        throw new AssertionError("the lock did not come to the waiter within " + contest.patience());
+        throw new AssertionError("the waiter was not granted the lock within " + contest.patience());
     }
 
-    /** The lock comes by a push, without an attempt; does not confirm it. */
+    /** Waits for a push, without an attempt; does not confirm it. */
     @CanIgnoreReturnValue
     WatchSignal.Granted mustBePushed() {
         return (WatchSignal.Granted) mustBeSignalled(WatchSignal.Granted.class);
@@ -171,7 +174,7 @@ final class Contender {
         throw new AssertionError("no signal %s within %s".formatted(kind.getSimpleName(), contest.patience()));
     }
 
-    /** What has come so far; only meaningful once something later has been seen to arrive. */
+    /** Checks the signals so far; call it only after a later event was seen to arrive. */
     void mustNotHaveBeenPushed() {
         assertThat(signals).noneMatch(WatchSignal.Granted.class::isInstance);
     }

@@ -18,13 +18,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import reactor.core.publisher.Mono;
 
-/** The contenders for one lock name in one test. In the end all are released, and nothing may be left in the store. */
+/** The contenders for one lock name in one test. At its end it releases all, and the server must keep nothing. */
 final class Contest implements AutoCloseable {
 
-    /** For claims that shall not expire within a test, on the slowest machine. */
+    /** For claims that must not expire within a test, on the slowest machine. */
     static final Duration LONG = Duration.ofSeconds(60);
 
-    /** As long as a label may be, with each character that it may have. */
+    /** A label of the greatest length, with each kind of character that a label may have. */
     private static final String OWNER = "contract-AZaz.9_:a-host-of-some-length-7d9f8:471";
 
     private static final Duration POLL = Duration.ofMillis(20);
@@ -44,12 +44,12 @@ final class Contest implements AutoCloseable {
         return name;
     }
 
-    /** Looks only. */
-    Contender looker() {
+    /** Returns a contender that does not wait. */
+    Contender contender() {
         return mutex(LONG, Waiting.NONE);
     }
 
-    /** Holds the mutex, for long. */
+    /** Returns a contender that holds the mutex for a long time. */
     @CanIgnoreReturnValue
     Contender holder() {
         return holder(LONG);
@@ -62,7 +62,7 @@ final class Contest implements AutoCloseable {
         return holder;
     }
 
-    /** Has a place in the queue, and a watch. */
+    /** Returns a contender with a place in the queue and a watch. */
     @CanIgnoreReturnValue
     Contender waiter() {
         return waiter(LONG);
@@ -73,7 +73,7 @@ final class Contest implements AutoCloseable {
         return queued(waiter);
     }
 
-    /** Waits until its watch is in force, where there is one: only then a push reaches it. */
+    /** Waits until its watch is active, if there are signals: only then a push reaches it. */
     @CanIgnoreReturnValue
     Contender queued(Contender waiter) {
         waiter.mustQueue();
@@ -100,7 +100,7 @@ final class Contest implements AutoCloseable {
         return enter(store.backend(), new LockKey(LockKind.SEMAPHORE, name, permits), LONG, waiting);
     }
 
-    /** Takes so many of the permits of a semaphore. */
+    /** Returns a contender that takes this many permits of a semaphore. */
     Contender permits(int taken, int permits, Waiting waiting) {
         return permits(taken, permits, LONG, waiting);
     }
@@ -129,11 +129,11 @@ final class Contest implements AutoCloseable {
         return store.patience();
     }
 
-    /** The one place that waits for the back end. */
+    /** The only method that waits for the back end. */
     @CanIgnoreReturnValue
-    <T> T answer(Mono<T> question) {
+    <T> T answer(Mono<T> request) {
         try {
-            T answer = question.toFuture().get(patience().toMillis(), TimeUnit.MILLISECONDS);
+            T answer = request.toFuture().get(patience().toMillis(), TimeUnit.MILLISECONDS);
             assertThat(answer).as("exactly one answer").isNotNull();
             return answer;
         } catch (TimeoutException late) {
@@ -146,15 +146,18 @@ final class Contest implements AutoCloseable {
         }
     }
 
-    /** Ends all claims; then the store must be as it was before. */
+    /** Ends all claims; then the server must keep nothing. */
     @Override
     public void close() {
         contenders.forEach(Contender::leave);
         awaitMemoryOfLosses();
-        assertThat(store.leftovers()).as("left behind in the store").isEmpty();
+        assertThat(store.leftovers()).as("left at the back end").isEmpty();
     }
 
-    /** A client has lost a lock in this test: its back end may remember the claim for two leases, since a request of it may be under way. */
+    /**
+     * Records that a client has lost a lock in this test. Its back end may remember the claim for two lease durations,
+     * since a request of the claim may be under way.
+     */
     void losesALock() {
         hasLosses = true;
     }

@@ -17,7 +17,7 @@ import io.holdfast.spi.WatchSignal;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A writer that becomes a reader: no other writer in between, and never the other way round. */
+/** A writer becomes a reader, with no other writer in between; a reader never becomes a writer. */
 interface DowngradeContract extends LockBackendUnderTest {
 
     private void needs(LockFeature... features) {
@@ -113,7 +113,7 @@ interface DowngradeContract extends LockBackendUnderTest {
             Contender next = waiting(contest, LockKind.WRITE);
             writer.attemptAs(LockKind.READ);
             next.mustNotHold();
-            reader(contest).mustBeRefused(); // it would pass the writer that waits
+            reader(contest).mustBeRefused(); // it would overtake the waiting writer
             next.mustQueue();
             assertThat(writer.release()).isEqualTo(Ownership.HELD);
             assertThat(next.mustBeGranted()).isGreaterThan(token);
@@ -168,7 +168,7 @@ interface DowngradeContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void notifiedReaderIsToldOfTheDowngrade() {
+    default void notifiedReaderGetsASignalOfTheDowngrade() {
         needs(LockFeature.DOWNGRADE);
         assumeTrue(signalsChanges(), "needs signals");
         try (Contest contest = new Contest(this)) {
@@ -201,7 +201,7 @@ interface DowngradeContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void nothingThatComesLateMakesTheFormerWriterAWriterAgain() {
+    default void noLateRequestTurnsTheFormerWriterIntoAWriter() {
         needs(LockFeature.DOWNGRADE);
         try (Contest contest = new Contest(this)) {
             Contender writer = writer(contest);
@@ -233,7 +233,7 @@ interface DowngradeContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void downgradeOfAClaimThatHoldsNothingLetsNothingIn() {
+    default void downgradeOfAClaimWithoutTheLockGrantsNothing() {
         needs(LockFeature.DOWNGRADE);
         try (Contest contest = new Contest(this)) {
             Contender writer = writer(contest);
@@ -248,22 +248,22 @@ interface DowngradeContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void holdersTellThatTheFormerWriterIsAReader() {
+    default void holdersReportTheFormerWriterAsAReader() {
         needs(LockFeature.DOWNGRADE, LockFeature.HOLDERS);
         try (Contest contest = new Contest(this)) {
             Contender writer = writer(contest);
             long token = writer.mustAcquire();
             writer.attemptAs(LockKind.READ);
-            List<LockHolder> told = contest.answer(backend()
+            List<LockHolder> reported = contest.answer(backend()
                     .holders(LockKey.of(LockKind.WRITE, contest.name()))
                     .collectList());
-            assertThat(told).extracting(LockHolder::kind).containsExactly(LockKind.READ);
-            assertThat(told).extracting(LockHolder::fencingToken).containsExactly(token);
+            assertThat(reported).extracting(LockHolder::kind).containsExactly(LockKind.READ);
+            assertThat(reported).extracting(LockHolder::fencingToken).containsExactly(token);
         }
     }
 
     @Test
-    default void leaseGoesOnAsOneOfTheReadLock() {
+    default void leaseContinuesAsAReadLease() {
         needs(LockFeature.READ_WRITE);
         ManyLocksContract.withClients(this, clients -> {
             ReactiveReadWriteLock mine = clients.one().readWriteLock(clients.name());

@@ -11,7 +11,10 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Elections of one leader, by the engine: a leader that resigns lets the next candidate lead, and a candidate that leaves is forgotten. */
+/**
+ * Elections of one leader, by the engine: the next candidate leads when the leader resigns, and a cancelled candidate
+ * leaves nothing.
+ */
 interface ElectionContract extends LockBackendUnderTest {
 
     @Test
@@ -50,7 +53,7 @@ interface ElectionContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void candidatesThatLeaveAtAnyInstantLeaveNothing() {
+    default void candidatesCancelledAtAnyInstantLeaveNothing() {
         ManyLocksContract.withClients(this, clients -> {
             Mono<Long> left = Flux.range(0, 60)
                     .flatMap(round -> clients.election(round)

@@ -19,14 +19,14 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** One holder, and what each operation does to it. */
+/** A lock has one holder; what each operation does to it. */
 interface ExclusionContract extends LockBackendUnderTest {
 
     @Test
     default void oneOfManySimultaneousClaimsAcquires() {
         try (Contest contest = new Contest(this)) {
             List<Contender> contenders =
-                    IntStream.range(0, 16).mapToObj(i -> contest.looker()).toList();
+                    IntStream.range(0, 16).mapToObj(i -> contest.contender()).toList();
             Mono<Long> winners = Flux.fromIterable(contenders)
                     .flatMap(it -> backend().tryAcquire(it.claim()).subscribeOn(Schedulers.parallel()))
                     .filter(LockAttempt.Acquired.class::isInstance)
@@ -40,7 +40,7 @@ interface ExclusionContract extends LockBackendUnderTest {
         try (Contest contest = new Contest(this)) {
             ExclusionProbe probe = ExclusionProbe.exclusive();
             List<Contender> contenders =
-                    IntStream.range(0, 200).mapToObj(i -> contest.looker()).toList();
+                    IntStream.range(0, 200).mapToObj(i -> contest.contender()).toList();
             Mono<Long> rounds = Flux.fromIterable(contenders)
                     .flatMap(it -> guardedRound(it, probe).subscribeOn(Schedulers.parallel()), 8)
                     .count();
@@ -71,7 +71,7 @@ interface ExclusionContract extends LockBackendUnderTest {
     @Test
     default void sameClaimGetsTheSameTokenAgain() {
         try (Contest contest = new Contest(this)) {
-            Contender holder = contest.looker();
+            Contender holder = contest.contender();
             long token = holder.mustAcquire();
             assertThat(Contender.token(holder.attemptAs(1)))
                     .as("the same attempt")
@@ -88,9 +88,9 @@ interface ExclusionContract extends LockBackendUnderTest {
     private void lockIsKept() {
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.mutex(lease(), Waiting.NONE);
-            LockAttempt.Acquired answer = (LockAttempt.Acquired) holder.look();
+            LockAttempt.Acquired answer = (LockAttempt.Acquired) holder.attempt();
             passTime(answer.lease().dividedBy(2));
-            contest.looker().mustBeRefused();
+            contest.contender().mustBeRefused();
         }
     }
 
@@ -106,7 +106,7 @@ interface ExclusionContract extends LockBackendUnderTest {
             passTime(lease().multipliedBy(3).dividedBy(5));
             holder.mustAcquire();
             passTime(lease().multipliedBy(3).dividedBy(5));
-            contest.looker().mustBeRefused();
+            contest.contender().mustBeRefused();
         }
     }
 
@@ -115,7 +115,7 @@ interface ExclusionContract extends LockBackendUnderTest {
         try (Contest contest = new Contest(this)) {
             Contender expired = contest.holder(lease());
             makeExpire(expired.claim());
-            contest.looker().mustAcquire();
+            contest.contender().mustAcquire();
         }
     }
 
@@ -130,7 +130,7 @@ interface ExclusionContract extends LockBackendUnderTest {
             passTime(lease().multipliedBy(3).dividedBy(5));
             assertThat(((Renewal.Held) holder.renew()).lease()).isPositive();
             passTime(lease().multipliedBy(3).dividedBy(5));
-            contest.looker().mustBeRefused();
+            contest.contender().mustBeRefused();
             holder.mustHold();
         }
     }
@@ -151,7 +151,7 @@ interface ExclusionContract extends LockBackendUnderTest {
     @Test
     default void renewalNeverCreates() {
         try (Contest contest = new Contest(this)) {
-            Contender stranger = contest.looker();
+            Contender stranger = contest.contender();
             stranger.mustNotHold();
             assertThat(leftovers()).isEmpty();
             contest.holder();
@@ -159,14 +159,16 @@ interface ExclusionContract extends LockBackendUnderTest {
         }
     }
 
-    /** {@link Renewal.Unknown} is for a part of the store that fails or is late: a store that is well never answers it. */
+    /**
+     * {@link Renewal.Unknown} is for a part of the back end that fails or is late: a healthy back end never answers it.
+     */
     @Test
     default void renewalOfManyAnswersEachInOrder() {
         try (Contest contest = new Contest(this)) {
             Contender other = contest.enter(
                     backend(), LockKey.of(LockKind.MUTEX, contest.name() + "/other"), Contest.LONG, Waiting.NONE);
             other.mustAcquire();
-            List<LockClaim> claims = Stream.of(contest.holder(), contest.looker(), other)
+            List<LockClaim> claims = Stream.of(contest.holder(), contest.contender(), other)
                     .map(Contender::claim)
                     .toList();
             List<Renewal> answers = contest.answer(backend().renewAll(claims).collectList());
@@ -183,7 +185,7 @@ interface ExclusionContract extends LockBackendUnderTest {
             Contender holder = contest.holder();
             assertThat(holder.release()).isEqualTo(Ownership.HELD);
             assertThat(holder.release()).isEqualTo(Ownership.NOT_HELD);
-            contest.looker().mustAcquire();
+            contest.contender().mustAcquire();
         }
     }
 
@@ -200,7 +202,7 @@ interface ExclusionContract extends LockBackendUnderTest {
     default void releaseOfAnotherClaimLeavesTheHolder() {
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
-            assertThat(contest.looker().release()).isEqualTo(Ownership.NOT_HELD);
+            assertThat(contest.contender().release()).isEqualTo(Ownership.NOT_HELD);
             assertThat(contest.elsewhere().release()).isEqualTo(Ownership.NOT_HELD);
             holder.mustHold();
         }
@@ -210,7 +212,7 @@ interface ExclusionContract extends LockBackendUnderTest {
     default void attemptThatMustNotWaitLeavesNothing() {
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
-            contest.looker().mustBeRefused();
+            contest.contender().mustBeRefused();
             holder.release();
             assertThat(leftovers()).isEmpty();
         }
@@ -230,7 +232,7 @@ interface ExclusionContract extends LockBackendUnderTest {
                     backend.ping());
             holder.mustHold();
             holder.release();
-            contest.looker().mustAcquire();
+            contest.contender().mustAcquire();
             assertThat(assembled).isNotNull();
         }
     }
@@ -295,7 +297,7 @@ interface ExclusionContract extends LockBackendUnderTest {
                 .flatMap(it -> it);
     }
 
-    /** The odd characters in front. */
+    /** Returns names that begin with special characters. */
     private static Stream<String> endings(String base) {
         return Stream.of("{", "}", "{}", "{x}", " ", "%", ":", "🔒").map(it -> it + base);
     }

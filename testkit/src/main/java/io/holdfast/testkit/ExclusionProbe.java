@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.publisher.Mono;
 
 /**
- * An unguarded critical section that notices when more are in it than a lock should let in. Guard it by the lock under test,
- * then {@link #verify()}. Thread-safe.
+ * An unguarded critical section that detects more owners inside than a lock should allow. Guard it with the lock under
+ * test, then call {@link #verify()}. Thread-safe.
  */
 public final class ExclusionProbe {
 
@@ -22,7 +22,7 @@ public final class ExclusionProbe {
     }
 
     /**
-     * A section for one at a time.
+     * Returns a section for one owner at a time.
      *
      * @return a new probe
      */
@@ -31,9 +31,9 @@ public final class ExclusionProbe {
     }
 
     /**
-     * A section for several at a time.
+     * Returns a section for several owners at a time.
      *
-     * @param permits how many
+     * @param permits how many owners
      * @return a new probe
      */
     public static ExclusionProbe of(int permits) {
@@ -41,9 +41,9 @@ public final class ExclusionProbe {
     }
 
     /**
-     * Somebody enters.
+     * Records that an owner enters.
      *
-     * @param token its fencing token
+     * @param token the fencing token of the owner
      */
     public void enter(long token) {
         int now = inside.incrementAndGet();
@@ -51,18 +51,18 @@ public final class ExclusionProbe {
         tokens.add(token);
     }
 
-    /** Somebody leaves. */
+    /** Records that an owner leaves. */
     public void exit() {
         inside.decrementAndGet();
     }
 
     /**
-     * Does the work inside the section: entered on subscription, left before the end of the work is signalled.
+     * Runs the work inside the section: enters on subscription, leaves before the end of the work is signalled.
      *
-     * @param token the fencing token
+     * @param token the fencing token of the owner
      * @param work the work
      * @param <T> its result
-     * @return cold
+     * @return a cold publisher
      */
     public <T> Mono<T> guard(long token, Mono<T> work) {
         return Mono.using(
@@ -75,7 +75,7 @@ public final class ExclusionProbe {
     }
 
     /**
-     * How many were inside at once, at most.
+     * Returns the highest number of owners inside at once.
      *
      * @return the highest number so far
      */
@@ -84,7 +84,7 @@ public final class ExclusionProbe {
     }
 
     /**
-     * How often the section was entered.
+     * Returns how often owners entered the section.
      *
      * @return the number of entries so far
      */
@@ -93,18 +93,19 @@ public final class ExclusionProbe {
     }
 
     /**
-     * The tokens of those that entered.
+     * Returns the tokens of the owners that entered.
      *
-     * @return in the order of entry
+     * @return tokens in the order of entry
      */
     public List<Long> tokens() {
         return List.copyOf(tokens);
     }
 
     /**
-     * Fails when too many were inside at once, or, in an exclusive section, when a token was not higher than the one before.
+     * Fails when too many owners were inside at once, or, in an exclusive section, when a token was not higher than the
+     * one before.
      *
-     * @throws AssertionError then
+     * @throws AssertionError if it fails
      */
     public void verify() {
         if (mostAtOnce() > limit) {

@@ -3,13 +3,13 @@ package io.holdfast.testkit;
 import java.time.Duration;
 
 /**
- * What happens to one request on its way. Durations are measured by the timer of the {@link FaultyLockBackend}.
+ * A fault of one request. The timer of the {@link FaultyLockBackend} measures its durations.
  *
- * @param reaches whether the request reaches the store
- * @param requestDelay how long it takes there
- * @param copies how many more times it reaches the store
- * @param copyDelay how long after the first the copies arrive; their answers go nowhere
- * @param reply what the caller gets
+ * @param reaches whether the request reaches the back end
+ * @param requestDelay how long the request takes
+ * @param copies how many more times it reaches the back end
+ * @param copyDelay how long after the first request the copies arrive; their answers are dropped
+ * @param reply the reply to the caller
  * @param replyDelay how long the reply takes
  */
 public record Fault(
@@ -17,29 +17,29 @@ public record Fault(
 
     private static final Fault NONE = new Fault(true, Duration.ZERO, 0, Duration.ZERO, Reply.ANSWER, Duration.ZERO);
 
-    /** What the caller gets in the end. */
+    /** The reply to the caller. */
     public enum Reply {
-        /** The store's answer. */
+        /** The answer of the back end. */
         ANSWER,
         /** A transient error. */
         TRANSIENT_ERROR,
-        /** An error that trying again does not mend. */
+        /** An error that another attempt does not mend. */
         PERMANENT_ERROR,
-        /** Nothing, ever. */
+        /** No reply at all. */
         SILENCE
     }
 
     /**
-     * No fault.
+     * Returns no fault.
      *
-     * @return the request and its reply pass at once
+     * @return a fault with which the request and its reply pass at once
      */
     public static Fault none() {
         return NONE;
     }
 
     /**
-     * The request never reaches the store; the caller gets a transient error.
+     * Returns a fault that loses the request; the caller gets a transient error.
      *
      * @return a fault
      */
@@ -48,7 +48,7 @@ public record Fault(
     }
 
     /**
-     * The request is carried out; the caller gets a transient error.
+     * Returns a fault that loses the reply: the request is carried out, and the caller gets a transient error.
      *
      * @return a fault
      */
@@ -57,7 +57,7 @@ public record Fault(
     }
 
     /**
-     * The store refuses: nothing is carried out, and trying again is of no use.
+     * Returns a refusal: the request is not carried out, and another attempt does not help.
      *
      * @return a fault
      */
@@ -66,9 +66,9 @@ public record Fault(
     }
 
     /**
-     * The request takes its time.
+     * Returns a fault that delays the request.
      *
-     * @param time how long
+     * @param time the delay
      * @return a fault
      */
     public static Fault delayedRequest(Duration time) {
@@ -76,9 +76,9 @@ public record Fault(
     }
 
     /**
-     * The request is carried out at once; the reply takes its time.
+     * Returns a fault that delays the reply: the request is carried out at once.
      *
-     * @param time how long
+     * @param time the delay
      * @return a fault
      */
     public static Fault delayedReply(Duration time) {
@@ -86,9 +86,9 @@ public record Fault(
     }
 
     /**
-     * The request reaches the store twice.
+     * Returns a fault that doubles the request.
      *
-     * @param later how long after the first the second arrives
+     * @param later how long after the first request the second arrives
      * @return a fault
      */
     public static Fault duplicated(Duration later) {
@@ -96,7 +96,7 @@ public record Fault(
     }
 
     /**
-     * The same, but the caller gets no reply at all.
+     * Returns this fault without a reply.
      *
      * @return a copy
      */
@@ -105,9 +105,9 @@ public record Fault(
     }
 
     /**
-     * The same with another reply.
+     * Returns this fault with another reply.
      *
-     * @param other what the caller gets
+     * @param other the reply to the caller
      * @return a copy
      */
     public Fault replying(Reply other) {

@@ -21,7 +21,8 @@ public final class FaultProgram {
     FaultProgram() {}
 
     /**
-     * The next requests meet these faults, one each; those after them what was said before.
+     * Plans faults for the next requests, one for each; later requests meet the fault of {@link #always} or
+     * {@link #sometimes}.
      *
      * @param faults in order, after those already planned
      */
@@ -30,7 +31,7 @@ public final class FaultProgram {
     }
 
     /**
-     * Every request meets this fault, once the planned ones are used up.
+     * Sets the fault of every request after the planned ones.
      *
      * @param fault the fault
      */
@@ -40,11 +41,11 @@ public final class FaultProgram {
     }
 
     /**
-     * Some requests meet a fault, by chance that can be repeated.
+     * Sets random faults for some of the requests; the randomness is repeatable.
      *
-     * @param seed of the random numbers
-     * @param share of the requests, from 0 to 1
-     * @param faults one of these, each as likely
+     * @param seed the seed of the random numbers
+     * @param share the share of the requests, from 0 to 1
+     * @param faults the faults; each is as likely as the others
      */
     public void sometimes(long seed, double share, Fault... faults) {
         Fault[] choices = faults.clone();
@@ -52,14 +53,14 @@ public final class FaultProgram {
         otherwise = () -> random.nextDouble() < share ? choices[random.nextInt(choices.length)] : Fault.none();
     }
 
-    /** No more faults. */
+    /** Removes all faults. */
     public void none() {
         next.clear();
         otherwise = Fault::none;
     }
 
     /**
-     * How many requests were sent.
+     * Returns how many requests were sent.
      *
      * @return the number of subscriptions so far
      */

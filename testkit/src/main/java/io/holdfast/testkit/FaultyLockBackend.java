@@ -21,7 +21,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * A back end whose requests and replies get lost, late or doubled, as told:
+ * A back end whose requests and replies are lost, late or doubled, as its programs say:
  *
  * <pre>{@code
  * FaultyLockBackend faulty = FaultyLockBackend.over(store, timer);
@@ -29,7 +29,8 @@ import reactor.core.scheduler.Scheduler;
  * faulty.on(Operation.TRY_ACQUIRE).always(Fault.delayedRequest(Duration.ofMillis(50)));
  * }</pre>
  *
- * <p>By default a request is on the wire once it was subscribed to: cancelling does not recall a delayed one. Thread-safe.
+ * <p>By default a request cannot be recalled after its subscription: a cancellation does not stop a delayed one.
+ * Thread-safe.
  */
 public final class FaultyLockBackend implements ForwardingLockBackend {
 
@@ -64,9 +65,9 @@ public final class FaultyLockBackend implements ForwardingLockBackend {
     }
 
     /**
-     * Without faults at first.
+     * Makes a back end without faults.
      *
-     * @param delegate the store
+     * @param delegate the back end that does the work
      * @param timer measures delays
      * @return a back end
      */
@@ -75,9 +76,9 @@ public final class FaultyLockBackend implements ForwardingLockBackend {
     }
 
     /**
-     * What happens to an operation.
+     * Returns the program of an operation.
      *
-     * @param operation which
+     * @param operation the operation
      * @return its program and counter
      */
     public FaultProgram on(Operation operation) {
@@ -85,24 +86,25 @@ public final class FaultyLockBackend implements ForwardingLockBackend {
     }
 
     /**
-     * Whether cancelling takes back a request that has not reached the store yet, as a client does with its own queue.
+     * Sets whether a cancellation recalls a request that has not reached the back end yet, as a client does with its
+     * own queue.
      *
-     * @param recalls default false: the request is on the wire
+     * @param recalls default false: the request cannot be recalled
      */
     public void cancelRecalls(boolean recalls) {
         cancelRecalls = recalls;
     }
 
     /**
-     * Which signals of watches get lost from now on.
+     * Sets which signals of watches are lost from now on.
      *
-     * @param lost tells so for a signal
+     * @param lost returns true for a signal to lose
      */
     public void loseSignals(Predicate<? super WatchSignal> lost) {
         isLost = requireNonNull(lost, "lost");
     }
 
-    /** No more faults. Requests on their way keep theirs. */
+    /** Removes all faults. Requests that are under way keep theirs. */
     public void heal() {
         programs.values().forEach(FaultProgram::none);
         isLost = signal -> false;
@@ -123,7 +125,10 @@ public final class FaultyLockBackend implements ForwardingLockBackend {
         return send(Operation.RENEW, claim.key().name(), delegate.renew(claim));
     }
 
-    /** {@inheritDoc} One by one, each with its own fault; one that fails is {@link Renewal.Unknown}, and the others are not. */
+    /**
+     * {@inheritDoc} Renews the claims one by one, each with its own fault. A failed one is {@link Renewal.Unknown}, and
+     * the others are not.
+     */
     @Override
     public Flux<Renewal> renewAll(List<LockClaim> claims) {
         return Flux.fromIterable(claims)
@@ -172,7 +177,7 @@ public final class FaultyLockBackend implements ForwardingLockBackend {
             return request;
         }
         return Mono.create(reply -> {
-            // Has no owner on purpose: it reaches the store whatever becomes of its sender.
+            // Has no owner on purpose: it reaches the back end even if its sender cancels.
             Disposable underWay = request.subscribe(reply::success, reply::error, reply::success);
             requireNonNull(underWay);
         });
@@ -191,7 +196,7 @@ public final class FaultyLockBackend implements ForwardingLockBackend {
         return delay.isZero() ? next : Mono.delay(delay, timer).then(next);
     }
 
-    /** The answers of copies interest nobody, their failures neither. */
+    /** Ignores the answers and failures of copies. */
     private static void launch(Mono<?> request) {
         Disposable underWay = request.subscribe(answer -> {}, error -> {});
         requireNonNull(underWay);

@@ -10,7 +10,7 @@ import io.holdfast.spi.LockFeature;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
-/** A lease that one client hands on to another: the store sees one claim, without a gap. */
+/** One client hands a lease on to another: the server sees one claim, without a gap. */
 interface HandOnContract extends LockBackendUnderTest {
 
     private boolean handsOn() {

@@ -16,7 +16,7 @@ import java.util.List;
 import org.assertj.core.groups.Tuple;
 import org.junit.jupiter.api.Test;
 
-/** Which claims hold a lock, as the store tells it. */
+/** The back end reports the claims that hold a lock. */
 interface HoldersContract extends LockBackendUnderTest {
 
     private void needs(LockFeature feature) {
@@ -33,16 +33,16 @@ interface HoldersContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void holderIsToldToEachClient() {
+    default void holderIsReportedToEachClient() {
         needs(LockFeature.HOLDERS);
         try (Contest contest = new Contest(this)) {
-            Contender holder = contest.looker();
+            Contender holder = contest.contender();
             long token = holder.mustAcquire();
 
             for (LockBackend client : List.of(backend(), anotherClient())) {
-                List<LockHolder> told = holders(contest, client, LockKind.MUTEX);
-                assertThat(told).hasSize(1);
-                LockHolder it = told.get(0);
+                List<LockHolder> reported = holders(contest, client, LockKind.MUTEX);
+                assertThat(reported).hasSize(1);
+                LockHolder it = reported.get(0);
                 assertThat(it.claimId()).isEqualTo(holder.claim().id());
                 assertThat(it.owner()).isEqualTo(holder.claim().owner());
                 assertThat(it.kind()).isEqualTo(LockKind.MUTEX);
@@ -74,14 +74,16 @@ interface HoldersContract extends LockBackendUnderTest {
         }
     }
 
-    /** Asking grants nothing and ends nothing: the waiter gets the lock by the release, with its place as before. */
+    /**
+     * The request grants nothing and ends nothing: the waiter gets the lock by the release, with its place as before.
+     */
     @Test
     default void waiterIsNoHolderBeforeItHasTheLock() {
         needs(LockFeature.HOLDERS);
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             Contender waiter = contest.mutex(Contest.LONG, Waiting.QUEUE).watching();
-            assertThat(waiter.look()).isNotInstanceOf(LockAttempt.Acquired.class);
+            assertThat(waiter.attempt()).isNotInstanceOf(LockAttempt.Acquired.class);
 
             assertThat(holders(contest, LockKind.MUTEX))
                     .extracting(LockHolder::claimId)
@@ -89,16 +91,16 @@ interface HoldersContract extends LockBackendUnderTest {
 
             holder.release();
             long token = waiter.mustBeGranted();
-            List<LockHolder> told = holders(contest, LockKind.MUTEX);
-            assertThat(told)
+            List<LockHolder> reported = holders(contest, LockKind.MUTEX);
+            assertThat(reported)
                     .extracting(LockHolder::claimId)
                     .containsExactly(waiter.claim().id());
-            assertThat(told).extracting(LockHolder::fencingToken).containsExactly(token);
+            assertThat(reported).extracting(LockHolder::fencingToken).containsExactly(token);
         }
     }
 
     @Test
-    default void bothSidesOfAReadWriteLockTellAllItsHolders() {
+    default void bothSidesOfAReadWriteLockReportAllItsHolders() {
         needs(LockFeature.READ_WRITE);
         try (Contest contest = new Contest(this)) {
             Contender reader = contest.of(LockKind.READ, Waiting.NONE);
@@ -131,13 +133,13 @@ interface HoldersContract extends LockBackendUnderTest {
             List<Contender> holders = List.of(
                     contest.permit(3, Waiting.NONE), contest.permit(3, Waiting.NONE), contest.permit(3, Waiting.NONE));
             List<Long> tokens = holders.stream().map(Contender::mustAcquire).toList();
-            List<LockHolder> told = holders(contest, LockKind.SEMAPHORE);
-            assertThat(told)
+            List<LockHolder> reported = holders(contest, LockKind.SEMAPHORE);
+            assertThat(reported)
                     .extracting(LockHolder::claimId)
                     .containsExactlyElementsOf(
                             holders.stream().map(it -> it.claim().id()).toList());
-            assertThat(told).extracting(LockHolder::fencingToken).containsExactlyElementsOf(tokens);
-            assertThat(told).extracting(LockHolder::kind).containsOnly(LockKind.SEMAPHORE);
+            assertThat(reported).extracting(LockHolder::fencingToken).containsExactlyElementsOf(tokens);
+            assertThat(reported).extracting(LockHolder::kind).containsOnly(LockKind.SEMAPHORE);
         }
     }
 

@@ -3,8 +3,9 @@ package io.holdfast.testkit;
 import java.time.Duration;
 
 /**
- * For what holds only while a lease lasts, on a real clock: a machine that is busy with something else may let it run out. A scenario that
- * fails after more than its time has shown nothing, and is begun anew. One that fails in time fails.
+ * Runs a scenario that holds only while a lease lasts, on a real clock: on a busy machine, the lease may expire too
+ * early. If a scenario fails after more than its time, the result means nothing, and it runs again. If it fails within
+ * its time, the test fails.
  */
 final class InTime {
 

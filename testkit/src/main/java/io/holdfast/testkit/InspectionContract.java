@@ -17,17 +17,17 @@ import io.holdfast.spi.Waiting;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What an operator sees of the locks in a store, and what becomes of a hold that an operator breaks. */
+/** An operator inspects the locks of a back end, and breaks a hold. */
 interface InspectionContract extends LockBackendUnderTest {
 
-    private LockInspector looking() {
+    private LockInspector neededInspector() {
         LockInspector inspector = inspector();
         assumeTrue(inspector != null, "needs an inspector");
         return inspector;
     }
 
     private LockReport report(Contest contest, LockReport.Type type) {
-        return contest.answer(looking()
+        return contest.answer(neededInspector()
                 .inspect(contest.name())
                 .filter(it -> it.type() == type)
                 .single());
@@ -42,15 +42,15 @@ interface InspectionContract extends LockBackendUnderTest {
 
     @Test
     default void reportHasTheHolderAndTheQueue() {
-        LockInspector inspector = looking();
+        LockInspector inspector = neededInspector();
         try (Contest contest = new Contest(this)) {
             assertThat(contest.answer(inspector.inspect(contest.name()).collectList()))
                     .filteredOn(LockReport::isHeld)
                     .isEmpty();
-            Contender holder = contest.looker();
+            Contender holder = contest.contender();
             long token = holder.mustAcquire();
             Contender waiter = contest.mutex(Contest.LONG, Waiting.QUEUE).watching();
-            Object unused = waiter.look();
+            Object unused = waiter.attempt();
 
             LockReport report = report(contest, LockReport.Type.MUTEX);
             assertThat(report.name()).isEqualTo(contest.name());
@@ -77,13 +77,13 @@ interface InspectionContract extends LockBackendUnderTest {
 
     @Test
     default void brokenHoldGoesToTheNextWaiterWithAHigherToken() {
-        LockInspector inspector = looking();
+        LockInspector inspector = neededInspector();
         try (Contest contest = new Contest(this)) {
-            Contender broken = contest.looker();
+            Contender broken = contest.contender();
             long token = broken.mustAcquire();
             LockHolder seen = holder(contest, broken);
             Contender next = contest.mutex(Contest.LONG, Waiting.QUEUE).watching();
-            Object unused = next.look();
+            Object unused = next.attempt();
 
             assertThat(contest.answer(inspector.breakHold(contest.name(), seen)))
                     .isTrue();
@@ -99,7 +99,7 @@ interface InspectionContract extends LockBackendUnderTest {
 
     @Test
     default void oneShareIsBrokenAlone() {
-        LockInspector inspector = looking();
+        LockInspector inspector = neededInspector();
         assumeTrue(backend().features().contains(LockFeature.READ_WRITE), "needs READ_WRITE");
         try (Contest contest = new Contest(this)) {
             Contender broken = contest.of(LockKind.READ, Waiting.NONE);
@@ -118,10 +118,10 @@ interface InspectionContract extends LockBackendUnderTest {
         }
     }
 
-    /** As an application sees it: its client has the default renewals. */
+    /** An application sees the loss: its client has the default renewals. */
     @Test
     default void brokenHoldIsALossForItsHolder() {
-        LockInspector inspector = looking();
+        LockInspector inspector = neededInspector();
         String label = "orders:host-7:4711";
         LockOptions options = LockOptions.builder().leaseDuration(lease()).build();
         try (Contest contest = new Contest(this)) {

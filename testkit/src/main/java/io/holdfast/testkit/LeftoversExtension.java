@@ -13,7 +13,8 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Fails each test that leaves something behind: a claim, a watch, a key. Runs after the test's own {@code @AfterEach} methods.
+ * Fails each test that leaves a claim, a watch, a key or other data behind. It runs after the test's own
+ * {@code @AfterEach} methods.
  *
  * <pre>{@code
  * @RegisterExtension
@@ -24,14 +25,14 @@ public final class LeftoversExtension implements AfterEachCallback {
 
     private final Map<String, Supplier<? extends Collection<?>>> places = new LinkedHashMap<>();
 
-    /** Watches nothing yet. */
+    /** Makes an extension without places to check. */
     public LeftoversExtension() {}
 
     /**
-     * Looks there after each test.
+     * Adds a place to check after each test.
      *
-     * @param place its name, for the message
-     * @param contents what is there now; empty when nothing is left
+     * @param place the name of the place, for the message
+     * @param contents returns the present contents; empty when nothing is left
      * @return this
      */
     @CanIgnoreReturnValue

@@ -1,8 +1,8 @@
 package io.holdfast.testkit;
 
 /**
- * The specification of {@link io.holdfast.spi.LockBackend} in executable form. A back end's test class implements this
- * interface, and thereby {@link LockBackendUnderTest}; JUnit finds the tests:
+ * The executable specification of {@link io.holdfast.spi.LockBackend}. The test class of a back end implements this
+ * interface, and so {@link LockBackendUnderTest}; JUnit finds the tests:
  *
  * <pre>{@code
  * class MyLockBackendContractIT implements LockBackendContract {
@@ -11,8 +11,8 @@ package io.holdfast.testkit;
  * }
  * }</pre>
  *
- * <p>Tests of what a back end does not offer, by its {@link io.holdfast.spi.LockBackend#features()} or by the hooks, are
- * reported as skipped.
+ * <p>If a back end does not offer a feature, by its {@link io.holdfast.spi.LockBackend#features()} or by the hooks,
+ * JUnit reports the tests of that feature as skipped.
  */
 public interface LockBackendContract
         extends ExclusionContract,

@@ -9,60 +9,62 @@ import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a back end's test tells {@link LockBackendContract} about it. The contract uses new lock names and claim ids in each
- * test, so one store may serve all of them.
+ * Gives {@link LockBackendContract} access to a back end and its clock. The contract uses new lock names and claim ids
+ * in each test, so one server may serve all of them.
  */
 public interface LockBackendUnderTest {
 
     /**
-     * The back end under test.
+     * Returns the back end under test.
      *
-     * @return the same one throughout a test; the implementor closes it
+     * @return the same instance throughout a test; the implementor closes it
      */
     LockBackend backend();
 
     /**
-     * A second client of the same store, with connections of its own where it has any.
+     * Returns a second client of the same server, with connections of its own if it has any.
      *
-     * @return the same one throughout a test; the implementor closes it; may be {@link #backend()} when one JVM is all there is
+     * @return the same instance throughout a test; the implementor closes it; may be {@link #backend()} if the locks
+     *     are in the memory of one JVM
      */
     LockBackend anotherClient();
 
     /**
-     * A look into the same store.
+     * Returns an inspector of the same locks.
      *
-     * @return the same one throughout a test; the implementor closes it; default null: there is none
+     * @return the same instance throughout a test; the implementor closes it; default null: the back end has no
+     *     inspector
      */
     default @Nullable LockInspector inspector() {
         return null;
     }
 
     /**
-     * Lets the store's time pass.
+     * Lets the server's time pass.
      *
-     * @param time at least this much
+     * @param time the least time to pass
      */
     void passTime(Duration time);
 
     /**
-     * What the store keeps: claims that hold, wait or want to be told, and open watches. Not what expires by itself within
-     * seconds, such as the memory of withdrawn claims.
+     * Describes what the server keeps: claims that hold, wait or want a signal, and open watches. It leaves out data
+     * that expires by itself within seconds, such as the tombstones of withdrawn claims.
      *
-     * @return descriptions; empty when nothing is left
+     * @return descriptions; empty when the server keeps nothing
      */
     Collection<String> leftovers();
 
     /**
-     * The lease of claims that the contract lets expire.
+     * Returns the lease duration of claims that the contract lets expire.
      *
-     * @return short for a store with a real clock, yet several times a round trip; default 600 ms
+     * @return short for a server with a real clock, yet several times a round trip; default 600 ms
      */
     default Duration lease() {
         return Duration.ofMillis(600);
     }
 
     /**
-     * The longest time that an unconfirmed grant lasts.
+     * Returns the longest time that an unconfirmed grant lasts.
      *
      * @return default 2 s
      */
@@ -71,7 +73,7 @@ public interface LockBackendUnderTest {
     }
 
     /**
-     * How long to wait, in real time, for an answer or a signal before the test fails.
+     * Returns how long to wait, in real time, for an answer or a signal before the test fails.
      *
      * @return default 10 s
      */
@@ -80,26 +82,26 @@ public interface LockBackendUnderTest {
     }
 
     /**
-     * Ends a held claim in the store without a release.
+     * Ends a held claim on the server without a release.
      *
-     * @param claim the claim, with the lease that it was last given
+     * @param claim the claim with its last lease duration
      */
     default void makeExpire(LockClaim claim) {
         passTime(claim.lease().plusMillis(20));
     }
 
     /**
-     * Whether the store itself makes the next waiter the holder, and pushes
+     * Returns whether the server itself grants the lock to the next waiter, and pushes
      * {@link io.holdfast.spi.WatchSignal.Granted}.
      *
-     * @return default: whether it has {@link LockFeature#FIFO}
+     * @return default: true if the back end has {@link LockFeature#FIFO}
      */
     default boolean pushesGrants() {
         return backend().features().contains(LockFeature.FIFO);
     }
 
     /**
-     * Whether a watch signals anything. A back end without signals is polled.
+     * Returns whether watches emit signals. The engine polls a back end without signals.
      *
      * @return default true
      */
@@ -108,8 +110,8 @@ public interface LockBackendUnderTest {
     }
 
     /**
-     * Whether of several simultaneous claims on a free lock one is always granted at once. A quorum may split its votes between
-     * them, and then refuses all; they have to look again.
+     * Returns whether, of several simultaneous claims on a free lock, one is always granted at once. A quorum may split
+     * its votes between them, and then refuse all; they have to send another attempt.
      *
      * @return default true
      */

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Several locks that are taken together, by the engine: each back end has to release at once what was tried in vain. */
+/** The engine takes several locks together: each back end has to release at once the locks of an attempt in vain. */
 interface ManyLocksContract extends LockBackendUnderTest {
 
     @Test
@@ -42,7 +42,7 @@ interface ManyLocksContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void manyLocksThatSomeLeaveAtAnyInstantAreFreeAgain() {
+    default void manyLocksAreFreeAgainAfterCancellationsAtAnyInstant() {
         withClients(this, contest -> {
             List<String> names = names(contest);
             List<Integer> each = List.of(0, 1, 2);
@@ -55,7 +55,7 @@ interface ManyLocksContract extends LockBackendUnderTest {
         });
     }
 
-    /** What takes part. */
+    /** The clients of a test. */
     final class Clients {
 
         private final Contest names;
@@ -68,7 +68,7 @@ interface ManyLocksContract extends LockBackendUnderTest {
             this.other = client(other);
         }
 
-        /** That of one client or of the other. */
+        /** Returns the election of one client or of the other. */
         LeaderElection election(int number) {
             return (number % 2 == 0 ? one : other).election(names.name());
         }
@@ -89,7 +89,7 @@ interface ManyLocksContract extends LockBackendUnderTest {
             return names.answer(question);
         }
 
-        /** With a short lease: what a back end remembers of a claim that was refused may last as long. */
+        /** Makes a client with a short lease: a back end may remember a refused claim for as long. */
         private static LockClient client(LockBackend backend) {
             return LockClient.builder(backend)
                     .options(LockOptions.builder()
@@ -100,7 +100,7 @@ interface ManyLocksContract extends LockBackendUnderTest {
         }
     }
 
-    /** Nothing may be left when the clients are closed. */
+    /** Fails if the back end keeps anything when the clients are closed. */
     static void withClients(LockBackendUnderTest store, Consumer<Clients> test) {
         try (Contest contest = new Contest(store)) {
             Clients clients = new Clients(contest, store.backend(), store.anotherClient());

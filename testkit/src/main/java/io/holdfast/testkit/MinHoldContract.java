@@ -17,7 +17,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
-/** What a least hold time needs of the store: claims that outlive their client, and renewals that set their end earlier too. */
+/**
+ * A least hold time needs two promises of the back end: claims outlive their client, and a renewal can also set an
+ * earlier end.
+ */
 interface MinHoldContract extends LockBackendUnderTest {
 
     private boolean keepsHoldTimes() {

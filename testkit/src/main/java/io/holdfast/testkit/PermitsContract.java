@@ -33,7 +33,7 @@ interface PermitsContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void manyPermitsAreTakenAndGivenBackTogether() {
+    default void manyPermitsOfAClaimAreTakenAndReleasedTogether() {
         needsManyPermits();
         try (Contest contest = new Contest(this)) {
             Contender three = contest.permits(3, 5, Waiting.NONE);
@@ -103,7 +103,7 @@ interface PermitsContract extends LockBackendUnderTest {
         }
     }
 
-    /** The store knows how many permits a claim has taken: its renewal and its release need not say it. */
+    /** The server knows how many permits a claim has taken: a renewal and a release need not state it. */
     @Test
     default void renewalAndReleaseNeedNotSayHowManyPermits() {
         needsManyPermits();
@@ -228,7 +228,7 @@ interface PermitsContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void holdersAndWaitersTellTheirPermits() {
+    default void holdersAndWaitersReportTheirPermits() {
         needsManyPermits();
         assumeTrue(backend().features().contains(LockFeature.HOLDERS), "needs HOLDERS");
         try (Contest contest = new Contest(this)) {
@@ -237,14 +237,14 @@ interface PermitsContract extends LockBackendUnderTest {
             two.mustAcquire();
             one.mustAcquire();
             LockKey key = LockKey.of(LockKind.SEMAPHORE, contest.name());
-            tellTheirPermits(contest.answer(backend().holders(key).collectList()));
+            reportTheirPermits(contest.answer(backend().holders(key).collectList()));
             LockInspector inspector = inspector();
             if (inspector != null) {
                 Contender waiter = contest.permits(3, 3, Waiting.QUEUE).watching();
-                LockAttempt unused = waiter.look();
+                LockAttempt unused = waiter.attempt();
                 LockReport report =
                         contest.answer(inspector.inspect(contest.name()).single());
-                tellTheirPermits(report.holders());
+                reportTheirPermits(report.holders());
                 if (backend().features().contains(LockFeature.FIFO)) {
                     assertThat(report.waiters()).singleElement().satisfies(PermitsContract::tellsItsPermits);
                 }
@@ -252,7 +252,7 @@ interface PermitsContract extends LockBackendUnderTest {
         }
     }
 
-    private static void tellTheirPermits(List<LockHolder> holders) {
+    private static void reportTheirPermits(List<LockHolder> holders) {
         assertThat(holders).hasSize(2);
         assertThat(holders.get(0).details()).containsEntry("permits taken", "2");
         assertThat(holders.get(1).details()).doesNotContainKey("permits taken");

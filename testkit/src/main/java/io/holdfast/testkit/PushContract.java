@@ -9,7 +9,7 @@ import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** Grants that the store pushes to waiters, and waiters that do not live any more. */
+/** The server pushes grants to waiters, and passes dead waiters over. */
 interface PushContract extends LockBackendUnderTest {
 
     private void needsPushes() {
@@ -39,7 +39,7 @@ interface PushContract extends LockBackendUnderTest {
             Contender waiter = contest.waiter();
             passTime(waited);
             holder.release();
-            // Expiry = grant + claim time; the time of the attempt is what the client can place on its own clock.
+            // Expiry = grant + claim time; the client can place the time of the attempt on its own clock.
             assertThat(waiter.mustBePushed().lease())
                     .isGreaterThanOrEqualTo(waited.plus(claimTime()))
                     .isLessThan(claimTime().plus(waited).plus(patience()));
@@ -53,7 +53,7 @@ interface PushContract extends LockBackendUnderTest {
             Contender holder = contest.holder();
             Contender waiter = contest.waiter(lease());
             holder.release();
-            Duration sinceAttempt = lease().dividedBy(2); // or it would have been stale
+            Duration sinceAttempt = lease().dividedBy(2); // otherwise it would be stale
             assertThat(waiter.mustBePushed().lease()).isLessThan(lease().plus(sinceAttempt));
         }
     }
@@ -62,7 +62,7 @@ interface PushContract extends LockBackendUnderTest {
     default void pushedTokenIsTheTokenOfTheGrant() {
         needsPushes();
         try (Contest contest = new Contest(this)) {
-            Contender holder = contest.looker();
+            Contender holder = contest.contender();
             long before = holder.mustAcquire();
             Contender waiter = contest.waiter();
             holder.release();
@@ -82,7 +82,7 @@ interface PushContract extends LockBackendUnderTest {
             waiter.mustBePushed();
             waiter.mustHold();
             passTime(claimTime().plusMillis(100));
-            contest.looker().mustBeRefused();
+            contest.contender().mustBeRefused();
             waiter.mustHold();
         }
     }

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import reactor.core.scheduler.Schedulers;
 
-/** Waiting: who is next, and that it is told, or finds out by looking. */
+/** Waiting: the order of waiters, and how the next one gets the lock, by a signal or by its own attempt. */
 interface QueueContract extends LockBackendUnderTest {
 
     private void needsQueue() {
@@ -21,12 +21,12 @@ interface QueueContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void releasedLockComesToTheOneThatWaits() {
+    default void releasedLockComesToTheWaiter() {
         try (Contest contest = new Contest(this)) {
-            Contender holder = contest.looker();
+            Contender holder = contest.contender();
             long before = holder.mustAcquire();
             Contender next = contest.mutex(Contest.LONG, Waiting.QUEUE).watching();
-            assertThat(next.look()).isNotInstanceOf(LockAttempt.Acquired.class);
+            assertThat(next.attempt()).isNotInstanceOf(LockAttempt.Acquired.class);
             contest.armed(next);
             assertThat(holder.release()).isEqualTo(Ownership.HELD);
             assertThat(next.mustBeGranted()).isGreaterThan(before);
@@ -62,25 +62,25 @@ interface QueueContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void attemptThatMustNotWaitNeverPassesALivingWaiter() {
+    default void attemptThatMustNotWaitNeverOvertakesALiveWaiter() {
         needsQueue();
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             Contender first = contest.waiter();
             holder.release();
-            contest.looker().mustBeRefused();
+            contest.contender().mustBeRefused();
             first.mustBeGranted();
         }
     }
 
     @Test
-    default void expiredLockGoesToTheWaiterAndNotToWhoFindsItExpired() {
+    default void expiredLockGoesToTheWaiterAndNotToTheClaimThatFindsTheExpiry() {
         needsQueue();
         try (Contest contest = new Contest(this)) {
             Contender expired = contest.holder(lease());
             Contender first = contest.waiter();
             makeExpire(expired.claim());
-            contest.looker().mustBeRefused();
+            contest.contender().mustBeRefused();
             first.mustBeGranted();
         }
     }
@@ -90,28 +90,28 @@ interface QueueContract extends LockBackendUnderTest {
         try (Contest contest = new Contest(this)) {
             Contender expired = contest.holder(lease());
             Contender waiter = contest.mutex(Contest.LONG, Waiting.QUEUE).watching();
-            assertThat(waiter.look()).isNotInstanceOf(LockAttempt.Acquired.class);
+            assertThat(waiter.attempt()).isNotInstanceOf(LockAttempt.Acquired.class);
             makeExpire(expired.claim());
             waiter.mustBeGranted();
         }
     }
 
     @Test
-    default void firstWaiterIsAskedToAttemptAtLeastEveryClaimTime() {
+    default void firstWaiterHasToSendAnAttemptInEachClaimTime() {
         needsQueue();
         try (Contest contest = new Contest(this)) {
             contest.holder();
-            LockAttempt answer = contest.mutex(Contest.LONG, Waiting.QUEUE).look();
+            LockAttempt answer = contest.mutex(Contest.LONG, Waiting.QUEUE).attempt();
             assertThat(((LockAttempt.Queued) answer).nextAttemptWithin()).isLessThanOrEqualTo(claimTime());
         }
     }
 
     @Test
-    default void waiterIsAskedToAttemptBeforeItIsTakenForDead() {
+    default void waiterHasToSendAnAttemptBeforeItCountsAsDead() {
         needsQueue();
         try (Contest contest = new Contest(this)) {
             contest.holder();
-            LockAttempt answer = contest.mutex(lease(), Waiting.QUEUE).look();
+            LockAttempt answer = contest.mutex(lease(), Waiting.QUEUE).attempt();
             assertThat(((LockAttempt.Queued) answer).nextAttemptWithin()).isLessThan(lease().dividedBy(2));
         }
     }
@@ -132,7 +132,7 @@ interface QueueContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void notifiedClaimIsToldOfTheRelease() {
+    default void notifiedClaimGetsASignalOfTheRelease() {
         assumeTrue(signalsChanges(), "needs signals");
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
@@ -152,7 +152,7 @@ interface QueueContract extends LockBackendUnderTest {
             Contender holder = contest.holder();
             contest.mutex(Contest.LONG, Waiting.NOTIFY).watching().mustBeRefused();
             holder.release();
-            contest.looker().mustAcquire();
+            contest.contender().mustAcquire();
         }
     }
 
@@ -167,9 +167,9 @@ interface QueueContract extends LockBackendUnderTest {
                         .release(holder.claim())
                         .subscribeOn(Schedulers.parallel())
                         .toFuture();
-                if (!(waiter.look() instanceof LockAttempt.Acquired)) {
-                    // A channel that opens with the first attempt may be armed after the release: then, and only then,
-                    // look.
+                if (!(waiter.attempt() instanceof LockAttempt.Acquired)) {
+                    // A channel that opens with the first attempt may be armed after the release: only then the waiter
+                    // sends another attempt.
                     contest.armed(waiter);
                     waiter.mustBeGranted();
                 }

@@ -172,7 +172,7 @@ interface SharedKindsContract extends LockBackendUnderTest {
             if (backend().features().contains(LockFeature.SEMAPHORE)) {
                 contest.permit(1, Waiting.NONE).mustAcquire();
             }
-            contest.looker().mustBeRefused();
+            contest.contender().mustBeRefused();
         }
     }
 }

@@ -18,7 +18,7 @@ interface TokenContract extends LockBackendUnderTest {
         try (Contest contest = new Contest(this)) {
             long last = 0;
             for (int round = 0; round < 20; round++) {
-                Contender owner = round % 2 == 0 ? contest.looker() : contest.elsewhere();
+                Contender owner = round % 2 == 0 ? contest.contender() : contest.elsewhere();
                 long token = owner.mustAcquire();
                 assertThat(token).isGreaterThan(last);
                 last = token;
@@ -33,16 +33,16 @@ interface TokenContract extends LockBackendUnderTest {
             Contender expired = contest.holder(lease());
             long before = expired.mustAcquire();
             makeExpire(expired.claim());
-            assertThat(contest.looker().mustAcquire()).isGreaterThan(before);
+            assertThat(contest.contender().mustAcquire()).isGreaterThan(before);
         }
     }
 
     @Test
     default void tokenStaysTheSameWhileHeld() {
         try (Contest contest = new Contest(this)) {
-            Contender holder = contest.looker();
+            Contender holder = contest.contender();
             long token = holder.mustAcquire();
-            contest.looker().mustBeRefused();
+            contest.contender().mustBeRefused();
             holder.mustHold();
             assertThat(holder.mustAcquire()).isEqualTo(token);
         }
@@ -52,7 +52,7 @@ interface TokenContract extends LockBackendUnderTest {
     default void newGrantStartsAtTheFloor() {
         try (Contest contest = new Contest(this)) {
             long floor = floorAbove(contest);
-            Contender holder = contest.looker();
+            Contender holder = contest.contender();
             assertThat(Contender.token(holder.attemptWithFloor(floor))).isGreaterThanOrEqualTo(floor);
         }
     }
@@ -61,14 +61,14 @@ interface TokenContract extends LockBackendUnderTest {
     default void floorRaisesTheTokenOfAHeldClaimAndOfAllAfterIt() {
         try (Contest contest = new Contest(this)) {
             long floor = floorAbove(contest);
-            Contender holder = contest.looker();
+            Contender holder = contest.contender();
             assertThat(holder.mustAcquire()).isLessThan(floor);
             assertThat(Contender.token(holder.attemptWithFloor(floor))).isEqualTo(floor);
             assertThat(Contender.token(holder.attemptWithFloor(1)))
                     .as("never lowered")
                     .isEqualTo(floor);
             holder.release();
-            assertThat(contest.looker().mustAcquire()).isGreaterThan(floor);
+            assertThat(contest.contender().mustAcquire()).isGreaterThan(floor);
         }
     }
 
@@ -76,7 +76,7 @@ interface TokenContract extends LockBackendUnderTest {
     default void floorOutOfRangeIsRefused() {
         assumeTrue(backend().features().contains(LockFeature.TOKEN_FLOOR), "needs TOKEN_FLOOR");
         try (Contest contest = new Contest(this)) {
-            Contender greedy = contest.looker();
+            Contender greedy = contest.contender();
             long limit = (1L << 53) - (1L << 40);
             assertThatThrownBy(() -> Mono.defer(
                                     () -> backend().tryAcquire(greedy.claim().withTokenFloor(limit)))
@@ -86,10 +86,13 @@ interface TokenContract extends LockBackendUnderTest {
         }
     }
 
-    /** Above what the store gives now, by less than a store of real time would make up by itself within the test. */
+    /**
+     * Returns a floor an hour of microseconds above the present token. A server whose tokens follow its clock does not
+     * reach it within the test.
+     */
     private long floorAbove(Contest contest) {
         assumeTrue(backend().features().contains(LockFeature.TOKEN_FLOOR), "needs TOKEN_FLOOR");
-        Contender earlier = contest.looker();
+        Contender earlier = contest.contender();
         long floor = earlier.mustAcquire() + 3_600_000_000L;
         earlier.release();
         return floor;

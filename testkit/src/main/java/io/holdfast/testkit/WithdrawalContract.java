@@ -13,16 +13,16 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Schedulers;
 
-/** Claims that are given up while requests of theirs are under way. */
+/** Claims are withdrawn while requests of theirs are under way. */
 interface WithdrawalContract extends LockBackendUnderTest {
 
     @Test
     default void attemptAfterTheReleaseOfItsClaimTakesNothing() {
         try (Contest contest = new Contest(this)) {
-            Contender withdrawn = contest.looker();
+            Contender withdrawn = contest.contender();
             assertThat(withdrawn.release()).isEqualTo(Ownership.NOT_HELD);
             assertThat(withdrawn.attemptAs(1)).isInstanceOf(LockAttempt.Contended.class);
-            contest.looker().mustAcquire();
+            contest.contender().mustAcquire();
         }
     }
 
@@ -34,7 +34,7 @@ interface WithdrawalContract extends LockBackendUnderTest {
             withdrawn.release();
             assertThat(withdrawn.attemptAs(1)).isInstanceOf(LockAttempt.Contended.class);
             holder.release();
-            contest.looker().mustAcquire();
+            contest.contender().mustAcquire();
             withdrawn.mustNotHold();
         }
     }
@@ -49,21 +49,21 @@ interface WithdrawalContract extends LockBackendUnderTest {
             assertThat(contest.answer(backend().release(secondAttempt))).isEqualTo(Ownership.NOT_HELD);
             holder.release();
             assertThat(contest.answer(backend().tryAcquire(secondAttempt))).isInstanceOf(LockAttempt.Contended.class);
-            contest.looker().mustAcquire();
+            contest.contender().mustAcquire();
         }
     }
 
     @Test
     default void duplicatedAttemptHasTheEffectOfOne() {
         try (Contest contest = new Contest(this)) {
-            LockClaim claim = contest.looker().claim();
+            LockClaim claim = contest.contender().claim();
             List<LockAttempt> answers = contest.answer(Flux.merge(
                             backend().tryAcquire(claim).subscribeOn(Schedulers.parallel()),
                             backend().tryAcquire(claim).subscribeOn(Schedulers.parallel()))
                     .collectList());
             assertThat(answers).extracting(Contender::token).hasSize(2).containsOnly(Contender.token(answers.get(0)));
             assertThat(contest.answer(backend().release(claim))).isEqualTo(Ownership.HELD);
-            contest.looker().mustAcquire();
+            contest.contender().mustAcquire();
         }
     }
 
@@ -80,7 +80,7 @@ interface WithdrawalContract extends LockBackendUnderTest {
                         .dispose();
                 leaving.release();
             }
-            Contender next = contest.looker();
+            Contender next = contest.contender();
             next.mustAcquire();
             next.release();
             assertThat(leftovers()).isEmpty();
@@ -88,7 +88,7 @@ interface WithdrawalContract extends LockBackendUnderTest {
     }
 
     @Test
-    default void releaseEndsAPushedGrantThatNobodyWaitsFor() {
+    default void releaseEndsAPushedGrantThatIsNotConfirmed() {
         assumeTrue(pushesGrants(), "needs pushed grants");
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
@@ -96,7 +96,7 @@ interface WithdrawalContract extends LockBackendUnderTest {
             holder.release();
             waiter.mustBePushed();
             assertThat(waiter.release()).isEqualTo(Ownership.HELD);
-            contest.looker().mustAcquire();
+            contest.contender().mustAcquire();
         }
     }
 }

@@ -1,7 +1,7 @@
 /**
- * What it takes to test locks: the contract of a back end as a JUnit suite ({@link io.holdfast.testkit.LockBackendContract}), a
- * back end that fails on demand ({@link io.holdfast.testkit.FaultyLockBackend}), a critical section that notices two at once
- * ({@link io.holdfast.testkit.ExclusionProbe}), and rules about the code itself
+ * Tools to test locks: the contract of a back end as a JUnit suite ({@link io.holdfast.testkit.LockBackendContract}), a
+ * back end that fails on demand ({@link io.holdfast.testkit.FaultyLockBackend}), a critical section that detects two
+ * owners at once ({@link io.holdfast.testkit.ExclusionProbe}), and rules about the code itself
  * ({@link io.holdfast.testkit.ArchitectureRules}).
  */
 @NullMarked

@@ -26,7 +26,10 @@ class AbandonedLeaseTest {
     @RegisterExtension
     final World world = new World();
 
-    /** Collects garbage until the witness is gone: what was dropped before it was reachable no longer either. */
+    /**
+     * Collects garbage until the witness is collected: an object that became unreachable before it is then collected
+     * too.
+     */
     private static void collectGarbage() {
         WeakReference<Object> witness = new WeakReference<>(new Object());
         BooleanSupplier gone = () -> witness.get() == null;
@@ -69,7 +72,7 @@ class AbandonedLeaseTest {
     }
 
     @Test
-    void aLeaseThatALosingOperatorDroppedIsReleased() {
+    void aLeaseThatAnOperatorDropsIsReleased() {
         Mono.zip(world.lock().acquire(), Mono.error(new IllegalStateException("lost")))
                 .subscribe(pair -> {}, error -> {});
         collectGarbage();
@@ -80,7 +83,7 @@ class AbandonedLeaseTest {
     }
 
     @Test
-    void whoWaitsForTheLossHasNotAbandonedTheLease() {
+    void aSubscriberToTheLossKeepsTheLeaseFromBeingAbandoned() {
         TestSubscriber<LossReason> waiting = TestSubscriber.create();
         world.lock().acquire().flatMap(LockLease::onLoss).subscribe(waiting);
         collectGarbage();
@@ -105,7 +108,7 @@ class AbandonedLeaseTest {
         assertThat(world.store.contents()).isEmpty();
     }
 
-    /** Keeps what it was subscribed with, and not what it was given. */
+    /** Keeps the subscription, and drops the lease that it receives. */
     private static final class KeepsTheSubscription<T> implements CoreSubscriber<T> {
 
         private final List<Subscription> kept = new ArrayList<>();

@@ -26,7 +26,7 @@ import reactor.core.publisher.Sinks;
 import reactor.test.scheduler.VirtualTimeScheduler;
 import reactor.test.subscriber.TestSubscriber;
 
-/** What a broken or hostile store answers ends no wait silently, and costs nobody else a lease. */
+/** Answers of a broken or hostile back end end no wait silently, and cost no other client a lease. */
 @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class AbsurdAnswersTest {
 
@@ -73,27 +73,27 @@ class AbsurdAnswersTest {
 
     @ParameterizedTest
     @MethodSource("absurdlyShort")
-    void aLeaseThatIsOverIsNotHandedOutAndTheWaitEndsInTime(Duration lease) {
+    void anEndedLeaseIsNotHandedOutAndTheWaitEndsInTime(Duration lease) {
         store.answer(new LockAttempt.Acquired(7, lease));
         TestSubscriber<LockLease> waiting = subscribe(client.lock("a").acquire());
 
         clock.advanceTimeBy(WAIT);
 
         assertThat(waiting.expectTerminalError()).isInstanceOf(LockTimeoutException.class);
-        assertThat(store.looks).hasValueLessThan(500);
+        assertThat(store.attempts).hasValueLessThan(500);
         assertThat(store.released).contains("a");
     }
 
     @ParameterizedTest
     @MethodSource("absurdlyShort")
-    void aTryThatIsOnlyGrantedLeasesThatAreOverEndsAndWithdraws(Duration lease) {
+    void aTryThatGetsOnlyEndedLeasesEndsAndWithdraws(Duration lease) {
         store.answer(new LockAttempt.Acquired(7, lease));
         TestSubscriber<LockLease> tried = subscribe(client.lock("a").tryAcquire());
 
         clock.advanceTimeBy(Duration.ofMinutes(1));
 
         assertThat(tried.expectTerminalError()).isInstanceOf(LockBackendException.class);
-        assertThat(store.looks).hasValueLessThan(500);
+        assertThat(store.attempts).hasValueLessThan(500);
         assertThat(store.released).contains("a");
     }
 
@@ -112,7 +112,7 @@ class AbsurdAnswersTest {
 
     @ParameterizedTest
     @MethodSource("absurdlyShort")
-    void aPauseThatIsNoneDoesNotSpinAndNobodyElseIsLate(Duration pause) {
+    void aZeroPauseDoesNotSpinAndDelaysNoOtherWait(Duration pause) {
         LockLease bystander = subscribe(client.lock("bystander").acquire())
                 .getReceivedOnNext()
                 .get(0);
@@ -122,7 +122,7 @@ class AbsurdAnswersTest {
         clock.advanceTimeBy(WAIT);
 
         assertThat(waiting.expectTerminalError()).isInstanceOf(LockTimeoutException.class);
-        assertThat(store.looks).as("one a millisecond at the most").hasValueLessThan(5_010);
+        assertThat(store.attempts).as("at most one in a millisecond").hasValueLessThan(5_010);
         clock.advanceTimeBy(Duration.ofMinutes(2));
         assertThat(bystander.isValid()).isTrue();
     }
@@ -150,7 +150,7 @@ class AbsurdAnswersTest {
     }
 
     @Test
-    void aRenewalByHandThatCannotBeReadFails() {
+    void anUnreadableAnswerToARenewalByHandFailsIt() {
         LockLease held =
                 subscribe(client.lock("a").acquire()).getReceivedOnNext().get(0);
         store.onRenewal = claim -> Mono.just(new Renewal.Held(nothing()));
@@ -180,7 +180,7 @@ class AbsurdAnswersTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"acquired", "queued", "pushed"})
-    void anAnswerThatCannotBeReadEndsTheAcquisitionAndWithdrawsTheClaim(String kind) {
+    void anUnreadableAnswerEndsTheAcquisitionAndWithdrawsTheClaim(String kind) {
         store.answer(
                 switch (kind) {
                     case "acquired" -> new LockAttempt.Acquired(7, nothing());

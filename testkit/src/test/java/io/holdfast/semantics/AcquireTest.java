@@ -37,7 +37,7 @@ class AcquireTest {
     }
 
     @Test
-    void nothingHappensBeforeAnElementIsAskedFor() {
+    void nothingHappensBeforeAnElementIsRequested() {
         TestSubscriber<LockLease> patient =
                 TestSubscriber.builder().initialRequest(0).build();
         world.lock().acquire().subscribe(patient);
@@ -119,7 +119,9 @@ class AcquireTest {
                     assertThat(error.attempts()).isPositive();
                     assertThat(error.lockName()).isEqualTo(World.NAME);
                     assertThat(error).hasNoCause();
-                    assertThat(error.backendAnswered()).as("busy, not away").isTrue();
+                    assertThat(error.backendAnswered())
+                            .as("busy, not unreachable")
+                            .isTrue();
                 });
         assertThat(world.events(LockEvent.AcquireFailed.class)).hasSize(1);
     }
@@ -135,7 +137,7 @@ class AcquireTest {
         assertThat(result.expectTerminalError())
                 .asInstanceOf(throwable(LockTimeoutException.class))
                 .satisfies(error -> assertThat(error.backendAnswered())
-                        .as("busy, or away: nobody knows")
+                        .as("busy or unreachable: unknown")
                         .isFalse())
                 .hasMessageContaining("the back end has not answered");
     }
@@ -158,7 +160,7 @@ class AcquireTest {
     }
 
     @Test
-    void transientErrorsAreRetriedUntilTheLockIsHad() {
+    void transientErrorsAreRetriedUntilTheLockIsAcquired() {
         world.on(Operation.TRY_ACQUIRE).next(Fault.lostRequest(), Fault.lostReply(), Fault.lostRequest());
         TestSubscriber<LockLease> result = world.subscribe(world.lock().acquire());
 
@@ -179,8 +181,8 @@ class AcquireTest {
 
         assertThat(result.expectTerminalError())
                 .asInstanceOf(throwable(LockTimeoutException.class))
-                .satisfies(
-                        error -> assertThat(error.backendAnswered()).as("away").isFalse())
+                .satisfies(error ->
+                        assertThat(error.backendAnswered()).as("unreachable").isFalse())
                 .hasCauseInstanceOf(LockBackendException.class);
     }
 
@@ -197,7 +199,7 @@ class AcquireTest {
     }
 
     @Test
-    void anAnswerInBetweenStartsTheCountOfErrorsAnew() {
+    void anAnswerInBetweenResetsTheCountOfErrors() {
         world.granted(world.rivalLock().acquire());
         world.on(Operation.TRY_ACQUIRE).always(Fault.lostRequest());
         TestSubscriber<LockLease> result = world.subscribe(world.lock().acquire());
@@ -228,7 +230,7 @@ class AcquireTest {
         assertThat(world.subscribe(world.lock().tryAcquire()).expectTerminalError())
                 .isInstanceOf(LockBackendException.class);
         assertThat(world.store.contents())
-                .as("the lock that was taken is given back")
+                .as("the client releases the lock that it has taken")
                 .isEmpty();
     }
 
@@ -246,7 +248,7 @@ class AcquireTest {
     }
 
     @Test
-    void theLeaseTellsItsNameTokenAndValidity() {
+    void theLeaseHasItsNameTokenAndValidity() {
         LockLease lease = world.granted(world.lock().acquire());
 
         assertThat(lease.lockName()).isEqualTo(World.NAME);

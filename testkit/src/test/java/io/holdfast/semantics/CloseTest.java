@@ -29,7 +29,7 @@ class CloseTest {
     final World world = new World();
 
     @Test
-    void closingBeginsWhenItIsCalledAndNotWhenItIsSubscribedTo() {
+    void closingBeginsAtTheCallAndNotAtTheSubscription() {
         LockLease lease = world.granted(world.lock().acquire());
 
         Mono<Void> ignored = world.client.close();
@@ -82,7 +82,7 @@ class CloseTest {
     }
 
     @Test
-    void aHolderIsToldOfItsEndBeforeTheLockIsReleased() {
+    void aHolderGetsTheLossBeforeTheLockIsReleased() {
         LockLease lease = world.granted(world.lock().acquire());
         List<Integer> releasesWhenTold = new ArrayList<>();
         Disposable unused = lease.onLoss()
@@ -159,7 +159,7 @@ class CloseTest {
     }
 
     @Test
-    void theBackEndIsClosedWithItsClientUnlessToldOtherwise() {
+    void theBackEndIsClosedWithItsClientUnlessCloseBackendIsFalse() {
         LockClient borrowing = world.client(builder -> builder.closeBackend(false));
         world.subscribe(borrowing.close());
         assertThat(world.subscribe(world.client.ping()).isTerminatedComplete()).isTrue();

@@ -29,7 +29,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/** A client whose timer dies ends, and says so, although nothing else happens in it. */
+/** A client whose timer dies ends and signals the reason, even if no other event happens in it. */
 class DeadTimerTest {
 
     private static final Duration SOON = Duration.ofSeconds(5);
@@ -57,7 +57,7 @@ class DeadTimerTest {
     }
 
     @Test
-    void anIdleHolderIsToldAndTheLockIsFree() {
+    void anIdleHolderGetsTheLossAndTheLockIsFree() {
         LockLease lease = client.lock("a").acquire().block(SOON);
         Mono<LossReason> loss = lease.onLoss().cache();
         loss.subscribe();
@@ -142,7 +142,7 @@ class DeadTimerTest {
                 .toList();
     }
 
-    /** Dead without saying so. */
+    /** Drops its tasks, without an error. */
     private static final class Swallowing implements Scheduler {
 
         @Override

@@ -65,7 +65,7 @@ class DeliveryTest {
 
     /** The listener is called when the lease is handed out, and may take long. */
     @Test
-    void workDoesNotBeginUnderALeaseThatWasLostWhileAListenerWasTold() {
+    void workDoesNotBeginUnderALeaseThatWasLostDuringAListener() {
         VirtualTimeScheduler slow = VirtualTimeScheduler.create();
         AtomicReference<LockClient> closing = new AtomicReference<>();
         LockClient client =
@@ -110,7 +110,7 @@ class DeliveryTest {
     }
 
     @Test
-    void aSubscriberThatLeavesWhileItsLeaseIsOnTheWayGetsNothingAndLeavesNothing() {
+    void aSubscriberThatCancelsBeforeItsLeaseArrivesGetsNothingAndLeavesNothing() {
         VirtualTimeScheduler slow = VirtualTimeScheduler.create();
         LockClient client = world.client(builder -> builder.deliverOn(new Late(slow)));
         TestSubscriber<LockLease> leaving = world.subscribe(client.lock(NAME).acquire());
@@ -158,7 +158,7 @@ class DeliveryTest {
     }
 
     @Test
-    void aListenerThatThrowsDisturbsNobody() {
+    void aListenerThatThrowsAffectsNoLock() {
         LockClient client = world.client(builder -> builder.listener(event -> {
             throw new IllegalStateException("broken listener on " + event);
         }));
@@ -183,7 +183,7 @@ class DeliveryTest {
     }
 
     @Test
-    void eventsTellTheLifeOfALease() {
+    void eventsReportTheLifeOfALease() {
         LockLease lease = world.granted(world.lock().acquire());
         world.pass(Duration.ofSeconds(3));
         world.subscribe(lease.release());
@@ -207,7 +207,7 @@ class DeliveryTest {
         assertThat(second.getReceivedOnNext()).containsExactly(LossReason.NOT_HELD);
     }
 
-    /** Runs each task a second later: a delivery context with a backlog. */
+    /** Runs each task a second later, like a scheduler with a backlog. */
     record Late(VirtualTimeScheduler clock) implements Scheduler {
 
         @Override

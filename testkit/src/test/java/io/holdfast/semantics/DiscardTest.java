@@ -17,7 +17,10 @@ import reactor.core.publisher.Mono;
 import reactor.test.publisher.TestPublisher;
 import reactor.test.subscriber.TestSubscriber;
 
-/** What the work emits while its subscriber leaves, or its lease is lost, goes to the discard hook, which may own buffers. */
+/**
+ * If the work emits an element while its subscriber cancels, or its lease is lost, the element goes to the discard
+ * hook, which may own buffers.
+ */
 class DiscardTest {
 
     @RegisterExtension
@@ -29,7 +32,7 @@ class DiscardTest {
     private final List<Object> dropped = new ArrayList<>();
 
     @BeforeEach
-    void noteWhatIsDropped() {
+    void recordDroppedElements() {
         Hooks.onNextDropped(dropped::add);
     }
 
@@ -46,7 +49,7 @@ class DiscardTest {
         return result;
     }
 
-    /** Its subscription takes no notice of a cancellation, as one on another thread that comes too late. */
+    /** Returns work that ignores a cancellation, like work on another thread that gets it too late. */
     private Flux<String> deaf() {
         return Flux.from(subscriber -> work.subscribe(subscriber));
     }
@@ -78,7 +81,7 @@ class DiscardTest {
     }
 
     @Test
-    void anElementAfterTheEndOfTheWorkIsDroppedAsAnywhereElse() {
+    void anElementAfterTheEndOfTheWorkGoesToTheDroppedHook() {
         TestSubscriber<String> result = begun();
         work.complete();
         assertThat(result.isTerminatedComplete()).isTrue();
@@ -99,7 +102,7 @@ class DiscardTest {
     }
 
     @Test
-    void aResultThatWaitsForTheEndOfTheWorkIsDiscardedWhenItsSubscriberLeaves() {
+    void aResultThatWaitsForTheEndOfTheWorkIsDiscardedAtACancellation() {
         TestSubscriber<String> result = begunWithOneResult();
         work.next("result");
 

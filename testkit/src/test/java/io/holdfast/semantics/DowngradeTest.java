@@ -34,7 +34,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.test.subscriber.TestSubscriber;
 
-/** A writer that becomes a reader: no other writer in between, and one hold with one end. */
+/** A writer becomes a reader: with no other writer in between, and one hold with one end. */
 class DowngradeTest {
 
     private static final Duration SECOND = Duration.ofSeconds(1);
@@ -64,11 +64,11 @@ class DowngradeTest {
 
     private record LockLost(LossReason reason, String message) {}
 
-    /** Whether the rival can have it now, for a moment. */
+    /** Returns whether the rival can get the lock now, for a moment. */
     private boolean rivalGets(ReactiveLock lock) {
-        TestSubscriber<LockLease> look = world.subscribe(lock.tryAcquire());
-        look.getReceivedOnNext().forEach(lease -> world.subscribe(lease.release()));
-        return !look.getReceivedOnNext().isEmpty();
+        TestSubscriber<LockLease> attempt = world.subscribe(lock.tryAcquire());
+        attempt.getReceivedOnNext().forEach(lease -> world.subscribe(lease.release()));
+        return !attempt.getReceivedOnNext().isEmpty();
     }
 
     private boolean rivalReads() {
@@ -80,7 +80,7 @@ class DowngradeTest {
     }
 
     @Test
-    void theWritersLeaseEndsAndTheReadersGoesOnWithItsToken() {
+    void theWriteLeaseEndsAndTheReadLeaseContinuesWithItsToken() {
         LockLease lease = writing();
         TestSubscriber<LossReason> loss = world.subscribe(lease.onLoss());
         assertThat(rivalReads()).isFalse();
@@ -104,7 +104,7 @@ class DowngradeTest {
     }
 
     @Test
-    void theReadLeaseIsAWholeOne() {
+    void theReadLeaseHasTheWholeDuration() {
         LockLease lease =
                 world.granted(writeLock(options -> options.autoRenew(false)).acquire());
         world.pass(LEASE.minusSeconds(2));
@@ -115,7 +115,7 @@ class DowngradeTest {
     }
 
     @Test
-    void aWriterThatWaitsStaysOutAndReadersThatWaitJoin() {
+    void aWaitingWriterStaysOutAndWaitingReadersJoin() {
         LockLease lease = writing();
         TestSubscriber<LockLease> reader =
                 world.subscribe(world.rival.readWriteLock(NAME).readLock().acquire());
@@ -197,7 +197,7 @@ class DowngradeTest {
     }
 
     @Test
-    void whatTheStoreDoesNotHoldAnyMoreIsLost() {
+    void aDowngradeOfALostLeaseIsALoss() {
         LockLease lease = writing();
         world.takeAway(NAME);
         LockLease other =
@@ -208,7 +208,7 @@ class DowngradeTest {
         assertThat(world.events(LockEvent.Lost.class)).hasSize(1);
     }
 
-    /** Another writer may have come and gone in between, so a new grant is no proof of the old one, and is given back. */
+    /** Another writer may have held the lock in between, so a new grant does not prove the old one, and is released. */
     @Test
     void aNewGrantInPlaceOfTheOldOneIsALoss() {
         LockLease lease = writing();
@@ -220,7 +220,7 @@ class DowngradeTest {
     }
 
     @Test
-    void aLostReplyIsAskedForAgain() {
+    void aDowngradeWithALostReplyIsSentAgain() {
         LockLease lease = writing();
         world.on(Operation.TRY_ACQUIRE).next(Fault.lostReply(), Fault.lostReply());
         TestSubscriber<LockLease> downgrade = world.subscribe(lease.downgrade());
@@ -234,7 +234,7 @@ class DowngradeTest {
     }
 
     @Test
-    void anAnswerThatComesAfterItsTimeWasUpChangesNothing() {
+    void anAnswerAfterTheTimeLimitChangesNothing() {
         LockLease lease = writing();
         world.on(Operation.TRY_ACQUIRE).next(Fault.delayedReply(OPERATION_TIMEOUT.plusMillis(1)));
         TestSubscriber<LockLease> downgrade = world.subscribe(lease.downgrade());
@@ -247,7 +247,7 @@ class DowngradeTest {
     }
 
     @Test
-    void aStoreThatDoesNotAnswerUntilTheDeadlineIsALossAndTheLockIsReleased() {
+    void aDowngradeWithoutAnAnswerUntilTheDeadlineIsALossAndTheLockIsReleased() {
         LockLease lease = writing();
         world.on(Operation.TRY_ACQUIRE).always(Fault.lostRequest());
         TestSubscriber<LockLease> downgrade = world.subscribe(lease.downgrade());
@@ -257,7 +257,7 @@ class DowngradeTest {
         world.pass(SECOND);
         LockLost lost = lostOf(downgrade);
         assertThat(lost.reason()).isEqualTo(LossReason.EXPIRED);
-        assertThat(lost.message()).contains("before the store confirmed the downgrade; the last request failed: ");
+        assertThat(lost.message()).contains("before the back end confirmed the downgrade; the last request failed: ");
         assertThat(world.events(LockEvent.Lost.class)).hasSize(1);
         world.pass(OPERATION_TIMEOUT);
         assertThat(world.store.contents()).isEmpty();
@@ -302,7 +302,7 @@ class DowngradeTest {
     }
 
     @Test
-    void aCancellationBeforeTheReadLeaseIsThereReleases() {
+    void aCancellationBeforeTheReadLeaseReleasesTheLock() {
         LockLease lease = writing();
         world.on(Operation.RENEW).always(Fault.delayedReply(SECOND));
         world.pass(THIRD);
@@ -402,7 +402,7 @@ class DowngradeTest {
     }
 
     @Test
-    void aLossThatIsToldWhileTheStoreIsAskedCounts() {
+    void aLossSignalledDuringTheDowngradeCounts() {
         LockLease lease = writing();
         world.on(Operation.TRY_ACQUIRE).always(Fault.delayedReply(SECOND));
         TestSubscriber<LockLease> downgrade = world.subscribe(lease.downgrade());
@@ -416,7 +416,7 @@ class DowngradeTest {
     }
 
     @Test
-    void aChangeThatIsToldWhileTheStoreIsAskedMakesTheReaderAskAtOnce() {
+    void aChangeSignalledDuringTheDowngradeMakesTheReaderRenewAtOnce() {
         Signalling store = new Signalling(world.store);
         LockClient client =
                 LockClient.builder(store).timer(world.clock).closeBackend(false).build();
@@ -475,7 +475,7 @@ class DowngradeTest {
         LockLease lease = world.granted(client.readWriteLock(NAME).writeLock().acquire());
         assertThat(world.subscribe(lease.downgrade()).expectTerminalError())
                 .isInstanceOf(UnsupportedOperationException.class)
-                .hasMessageContaining("back end memory cannot make a writer a reader");
+                .hasMessageContaining("back end memory cannot turn a writer into a reader");
         assertThat(lease.isValid()).isTrue();
         world.subscribe(lease.release());
         world.subscribe(client.close());
@@ -488,7 +488,7 @@ class DowngradeTest {
         }
     }
 
-    /** Tells a change between the processing of an attempt and its answer. */
+    /** Signals a change between the processing of an attempt and its answer. */
     private static final class Signalling implements ForwardingLockBackend {
 
         private final LockBackend store;

@@ -42,7 +42,7 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.subscriber.TestSubscriber;
 
-/** What begins is told to end, exactly once, whatever happens. */
+/** Each start is reported, and its end exactly once, whatever happens. */
 class EventsTest {
 
     private static final LockOptions NOT_RENEWED =
@@ -56,7 +56,7 @@ class EventsTest {
     }
 
     @Test
-    void whoLeavesBeforeAskingHasNoEvents() {
+    void aSubscriberThatCancelsBeforeItsRequestHasNoEvents() {
         TestSubscriber<LockLease> subscriber =
                 TestSubscriber.builder().initialRequest(0).build();
         world.lock().acquire().subscribe(subscriber);
@@ -66,7 +66,7 @@ class EventsTest {
     }
 
     @Test
-    void whoLeavesWhileItsFailureIsToldIsToldOnce() {
+    void aCancellationDuringTheFailureEventCausesNoSecondEnd() {
         AtomicReference<TestSubscriber<LockLease>> leaving = new AtomicReference<>(TestSubscriber.create());
         LockClient client = world.client(builder -> builder.listener(event -> {
             world.events.add(event);
@@ -87,7 +87,7 @@ class EventsTest {
     }
 
     @Test
-    void whoCannotBeToldOnItsSchedulerHasFailed() {
+    void anAcquisitionWhoseSchedulerIsDisposedHasFailed() {
         Scheduler gone = Schedulers.newSingle("gone");
         gone.dispose();
         LockClient client = world.client(builder -> builder.deliverOn(gone));
@@ -99,7 +99,7 @@ class EventsTest {
     }
 
     @Test
-    void whoDropsWhatComesWithoutEverCancellingHasLeft() {
+    void aSubscriberThatDropsItsLeaseHasCancelled() {
         world.lock().acquire().subscribe(new Deaf());
         world.pass(Duration.ZERO);
 
@@ -108,7 +108,7 @@ class EventsTest {
     }
 
     @Test
-    void aLeaseThatCameTooLateToBeHandedOutHasNoEventsOfItsOwn() {
+    void aLeaseThatEndedBeforeItWasHandedOutHasNoEvents() {
         Queue<Runnable> deliveries = new ArrayDeque<>();
         Scheduler slow = Schedulers.fromExecutor(deliveries::add);
         LockClient client = world.client(builder -> builder.deliverOn(slow).options(NOT_RENEWED));
@@ -128,7 +128,7 @@ class EventsTest {
     }
 
     @Test
-    void aClosedClientFailsWhatItHasStarted() {
+    void aClosedClientFailsItsAcquisitions() {
         world.subscribe(world.client.close());
         world.subscribe(world.lock().acquire());
 
@@ -137,18 +137,18 @@ class EventsTest {
     }
 
     @Test
-    void aLossThatOvertakesTheGrantIsToldAfterIt() {
-        List<LockEvent> told = new ArrayList<>();
+    void aLossThatOvertakesTheGrantIsReportedAfterIt() {
+        List<LockEvent> reported = new ArrayList<>();
         AtomicReference<LockClient> client = new AtomicReference<>();
         client.set(world.client(builder -> builder.listener(event -> {
             if (event instanceof Acquired) {
                 Disposable unused = client.get().close().subscribe();
             }
-            told.add(event);
+            reported.add(event);
         })));
         world.subscribe(client.get().lock(NAME).acquire());
 
-        assertThat(told).hasExactlyElementsOfTypes(AcquireStarted.class, Acquired.class, Lost.class);
+        assertThat(reported).hasExactlyElementsOfTypes(AcquireStarted.class, Acquired.class, Lost.class);
     }
 
     @Test
@@ -164,7 +164,7 @@ class EventsTest {
     }
 
     @Test
-    void aStoreThatRefusesForGoodIsNoWarningAboutAClaimThatItKeeps() {
+    void aPermanentFailureOfAWithdrawalIsNoWarning() {
         world.on(Operation.TRY_ACQUIRE).next(Fault.refused());
         world.on(Operation.RELEASE).next(Fault.refused());
 
@@ -186,18 +186,18 @@ class EventsTest {
     }
 
     @Test
-    void theReleaseIsToldToTheListenerBeforeItIsToldToTheHolder() {
+    void theListenerGetsTheReleaseBeforeTheHolder() {
         LockLease lease = world.granted(world.lock().acquire());
         world.on(Operation.RELEASE).next(Fault.delayedReply(Duration.ofMillis(100)));
-        List<Class<?>> toldBefore = new ArrayList<>();
-        world.subscribe(lease.release().doOnTerminate(() -> toldBefore.addAll(kinds())));
+        List<Class<?>> reportedBefore = new ArrayList<>();
+        world.subscribe(lease.release().doOnTerminate(() -> reportedBefore.addAll(kinds())));
         world.pass(Duration.ofMillis(100));
 
-        assertThat(toldBefore).containsExactly(AcquireStarted.class, Acquired.class, Released.class);
+        assertThat(reportedBefore).containsExactly(AcquireStarted.class, Acquired.class, Released.class);
     }
 
     @Test
-    void bothListenersAreToldAlsoWhenTheFirstThrows() {
+    void bothListenersGetTheEventEvenIfTheFirstThrows() {
         List<LockEvent> second = new ArrayList<>();
         LockListener first = event -> {
             throw new IllegalStateException("broken");
@@ -220,7 +220,7 @@ class EventsTest {
         assertThat(lines)
                 .extracting(ILoggingEvent::getFormattedMessage)
                 .containsExactly(
-                        "lock 'stock/42' is asked for",
+                        "lock 'stock/42': acquisition started",
                         "lock 'stock/42' acquired after 0 ms and 1 attempt, token 1",
                         "lock 'stock/42' with token 1 released after 3000 ms");
     }
@@ -262,7 +262,7 @@ class EventsTest {
         return lines.list;
     }
 
-    /** Has marked itself cancelled, as operators do before they cancel, and does no more. */
+    /** Has marked itself as cancelled, as operators do before they cancel, and does nothing more. */
     private static final class Deaf implements CoreSubscriber<LockLease>, Scannable {
 
         @Override
@@ -272,7 +272,7 @@ class EventsTest {
 
         @Override
         public void onNext(LockLease lease) {
-            throw new AssertionError("it has left");
+            throw new AssertionError("it has cancelled");
         }
 
         @Override

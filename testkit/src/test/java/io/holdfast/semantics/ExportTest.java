@@ -31,7 +31,7 @@ import reactor.core.scheduler.Schedulers;
 import reactor.test.scheduler.VirtualTimeScheduler;
 import reactor.test.subscriber.TestSubscriber;
 
-/** A lease that goes from one process to another: no gap, no overlap. */
+/** A lease goes from one process to another, without a gap or an overlap. */
 class ExportTest {
 
     private static final Duration SECOND = Duration.ofSeconds(1);
@@ -44,9 +44,9 @@ class ExportTest {
     }
 
     private boolean isFree() {
-        TestSubscriber<LockLease> look = world.subscribe(world.rivalLock().tryAcquire());
-        look.getReceivedOnNext().forEach(lease -> world.subscribe(lease.release()));
-        return !look.getReceivedOnNext().isEmpty();
+        TestSubscriber<LockLease> attempt = world.subscribe(world.rivalLock().tryAcquire());
+        attempt.getReceivedOnNext().forEach(lease -> world.subscribe(lease.release()));
+        return !attempt.getReceivedOnNext().isEmpty();
     }
 
     @Test
@@ -63,7 +63,7 @@ class ExportTest {
         assertThat(isFree()).isTrue();
     }
 
-    /** The adopter does not know of it, so its release has to be one that late attempts meet. */
+    /** The adopter does not know of the attempt, so its release must leave a tombstone for late attempts. */
     @Test
     void anAttemptOfTheExporterThatArrivesAfterTheAdoptersReleaseTakesNothing() {
         world.on(Operation.TRY_ACQUIRE).next(Fault.delayedRequest(SECOND.multipliedBy(6)));
@@ -77,7 +77,7 @@ class ExportTest {
     }
 
     @Test
-    void theExportersLeaseEndsAndTheAdoptersGoesOnWithItsToken() {
+    void theExportersLeaseEndsAndTheAdoptersContinuesWithItsToken() {
         LockLease lease = world.granted(world.lock().acquire());
         TestSubscriber<LossReason> loss = world.subscribe(lease.onLoss());
         String text = exported(lease);
@@ -99,7 +99,7 @@ class ExportTest {
     }
 
     @Test
-    void theExporterSendsNothingAnyMore() {
+    void theExporterSendsNoFurtherRequest() {
         LockLease lease = world.granted(world.lock().acquire());
         String text = exported(lease);
         int renewals = world.on(Operation.RENEW).calls();
@@ -116,7 +116,7 @@ class ExportTest {
     }
 
     @Test
-    void whatIsNeverAdoptedEndsWithItsLease() {
+    void anExportThatIsNeverAdoptedEndsWithItsLease() {
         exported(world.granted(world.lock().acquire()));
         world.pass(LEASE.minus(MOMENT));
         assertThat(isFree()).isFalse();
@@ -125,7 +125,7 @@ class ExportTest {
     }
 
     @Test
-    void eachLeaseIsToldToEndOnce() {
+    void eachLeaseIsReportedToEndOnce() {
         LockLease lease = world.granted(world.lock().acquire());
         String text = exported(lease);
         assertThat(world.events(LockEvent.HandedOn.class))
@@ -187,7 +187,7 @@ class ExportTest {
     }
 
     @Test
-    void aTextComesThoughAHandlerOfTheEndThrows() {
+    void aTextIsEmittedAlthoughAHandlerOfTheEndThrows() {
         LockLease lease = world.granted(world.lock().acquire());
         lease.onLoss().subscribe(new CoreSubscriber<>() {
             @Override
@@ -212,7 +212,7 @@ class ExportTest {
     }
 
     @Test
-    void anExportThatAsksForNothingLeavesTheLeaseAsItIs() {
+    void anExportWithoutARequestLeavesTheLeaseUnchanged() {
         LockLease lease = world.granted(world.lock().acquire());
         TestSubscriber<String> text = TestSubscriber.builder().initialRequest(0).build();
         lease.export().subscribe(text);
@@ -240,7 +240,7 @@ class ExportTest {
     }
 
     @Test
-    void aTextComesThoughTheSchedulerOfSignalsIsGone() {
+    void aTextIsEmittedAlthoughTheSchedulerOfSignalsIsDisposed() {
         Scheduler gone = Schedulers.newSingle("gone");
         LockClient client = world.client(builder -> builder.deliverOn(gone));
         LockLease lease = Objects.requireNonNull(client.lock(NAME).acquire().block(Duration.ofSeconds(10)));
@@ -250,7 +250,7 @@ class ExportTest {
     }
 
     @Test
-    void aLeaseThatEndsWhileItsLastRenewalIsWaitedForIsNotHandedOn() {
+    void aLeaseThatEndsDuringItsLastRenewalIsNotHandedOn() {
         LockLease lease = world.granted(world.lock().acquire());
         TestSubscriber<LossReason> loss = world.subscribe(lease.onLoss());
         world.on(Operation.RENEW).always(Fault.lostRequest());
@@ -268,10 +268,10 @@ class ExportTest {
     }
 
     @Test
-    void aGrantThatWasPushedIsAWholeLeaseBeforeItIsHandedOn() {
+    void aPushedGrantIsRenewedBeforeItIsHandedOn() {
         LockLease held = world.granted(world.rivalLock().acquire());
         TestSubscriber<LockLease> waiter = world.subscribe(world.lock().acquire());
-        world.pass(LEASE.dividedBy(2)); // of which its turn takes no account
+        world.pass(LEASE.dividedBy(2)); // the turn ignores this time
         world.subscribe(held.release());
         LockLease pushed = world.only(waiter);
         assertThat(world.on(Operation.RENEW).calls()).isZero();
@@ -284,7 +284,7 @@ class ExportTest {
     }
 
     @Test
-    void aGrantThatWasPushedIsHandedOnAlsoIfItCannotBeRenewed() {
+    void aPushedGrantIsHandedOnEvenIfItCannotBeRenewed() {
         LockLease held = world.granted(world.rivalLock().acquire());
         TestSubscriber<LockLease> waiter = world.subscribe(world.lock().acquire());
         world.subscribe(held.release());
@@ -296,14 +296,15 @@ class ExportTest {
     }
 
     @Test
-    void anAdoptedLeaseThatIsOverBeforeItIsHandedOutIsNotAdoptedAgainBesideItsRelease() {
+    void anAdoptionThatEndsBeforeItsEmissionIsNotRepeatedBesideItsRelease() {
         String text = exported(world.granted(world.rivalLock().acquire()));
         VirtualTimeScheduler slow = VirtualTimeScheduler.create();
         LockClient adopter = world.client(builder -> builder.deliverOn(new DeliveryTest.Late(slow))
                 .options(LockOptions.builder().autoRenew(false).build()));
         TestSubscriber<LockLease> adopted = world.subscribe(adopter.adopt(text));
-        world.on(Operation.RELEASE).always(Fault.lostRequest()); // until the adopter has gone on
-        world.pass(LEASE.minus(Duration.ofMillis(250))); // the store still holds it, the client believes no more
+        world.on(Operation.RELEASE).always(Fault.lostRequest()); // until the adopter has continued the lease
+        // the server still keeps the lock, and the lease of the client has ended
+        world.pass(LEASE.minus(Duration.ofMillis(250)));
         slow.advanceTimeBy(SECOND);
         world.pass(Duration.ZERO);
         slow.advanceTimeBy(SECOND);
@@ -314,7 +315,7 @@ class ExportTest {
         assertThat(believes && isFree()).as("two hold it").isFalse();
         assertThat(adopted.expectTerminalError())
                 .isInstanceOf(LockLostException.class)
-                .hasMessageContaining("it was over before it could be handed out here");
+                .hasMessageContaining("it ended before it could be handed out here");
         world.subscribe(adopter.close());
     }
 
@@ -386,7 +387,7 @@ class ExportTest {
     }
 
     @Test
-    void nestedWorkDoesNotGoOnWhileTheLastRenewalIsWaitedFor() {
+    void nestedWorkStopsBeforeTheLastRenewalEnds() {
         TestSubscriber<String> nested = TestSubscriber.create();
         TestSubscriber<String> text = TestSubscriber.create();
         world.on(Operation.RENEW).always(Fault.delayedReply(SECOND));
@@ -409,7 +410,7 @@ class ExportTest {
     }
 
     @Test
-    void whatTheStoreDoesNotHoldAnyMoreCannotBeAdopted() {
+    void aLostLeaseCannotBeAdopted() {
         LockLease lease = world.granted(world.lock().acquire());
         String text = exported(lease);
         world.pass(LEASE);
@@ -433,9 +434,9 @@ class ExportTest {
         assertThat(two.isValid()).isFalse();
     }
 
-    /** The number of the exporter's attempts is none of the adopter's. */
+    /** The adopter does not count the exporter's attempts as its own. */
     @Test
-    void aLeaseThatTookItsExporterSeveralAttemptsIsAdoptedAllTheSame() {
+    void aLeaseThatNeededSeveralAttemptsCanBeAdopted() {
         LockLease adopted = world.granted(world.rival.adopt(exportedAtTheThirdAttempt()));
         assertThat(adopted.isValid()).isTrue();
         world.subscribe(adopted.release());
@@ -458,7 +459,7 @@ class ExportTest {
     }
 
     @Test
-    void anAdoptionThatFailsOrIsCancelledGivesTheLockBack() {
+    void anAdoptionThatFailsOrIsCancelledReleasesTheLock() {
         String text = exported(world.granted(world.lock().acquire()));
         world.on(Operation.RENEW).next(Fault.lostRequest());
         TestSubscriber<LockLease> failed = world.subscribe(world.client.adopt(text));
@@ -487,7 +488,7 @@ class ExportTest {
     }
 
     @Test
-    void theRestOfALeastHoldTimeGoesAlong() {
+    void theRestOfALeastHoldTimeIsHandedOn() {
         LockLease lease = world.granted(world.lock(options -> options.minHoldTime(LEASE.multipliedBy(2)))
                 .acquire());
         world.pass(SECOND);
@@ -525,7 +526,7 @@ class ExportTest {
     }
 
     @Test
-    void aTextThatIsNoneIsRefused() {
+    void anInvalidTextIsRefused() {
         assertThat(world.subscribe(world.client.adopt("hello")).expectTerminalError())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("the text of an exported lease was refused");

@@ -8,7 +8,10 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.scheduler.Scheduler;
 
-/** A clock moved by hand, whose tasks run after it was moved: all that is due by then meets in one turn, as on a busy machine. */
+/**
+ * A clock that the test moves, and whose tasks run after it was moved. All tasks that are due by then run in one turn,
+ * as on a busy machine.
+ */
 final class LateTimer implements Scheduler {
 
     private record Task(Runnable work, long dueNanos, Disposable.Swap end) {}

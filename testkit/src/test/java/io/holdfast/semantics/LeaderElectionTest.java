@@ -66,7 +66,7 @@ class LeaderElectionTest {
     }
 
     @Test
-    void elementsOfATermPassAndItsEndResigns() {
+    void elementsOfATermAreEmittedAndItsEndReleasesTheLock() {
         TestPublisher<String> term = TestPublisher.create();
         TestSubscriber<String> candidate = subscribe(election().lead(lease -> term.flux()));
         term.next("a", "b");
@@ -97,28 +97,28 @@ class LeaderElectionTest {
     }
 
     @Test
-    void aLeaderIsToldOfItsLossBeforeARivalBeginsAndStandsAgain() {
+    void aLeaderLosesBeforeARivalBeginsAndStandsAgain() {
         List<String> story = new ArrayList<>();
         TestSubscriber<Object> leader = subscribe(election()
                 .lead(lease -> Mono.never()
                         .doOnSubscribe(it -> story.add("one leads"))
-                        .doOnCancel(() -> story.add("one is told"))));
+                        .doOnCancel(() -> story.add("one loses"))));
         TestSubscriber<Object> rival = subscribe(world.rival
                 .election(NAME)
                 .lead(lease -> Mono.never()
                         .doOnSubscribe(it -> story.add("rival leads"))
-                        .doOnCancel(() -> story.add("rival is told"))));
+                        .doOnCancel(() -> story.add("rival loses"))));
         for (Operation operation : List.of(Operation.RENEW, Operation.RELEASE)) {
             world.on(operation).always(Fault.lostRequest());
         }
         world.pass(LEASE.plusSeconds(1));
-        assertThat(story).containsExactly("one leads", "one is told", "rival leads");
+        assertThat(story).containsExactly("one leads", "one loses", "rival leads");
 
         world.faulty.heal();
         world.pass(SECOND);
         rival.cancel();
         world.pass(Duration.ZERO);
-        assertThat(story).containsExactly("one leads", "one is told", "rival leads", "rival is told", "one leads");
+        assertThat(story).containsExactly("one leads", "one loses", "rival leads", "rival loses", "one leads");
         leader.cancel();
     }
 
@@ -151,7 +151,7 @@ class LeaderElectionTest {
     }
 
     @Test
-    void nothingHappensBeforeAnElementIsAskedFor() {
+    void nothingHappensBeforeAnElementIsRequested() {
         TestSubscriber<Long> candidate =
                 TestSubscriber.builder().initialRequest(0).build();
         endless(election()).subscribe(candidate);
@@ -161,7 +161,7 @@ class LeaderElectionTest {
     }
 
     @Test
-    void aTermThatFailsResignsAndEndsTheCandidate() {
+    void aTermThatFailsReleasesTheLockAndEndsTheCandidate() {
         RuntimeException broken = new IllegalStateException("broken");
         assertThat(subscribe(election().lead(lease -> Mono.error(broken))).expectTerminalError())
                 .isSameAs(broken);
@@ -177,7 +177,7 @@ class LeaderElectionTest {
     }
 
     @Test
-    void aTermThatFindsItsOwnLossStandsAgain() {
+    void aTermThatDetectsItsOwnLossStandsAgain() {
         TestSubscriber<Long> candidate = subscribe(election().lead(lease -> {
             terms.add(lease);
             return terms.size() == 1
@@ -198,7 +198,7 @@ class LeaderElectionTest {
     }
 
     @Test
-    void aTermThatEndsWithoutNoticingItsLossIsReportedAsLost() {
+    void aTermThatEndsBeforeItDetectsItsLossFailsWithTheLoss() {
         TestPublisher<String> term = TestPublisher.create();
         TestSubscriber<String> candidate = subscribe(election().lead(lease -> term.flux()));
         world.takeAway(NAME);
@@ -208,7 +208,7 @@ class LeaderElectionTest {
     }
 
     @Test
-    void aCandidateLivesThroughAnOutageOfTheStore() {
+    void aCandidateSurvivesAnOutageOfTheBackEnd() {
         for (Operation operation : Operation.values()) {
             world.on(operation).always(Fault.lostRequest());
         }
@@ -224,7 +224,7 @@ class LeaderElectionTest {
     }
 
     @Test
-    void aStoreThatRefusesForGoodEndsTheCandidate() {
+    void aPermanentFailureEndsTheCandidate() {
         world.on(Operation.TRY_ACQUIRE).next(Fault.refused());
         assertThat(subscribe(endless(election())).expectTerminalError())
                 .isInstanceOfSatisfying(
@@ -244,7 +244,7 @@ class LeaderElectionTest {
     }
 
     @Test
-    void closingTheClientEndsLeadersWaitersAndThoseThatPause() {
+    void closingTheClientEndsLeadersWaitersAndPauses() {
         LockClient closing = world.client(builder -> builder);
         TestSubscriber<Long> leader = subscribe(endless(closing.election(NAME)));
         TestSubscriber<Long> waiter = subscribe(endless(closing.election(NAME)));
@@ -324,7 +324,7 @@ class LeaderElectionTest {
     }
 
     @Test
-    void whoLeadsIsVisibleToOthers() {
+    void theLeaderIsVisibleToOtherClients() {
         LeaderElection seen = world.rival.election(NAME);
         assertThat(world.subscribe(seen.leader()).isTerminatedComplete()).isTrue();
         TestSubscriber<Long> candidate = subscribe(endless(election()));
@@ -337,7 +337,7 @@ class LeaderElectionTest {
     }
 
     @Test
-    void theAnswerComesWhereTheClientSignals() {
+    void theAnswerArrivesOnTheClientsScheduler() {
         Scheduler signals = Schedulers.newSingle("signals");
         LockClient client = world.client(builder -> builder.deliverOn(signals));
         LockLease lease = world.granted(world.rivalLock().acquire());
@@ -352,7 +352,7 @@ class LeaderElectionTest {
     }
 
     @Test
-    void theQuestionForTheLeaderFailsAsAnyOther() {
+    void theRequestForTheLeaderFailsLikeAnyOther() {
         LockClient closed = world.client(builder -> builder);
         world.subscribe(closed.close());
         assertThat(world.subscribe(closed.election(NAME).leader()).expectTerminalError())
@@ -373,12 +373,12 @@ class LeaderElectionTest {
                 LockClient.builder(mute).timer(world.clock).closeBackend(false).build();
         assertThat(world.subscribe(client.election(NAME).leader()).expectTerminalError())
                 .isInstanceOf(UnsupportedOperationException.class)
-                .hasMessage("back end memory cannot tell who leads, it has only []");
+                .hasMessage("back end memory cannot report the leader, it has only []");
         world.subscribe(client.close());
     }
 
     @Test
-    void itsNameAndOptionsAreThoseOfTheLock() {
+    void anElectionHasTheNameAndOptionsOfItsLock() {
         LockOptions options = LockOptions.builder().leaseDuration(SECOND).build();
         assertThat(election().name()).isEqualTo(NAME);
         assertThat(election().with(options).toString()).startsWith("LeaderElection[stock/42, LockOptions[lease");

@@ -31,7 +31,7 @@ import reactor.core.publisher.Mono;
 import reactor.test.scheduler.VirtualTimeScheduler;
 import reactor.test.subscriber.TestSubscriber;
 
-/** What users see of a lock that is handed over inside their process, and what that costs at the store. */
+/** The behaviour of a lock that is handed over inside a process, and its cost at the back end. */
 class LocalHandOverTest {
 
     private static final String NAME = "stock/42";
@@ -42,14 +42,14 @@ class LocalHandOverTest {
     private final InMemoryLockBackend store = InMemoryLockBackend.create(clock);
     private final List<LockClient> clients = new ArrayList<>();
     private final FaultyLockBackend faulty = FaultyLockBackend.over(store, clock);
-    private final List<LockClaim> looks = new ArrayList<>();
+    private final List<LockClaim> attempts = new ArrayList<>();
     private final ReactiveLock lock = process(recorded(), it -> it).lock(NAME);
     private final ReactiveLock foreign = process(store, it -> it).lock(NAME);
 
-    /** A claim of the other process, where a test has one that waits. */
+    /** A waiting claim of the other process, in the tests that need one. */
     private final TestSubscriber<LockLease> other = TestSubscriber.create();
 
-    /** Remembers which looks the store was asked for. */
+    /** Records the attempts that reach the back end. */
     private LockBackend recorded() {
         return new ForwardingLockBackend() {
             @Override
@@ -59,7 +59,7 @@ class LocalHandOverTest {
 
             @Override
             public Mono<LockAttempt> tryAcquire(LockClaim claim) {
-                looks.add(claim);
+                attempts.add(claim);
                 return faulty.tryAcquire(claim);
             }
         };
@@ -113,7 +113,7 @@ class LocalHandOverTest {
         subscribe(lease(owner).release());
     }
 
-    /** The first of so many waiters of this process holds the lock, and {@link #other} waits at the store. */
+    /** Makes waiters of this process, the first of which holds the lock, while {@link #other} waits at the back end. */
     private List<TestSubscriber<LockLease>> turnAheadOfOther(int waiters) {
         TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
         List<TestSubscriber<LockLease>> waiting = waiters(lock, waiters);
@@ -161,13 +161,13 @@ class LocalHandOverTest {
     }
 
     @Test
-    void anUncontendedCycleCostsWhatItCostsWithout() {
+    void anUncontendedCycleCostsAsManyRequestsAsWithoutAHandOver() {
         release(subscribe(lock.acquire()));
         assertThat(commands()).isEqualTo(2);
     }
 
     @Test
-    void aLongChainOfHandOversNeedsNoStack() {
+    void aLongChainOfHandOversDoesNotOverflowTheStack() {
         ReactiveLock many = process(faulty, it -> it.mostHandOvers(100_000).longestTurn(Duration.ofMinutes(1)))
                 .lock(NAME);
         TestSubscriber<LockLease> first = subscribe(many.acquire());
@@ -211,7 +211,7 @@ class LocalHandOverTest {
     }
 
     @Test
-    void claimsThatComeDuringATurnAreServedInIt() {
+    void claimsThatArriveDuringATurnAreServedInIt() {
         List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
         TestSubscriber<LockLease> late = subscribe(lock.acquire());
         release(waiting.get(0));
@@ -266,7 +266,7 @@ class LocalHandOverTest {
     }
 
     @Test
-    void aPlaceThatNoClaimWantsIsGivenUpAlthoughTheFirstRequestForThatIsLost() {
+    void anUnwantedPlaceIsGivenUpAlthoughTheFirstReleaseIsLost() {
         List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
         TestSubscriber<LockLease> late = subscribe(lock.acquire());
         TestSubscriber<LockLease> third =
@@ -352,7 +352,7 @@ class LocalHandOverTest {
     }
 
     @Test
-    void aWaiterAsksForTheNextTurnWhileAnOwnerWorksForLong() {
+    void aWaiterSendsAttemptsForTheNextTurnWhileAnOwnerWorksForLong() {
         List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
         TestSubscriber<LockLease> late = subscribe(lock.acquire());
         TestSubscriber<LockLease> last = subscribe(lock.acquire());
@@ -371,7 +371,7 @@ class LocalHandOverTest {
     }
 
     @Test
-    void tryAcquirePassesNoTurnThatHasAPlace() {
+    void tryAcquireOvertakesNoTurnWithAPlace() {
         List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
         TestSubscriber<LockLease> late = subscribe(lock.acquire());
         release(waiting.get(0));
@@ -383,7 +383,7 @@ class LocalHandOverTest {
     }
 
     @Test
-    void aTurnEndsWhenItsTimeIsOver() {
+    void aTurnEndsWithItsTimeLimit() {
         List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
         pass(Duration.ofMillis(5));
         release(waiting.get(0));
@@ -393,10 +393,10 @@ class LocalHandOverTest {
     }
 
     @Test
-    void aWaiterThatIsCancelledCostsNoCommandAndTheLastOneGivesUpThePlace() {
+    void aCancelledWaiterCostsNoCommandAndTheLastOneGivesUpThePlace() {
         TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
         List<TestSubscriber<LockLease>> waiting = waiters(lock, 3);
-        assertThat(commands()).as("one look for three").isOne();
+        assertThat(commands()).as("one attempt for three").isOne();
         waiting.get(1).cancel();
         waiting.get(2).cancel();
         assertThat(commands()).isOne();
@@ -407,7 +407,7 @@ class LocalHandOverTest {
     }
 
     @Test
-    void thePlaceStaysWhenTheOneThatTookItLeaves() {
+    void thePlaceStaysWhenTheWaiterThatTookItLeaves() {
         TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
         List<TestSubscriber<LockLease>> waiting = waiters(lock, 2);
         TestSubscriber<LockLease> later = subscribe(foreign.acquire());
@@ -420,7 +420,7 @@ class LocalHandOverTest {
     }
 
     @Test
-    void tryAcquirePassesNoneThatWaits() {
+    void tryAcquireOvertakesNoWaiter() {
         TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
         TestSubscriber<LockLease> waiting = subscribe(lock.acquire());
         int before = commands();
@@ -431,7 +431,7 @@ class LocalHandOverTest {
     }
 
     @Test
-    void aTurnThatTheStoreHasLostGivesNothingMoreAway() {
+    void aLostTurnHandsNothingOver() {
         List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(2);
         LockLease lost = lease(waiting.get(0));
         TestSubscriber<LossReason> loss = subscribe(lost.onLoss());
@@ -446,7 +446,7 @@ class LocalHandOverTest {
     }
 
     @Test
-    void withoutAnAcknowledgedBlockTheStoreDecides() {
+    void withoutAnAcknowledgedBlockNothingIsHandedOver() {
         TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
         List<TestSubscriber<LockLease>> waiting = waiters(lock, 2);
         faulty.on(Operation.TRY_ACQUIRE).next(Fault.lostReply());
@@ -460,7 +460,7 @@ class LocalHandOverTest {
     }
 
     @Test
-    void aTurnIsReleasedOnceAlthoughItsBlockComesLater() {
+    void aTurnIsReleasedOnceAlthoughItsBlockArrivesLater() {
         TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
         List<TestSubscriber<LockLease>> waiting = waiters(lock, 2);
         faulty.on(Operation.TRY_ACQUIRE).next(Fault.delayedReply(Duration.ofMillis(10)));
@@ -469,7 +469,7 @@ class LocalHandOverTest {
         release(waiting.get(0));
         pass(Duration.ofMillis(10));
         assertThat(faulty.on(Operation.RELEASE).calls())
-                .as("another one could overtake that of the owner, which would be told of a loss")
+                .as("another request could overtake that of the owner, which would then get a loss")
                 .isOne();
         release(waiting.get(1));
     }
@@ -535,7 +535,7 @@ class LocalHandOverTest {
     }
 
     @Test
-    void aProcessThatStandsStillInATurnGivesNothingAwayAfterwards() {
+    void aProcessThatPausesInATurnHandsNothingOverAfterwards() {
         List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(3);
         release(waiting.get(0));
         TestSubscriber<LossReason> loss = subscribe(lease(waiting.get(1)).onLoss());
@@ -551,11 +551,11 @@ class LocalHandOverTest {
     }
 
     @Test
-    void aClaimThatTheStoreDroppedWhileAWaiterWasGrantedIsALossOfThatWaiter() {
+    void aClaimThatIsDroppedDuringAGrantIsALossOfTheGrantedWaiter() {
         List<TestSubscriber<LockLease>> waiting = turnAheadOfOther(3);
         release(waiting.get(0));
         TestSubscriber<LossReason> loss = subscribe(lease(waiting.get(1)).onLoss());
-        LockClaim turn = looks.get(looks.size() - 1);
+        LockClaim turn = attempts.get(attempts.size() - 1);
         assertThat(subscribe(store.release(turn)).getReceivedOnNext()).containsExactly(Ownership.HELD);
         pass(LEASE.dividedBy(2));
         assertThat(loss.getReceivedOnNext()).hasSize(1);
@@ -564,7 +564,7 @@ class LocalHandOverTest {
     }
 
     @Test
-    void aClientThatClosesDuringATurnReleasesTheLockAndTellsAll() {
+    void aClientThatClosesDuringATurnReleasesTheLockAndEndsAllWaits() {
         TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
         LockClient closing = process(faulty, it -> it);
         List<TestSubscriber<LockLease>> waiting = waiters(closing.lock(NAME), 3);
@@ -594,7 +594,7 @@ class LocalHandOverTest {
     }
 
     @Test
-    void tenThousandWaitersThatLeaveAtOnceLeaveNothing() {
+    void tenThousandWaitersCancelledAtOnceLeaveNothing() {
         ReactiveLock many = process(faulty, it -> it).lock(NAME);
         TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
         List<TestSubscriber<LockLease>> waiting = IntStream.range(0, 10_000)
@@ -614,7 +614,7 @@ class LocalHandOverTest {
     }
 
     @Test
-    void aStoreWithoutTokenFloorsStaysAsItIs() {
+    void aBackEndWithoutTokenFloorsIsNotDecorated() {
         LockBackend without = new ForwardingLockBackend() {
             @Override
             public LockBackend delegate() {

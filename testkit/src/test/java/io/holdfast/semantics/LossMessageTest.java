@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
-/** A loss says what happened, in one message that needs no other log line. */
+/** A loss explains itself in one message that needs no other log line. */
 class LossMessageTest {
 
     @RegisterExtension
@@ -45,7 +45,7 @@ class LossMessageTest {
     }
 
     @Test
-    void aLongestHoldTimeThatWasReachedSaysSoAndHowLongItWas() {
+    void aLossByTheLongestHoldTimeNamesTheLimit() {
         Throwable lost = lossOf(options -> options.maxHoldTime(LEASE));
 
         assertThat(lost)
@@ -55,7 +55,7 @@ class LossMessageTest {
     }
 
     @Test
-    void anErrorOfARenewalThatWasOvercomeIsNotToldOfTheLongestHoldTime() {
+    void aLossByTheLongestHoldTimeNamesNoEarlierError() {
         world.on(Operation.RENEW).next(Fault.refused());
 
         assertThat(lossOf(options -> options.maxHoldTime(LEASE))).hasNoCause();
@@ -68,7 +68,7 @@ class LossMessageTest {
                 .hasNoCause();
     }
 
-    /** Its renewals are asked for by a signal, shortly before the deadline. */
+    /** A signal causes its renewals, shortly before the deadline. */
     private Throwable lossWhenRenewalsAre(List<Mono<Renewal>> answers) {
         ScriptedStore store = new ScriptedStore();
         Iterator<Mono<Renewal>> next = answers.iterator();
@@ -89,7 +89,7 @@ class LossMessageTest {
     }
 
     @Test
-    void aRenewalThatIsUnansweredAtTheDeadlineIsSaidToBe() {
+    void aLossNamesARenewalThatIsUnansweredAtTheDeadline() {
         assertThat(lossWhenRenewalsAre(List.of(Mono.never())))
                 .hasMessageContainingAll("deadline passed", "a renewal was not answered by then")
                 .hasMessageNotContaining("autoRenew")
@@ -97,7 +97,7 @@ class LossMessageTest {
     }
 
     @Test
-    void aRenewalThatIsUnansweredAfterOneThatFailedIsToldOfTogetherWithTheFailure() {
+    void aLossNamesAnUnansweredRenewalAndTheFailureBeforeIt() {
         LockBackendException failure = new LockBackendException("a", "the store was busy", true, null);
 
         assertThat(lossWhenRenewalsAre(List.of(Mono.error(failure), Mono.never())))
@@ -123,6 +123,6 @@ class LossMessageTest {
 
         assertThat(world.subscribe(lease.renew()).expectTerminalError())
                 .hasMessageContaining("released before")
-                .hasMessageNotContaining("the store says");
+                .hasMessageNotContaining("the back end says");
     }
 }

@@ -19,7 +19,7 @@ import reactor.test.subscriber.TestSubscriber;
 
 class LossTest {
 
-    /** 1 % and 2 ms are taken off. */
+    /** The safety margin is 1 % and 2 ms. */
     private static final Duration VALIDITY = LEASE.minusMillis(302);
 
     private static final Duration CONFIRMATION = Duration.ofMillis(50);
@@ -41,7 +41,7 @@ class LossTest {
     }
 
     @Test
-    void aLockThatIsGoneIsALossWithinOneRenewalPeriod() {
+    void aDeletedLockIsALossWithinOneRenewalPeriod() {
         LockLease lease = world.granted(world.lock().acquire());
         TestSubscriber<LossReason> loss = world.subscribe(lease.onLoss());
         world.takeAway(World.NAME);
@@ -71,7 +71,7 @@ class LossTest {
         assertThat(lease.isValid()).isFalse();
         assertThat(loss.getReceivedOnNext()).containsExactly(LossReason.EXPIRED);
         assertThat(world.store.contents())
-                .as("and given back, should the store hear it")
+                .as("and released, if the back end is reachable")
                 .isEmpty();
     }
 
@@ -146,7 +146,7 @@ class LossTest {
     }
 
     @Test
-    void renewExtendsNowAndFindsOutALoss() {
+    void renewExtendsNowAndDetectsALoss() {
         LockLease lease = world.granted(world.lock(o -> o.autoRenew(false)).acquire());
         world.pass(LEASE.dividedBy(2));
         assertThat(world.subscribe(lease.renew()).isTerminatedComplete()).isTrue();
@@ -171,7 +171,7 @@ class LossTest {
     }
 
     @Test
-    void noRenewalIsSentAfterTheReleaseWasAsked() {
+    void noRenewalIsSentAfterTheReleaseWasRequested() {
         LockLease lease = world.granted(world.lock().acquire());
         world.on(Operation.RELEASE).always(Fault.lostRequest());
         world.subscribe(lease.release());
@@ -212,7 +212,7 @@ class LossTest {
     }
 
     @Test
-    void aPushedGrantThatIsGivenBackSoonIsNotConfirmed() {
+    void aPushedGrantThatIsReleasedSoonIsNotConfirmed() {
         LockLease holder = world.granted(world.rivalLock().acquire());
         TestSubscriber<LockLease> waiter = world.subscribe(world.lock().acquire());
         world.subscribe(holder.release());

@@ -33,13 +33,13 @@ class ManyPermitsTest {
         return world.client.semaphore(NAME, 5);
     }
 
-    /** How many permits the rival can take now. */
+    /** Returns how many permits the rival can take now. */
     private int free() {
         for (int permits = 5; permits > 0; permits--) {
-            TestSubscriber<LockLease> look = world.subscribe(
+            TestSubscriber<LockLease> attempt = world.subscribe(
                     world.rival.semaphore(NAME, 5).permits(permits).tryAcquire());
-            if (!look.getReceivedOnNext().isEmpty()) {
-                world.subscribe(world.only(look).release());
+            if (!attempt.getReceivedOnNext().isEmpty()) {
+                world.subscribe(world.only(attempt).release());
                 return permits;
             }
         }
@@ -47,7 +47,7 @@ class ManyPermitsTest {
     }
 
     @Test
-    void aLeaseTakesAllItsPermitsAndGivesAllBack() {
+    void aLeaseTakesAllItsPermitsAndReleasesAll() {
         LockLease lease = world.granted(pool().permits(3).acquire());
         assertThat(free()).isEqualTo(2);
         assertThat(lease.fencingToken()).isPositive();
@@ -98,7 +98,7 @@ class ManyPermitsTest {
     }
 
     @Test
-    void aWaiterForManyHoldsBackOneForFewAndBothAreServed() {
+    void aWaiterForManyPermitsHoldsBackAWaiterForFewAndBothAreServed() {
         LockLease held = world.granted(pool().permits(2).acquire());
         TestSubscriber<LockLease> large = world.subscribe(pool().permits(5).acquire());
         TestSubscriber<LockLease> small = world.subscribe(pool().acquire());
@@ -110,7 +110,7 @@ class ManyPermitsTest {
     }
 
     @Test
-    void aWaiterThatTimesOutLetsThoseBehindPass() {
+    void aWaiterThatTimesOutLetsTheWaitersBehindItPass() {
         LockLease held = world.granted(pool().permits(2).acquire());
         LockOptions aSecond =
                 LockOptions.builder().waitTimeout(Duration.ofSeconds(1)).build();
@@ -124,7 +124,7 @@ class ManyPermitsTest {
     }
 
     @Test
-    void nestedAcquisitionsTakePermitsOfTheirOwn() {
+    void nestedAcquisitionsTakeTheirOwnPermits() {
         TestSubscriber<Object> work = world.subscribe(
                 pool().permits(2).withLock(outer -> pool().permits(2).withLock(inner -> Mono.never())));
         assertThat(free()).isOne();
@@ -156,7 +156,7 @@ class ManyPermitsTest {
     }
 
     @Test
-    void aBackEndThatGivesOnePermitOnlyRefusesMoreWhenTheLockIsMade() {
+    void aBackEndWithOnePermitPerClaimRefusesMoreWhenTheLockIsMade() {
         LockClient plain = LockClient.create(new ForwardingLockBackend() {
             @Override
             public LockBackend delegate() {
@@ -177,7 +177,7 @@ class ManyPermitsTest {
     }
 
     @Test
-    void aLockTellsItsPermits() {
+    void aLockNamesItsPermits() {
         ReactiveLock three = pool().permits(3);
         assertThat(three.toString()).contains(NAME, "3 permits");
         assertThat(pool().toString()).doesNotContain("permits");

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
-/** A client that is told how many may wait lets no more wait, and a store's own limit is told as such. */
+/** A client with maxWaiters refuses further waiters, and passes on the limit of a back end unchanged. */
 class MaxWaitersTest {
 
     @RegisterExtension
@@ -31,7 +31,7 @@ class MaxWaitersTest {
     }
 
     @Test
-    void oneMoreIsRefusedBeforeAnythingIsSent() {
+    void anAcquisitionBeyondTheLimitIsRefusedBeforeAnythingIsSent() {
         LockClient client = limited(2);
         LockLease rival = world.granted(world.rivalLock().acquire());
         TestSubscriber<LockLease> first =
@@ -56,7 +56,7 @@ class MaxWaitersTest {
     }
 
     @Test
-    void whatEndedDoesNotCount() {
+    void endedAcquisitionsDoNotCount() {
         LockClient client = limited(1);
         world.granted(client.lock("granted").acquire());
         LockLease rival = world.granted(world.rivalLock().acquire());
@@ -77,7 +77,7 @@ class MaxWaitersTest {
     }
 
     @Test
-    void aCancelledOneCountsUntilItsRequestIsAnsweredOrItsTimeIsUp() {
+    void aCancelledAcquisitionCountsUntilItsRequestIsAnsweredOrTimesOut() {
         LockClient client = limited(1);
         world.on(Operation.TRY_ACQUIRE).next(Fault.lostReply().silently());
         world.subscribe(client.lock("lost").acquire()).cancel();
@@ -90,7 +90,7 @@ class MaxWaitersTest {
     }
 
     @Test
-    void whatNeverWaitsIsNotLimited() {
+    void acquisitionsThatNeverWaitAreNotLimited() {
         LockClient client = limited(1);
         LockLease rival = world.granted(world.rivalLock().acquire());
         TestSubscriber<LockLease> waiting =
@@ -107,7 +107,7 @@ class MaxWaitersTest {
     }
 
     @Test
-    void theStoresOwnLimitIsToldAsItIsAndLeavesNothing() {
+    void theLimitOfTheBackEndIsPassedOnAndLeavesNothing() {
         LockQueueFullException full = new LockQueueFullException(World.NAME, 7, "seven wait already");
         LockBackend refusing = new Refusing(world.store, full);
         LockClient client = LockClient.builder(refusing)
@@ -127,7 +127,7 @@ class MaxWaitersTest {
     }
 
     @Test
-    void noneMayWaitIsNoLimit() {
+    void aLimitOfZeroIsRefused() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> LockClient.builder(world.store).maxWaiters(0))
                 .withMessageContaining("maxWaiters must be at least 1, was 0");

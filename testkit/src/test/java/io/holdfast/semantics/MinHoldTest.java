@@ -33,7 +33,7 @@ import reactor.core.publisher.Mono;
 import reactor.test.scheduler.VirtualTimeScheduler;
 import reactor.test.subscriber.TestSubscriber;
 
-/** The store keeps a lock for its least hold time, whatever becomes of the work and of the client. */
+/** The server keeps a lock for its least hold time, even if the work ends or the client dies. */
 class MinHoldTest {
 
     /** Shorter than the lease. */
@@ -49,7 +49,7 @@ class MinHoldTest {
         return world.lock(options -> options.minHoldTime(least));
     }
 
-    /** As if the process had crashed: the store hears nothing more of it. */
+    /** Stops all requests, like a crash of the process. */
     private void goOffline() {
         for (Operation operation : Operation.values()) {
             world.on(operation).always(Fault.lostRequest());
@@ -57,9 +57,9 @@ class MinHoldTest {
     }
 
     private boolean isFree() {
-        TestSubscriber<LockLease> look = world.subscribe(world.rivalLock().tryAcquire());
-        look.getReceivedOnNext().forEach(lease -> world.subscribe(lease.release()));
-        return !look.getReceivedOnNext().isEmpty();
+        TestSubscriber<LockLease> attempt = world.subscribe(world.rivalLock().tryAcquire());
+        attempt.getReceivedOnNext().forEach(lease -> world.subscribe(lease.release()));
+        return !attempt.getReceivedOnNext().isEmpty();
     }
 
     @ParameterizedTest
@@ -102,7 +102,7 @@ class MinHoldTest {
     }
 
     @Test
-    void aMinimumThatIsOverLeavesTheUsualLease() {
+    void afterTheMinimumTheUsualLeaseIsRenewed() {
         LockLease lease = world.granted(lock(LONG).acquire());
         assertThat(lease.remaining()).isGreaterThan(LONG);
         world.pass(LONG.multipliedBy(2));
@@ -112,7 +112,7 @@ class MinHoldTest {
     }
 
     @Test
-    void aLockThatIsKeptIsNotAvailableToItsOwnClientEither() {
+    void aKeptLockIsNotAvailableToItsOwnClientEither() {
         world.subscribe(lock(SHORT).withLock(Mono.empty()));
         TestSubscriber<LockLease> empty = world.subscribe(lock(SHORT).tryAcquire());
         assertThat(empty.isTerminatedComplete()).isTrue();
@@ -203,14 +203,14 @@ class MinHoldTest {
     }
 
     @Test
-    void aReleaseFindsOutThatTheLockWasLostBefore() {
+    void aReleaseDetectsThatTheLockWasLostBefore() {
         LockLease lease = world.granted(lock(SHORT).acquire());
         world.takeAway(NAME);
         assertThat(world.subscribe(lease.release()).expectTerminalError()).isInstanceOf(LockLostException.class);
     }
 
     @Test
-    void aPushedGrantIsAWholeOneBeforeItIsHandedOut() {
+    void aPushedGrantIsRenewedBeforeItIsHandedOut() {
         LockLease held = world.granted(world.rivalLock().acquire());
         TestSubscriber<LockLease> waiter = world.subscribe(lock(LONG).acquire());
         world.subscribe(held.release());
@@ -221,7 +221,7 @@ class MinHoldTest {
     }
 
     @Test
-    void whatWasNeverHandedOutIsFreedAtOnce() {
+    void aLeaseThatWasNeverHandedOutIsFreedAtOnce() {
         for (int instant = 0; instant < 1_000; instant++) {
             world.on(Operation.TRY_ACQUIRE)
                     .always(Fault.delayedReply(Duration.ofMillis(new Random(instant).nextInt(5))));
@@ -265,7 +265,7 @@ class MinHoldTest {
     }
 
     @Test
-    void aReaderThatIsKeptLetsReadersInAndNoWriter() {
+    void aKeptReadLockLetsReadersInAndNoWriter() {
         LockOptions options = LockOptions.builder().minHoldTime(SHORT).build();
         world.subscribe(
                 world.client.readWriteLock(NAME).readLock().with(options).withLock(Mono.empty()));
@@ -351,7 +351,7 @@ class MinHoldTest {
     }
 
     @Test
-    void theBackEndIsAskedAboutTheLeaseThatTheMinimumNeeds() {
+    void theBackEndChecksTheLeaseThatTheMinimumNeeds() {
         LockBackend strict = new ForwardingLockBackend() {
             @Override
             public LockBackend delegate() {

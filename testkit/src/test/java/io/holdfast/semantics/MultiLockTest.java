@@ -52,9 +52,10 @@ class MultiLockTest {
     }
 
     private boolean isFree(String name) {
-        TestSubscriber<LockLease> look = world.subscribe(world.rival.lock(name).tryAcquire());
-        look.getReceivedOnNext().forEach(lease -> world.subscribe(lease.release()));
-        return !look.getReceivedOnNext().isEmpty();
+        TestSubscriber<LockLease> attempt =
+                world.subscribe(world.rival.lock(name).tryAcquire());
+        attempt.getReceivedOnNext().forEach(lease -> world.subscribe(lease.release()));
+        return !attempt.getReceivedOnNext().isEmpty();
     }
 
     @Test
@@ -102,7 +103,7 @@ class MultiLockTest {
     }
 
     @Test
-    void aTryThatFailsReleasesTheOthersAndTellsWhy() {
+    void aFailedTryReleasesTheOthersAndFailsWithItsError() {
         world.on(Operation.TRY_ACQUIRE).next(Fault.none(), Fault.refused());
         TestSubscriber<MultiLease> failed = world.subscribe(all("a", "b", "c").tryAcquire());
         assertThat(failed.expectTerminalError())
@@ -114,7 +115,7 @@ class MultiLockTest {
     }
 
     @Test
-    void whileItWaitsForOneItHoldsThoseBeforeAndNoneBehind() {
+    void aWaitForAMemberHoldsEarlierMembersAndNoLaterOnes() {
         LockLease held = rivalHolds("b");
         TestSubscriber<MultiLease> leases = world.subscribe(all("a", "b", "c").acquire());
         assertThat(leases.getReceivedOnNext()).isEmpty();
@@ -128,7 +129,7 @@ class MultiLockTest {
     }
 
     @Test
-    void theTimeLimitConcernsTheWholeAndTheErrorNamesTheMember() {
+    void theTimeLimitAppliesToTheWholeAndTheErrorNamesTheMember() {
         LockOptions tenSeconds =
                 LockOptions.builder().waitTimeout(Duration.ofSeconds(10)).build();
         LockLease first = rivalHolds("a");
@@ -163,7 +164,7 @@ class MultiLockTest {
     }
 
     @Test
-    void theTimeLimitConcernsTheFirstTryToo() {
+    void theTimeLimitAppliesToTheFirstTryToo() {
         world.on(Operation.TRY_ACQUIRE).always(Fault.lostRequest().silently());
         LockOptions short1 = LockOptions.builder().waitTimeout(SECOND).build();
         TestSubscriber<MultiLease> leases =
@@ -177,7 +178,7 @@ class MultiLockTest {
     }
 
     @Test
-    void theTimeLimitConcernsTheTryOfTheRestToo() {
+    void theTimeLimitAppliesToTheTryOfTheRestToo() {
         LockLease held = rivalHolds("a");
         LockOptions short1 = LockOptions.builder().waitTimeout(SECOND).build();
         TestSubscriber<MultiLease> leases =
@@ -194,14 +195,14 @@ class MultiLockTest {
     }
 
     @Test
-    void theLossOfALeaseThatWasGivenBackIsNoLossOfTheOneThatFollowedIt() {
+    void theLossOfAReleasedLeaseIsNoLossOfItsSuccessor() {
         LockLease first = rivalHolds("a");
         LockLease last = rivalHolds("c");
         world.on(Operation.TRY_ACQUIRE).next(Fault.none(), Fault.delayedReply(Duration.ofMillis(10)));
         TestSubscriber<MultiLease> leases = world.subscribe(all("a", "b", "c").acquire());
         world.takeAway("b");
         world.on(Operation.RELEASE).next(Fault.delayedReply(SECOND));
-        world.pass(Duration.ofMillis(10)); // "b" is released, since "a" is waited for
+        world.pass(Duration.ofMillis(10)); // "b" is released while the acquisition waits for "a"
         world.subscribe(first.release());
         assertThat(isFree("b")).as("taken again").isFalse();
         world.pass(SECOND);
@@ -227,7 +228,7 @@ class MultiLockTest {
     }
 
     @Test
-    void theLossOfOneWhileOthersAreWaitedForEndsTheAcquisition() {
+    void aLossDuringTheWaitForOtherMembersEndsTheAcquisition() {
         LockLease held = rivalHolds("c");
         TestSubscriber<MultiLease> leases = world.subscribe(all("a", "b", "c").acquire());
         world.takeAway("a");
@@ -294,7 +295,7 @@ class MultiLockTest {
     }
 
     @Test
-    void workFindsEachMemberHeld() {
+    void workSeesEachMemberAsHeld() {
         TestSubscriber<Boolean> same = world.subscribe(all("a", "b")
                 .withLock(leases -> world.client
                         .lock("b")
@@ -314,7 +315,7 @@ class MultiLockTest {
     }
 
     @Test
-    void bothSidesOfAReadWriteLockAreItsWriteSide() {
+    void bothSidesOfAReadWriteLockTakeTheWriteSide() {
         var sides = world.client.readWriteLock("a");
         ReactiveMultiLock locks = world.client.all(
                 sides.readLock(), world.client.readWriteLock("b").readLock(), sides.writeLock());
@@ -330,7 +331,7 @@ class MultiLockTest {
     }
 
     @Test
-    void refusesWhatCannotBeTakenTogether() {
+    void locksThatCannotBeTakenTogetherAreRefused() {
         assertThatThrownBy(() -> world.client.all()).hasMessageContaining("1 to 64 locks can be taken together, not 0");
         ReactiveLock[] many = IntStream.range(0, 65)
                 .mapToObj(at -> world.client.lock("n" + at))
@@ -362,7 +363,7 @@ class MultiLockTest {
     }
 
     @Test
-    void manyPermitsThatAreWaitedForWithALimitAreAllTaken() {
+    void manyPermitsAfterAWaitWithALimitAreAllTaken() {
         ReactiveSemaphore rival = world.rival.semaphore("pool", 5);
         LockLease held = world.granted(rival.permits(3).acquire());
         LockOptions patient =
@@ -381,7 +382,7 @@ class MultiLockTest {
     }
 
     @Test
-    void aClientThatClosesEndsIt() {
+    void aClientThatClosesEndsTheAcquisition() {
         LockLease held = rivalHolds("b");
         TestSubscriber<MultiLease> leases = world.subscribe(all("a", "b").acquire());
         world.subscribe(world.client.close());
@@ -390,7 +391,7 @@ class MultiLockTest {
     }
 
     @Test
-    void nothingIsSentBeforeAnElementIsAskedFor() {
+    void nothingIsSentBeforeAnElementIsRequested() {
         TestSubscriber<MultiLease> waiting =
                 TestSubscriber.builder().initialRequest(0).build();
         all("a", "b").acquire().subscribe(waiting);
@@ -399,10 +400,12 @@ class MultiLockTest {
         waiting.cancel();
     }
 
-    /** A subscriber may leave at any instant, and answers may be late or lost: nothing stays, which the world checks. */
+    /**
+     * A subscriber may cancel at any instant, and answers may be late or lost. The world checks that nothing is left.
+     */
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
-    void whoeverLeavesAtAnyInstantLeavesNothing(int seed) {
+    void cancellingManyLocksAtAnyInstantLeavesNothing(int seed) {
         Random random = new Random(seed);
         world.on(Operation.TRY_ACQUIRE)
                 .sometimes(

@@ -24,7 +24,10 @@ import reactor.core.scheduler.Schedulers;
 import reactor.test.subscriber.TestSubscriber;
 import reactor.util.context.ContextView;
 
-/** A nested lease that outlives the outermost lease ends with a loss: it is never unprotected without a word. */
+/**
+ * A nested lease that outlives the outermost lease ends with a loss: nested work never goes on unprotected without a
+ * signal.
+ */
 class NestedLossTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(1);
@@ -33,7 +36,7 @@ class NestedLossTest {
     final World world = new World();
 
     @Test
-    void nestedWorkThatACacheKeepsAliveIsCancelledWhenTheOutermostEnds() {
+    void nestedWorkInACacheIsCancelledWhenTheOutermostEnds() {
         ReactiveLock lock = world.lock();
         Mono<String> config = lock.withLock(Mono.<String>never()).cache(LEASE, world.clock);
         TestSubscriber<String> first = world.subscribe(lock.withLock(config.timeout(PATIENCE, world.clock)));
@@ -48,7 +51,7 @@ class NestedLossTest {
     }
 
     @Test
-    void nestedWorkThatNobodyWaitsForIsCancelledWhenTheOutermostEnds() {
+    void nestedWorkWithoutAWaitingCallerIsCancelledWhenTheOutermostEnds() {
         ReactiveLock lock = world.lock();
         TestSubscriber<Object> forgotten = TestSubscriber.create();
         TestSubscriber<String> outer = world.subscribe(lock.withLock(Mono.deferContextual(context -> {
@@ -77,7 +80,7 @@ class NestedLossTest {
     }
 
     @Test
-    void synchronousNestedWorkOnAnotherThreadFindsItsLeaseLost() throws InterruptedException {
+    void synchronousNestedWorkOnAnotherThreadSeesItsLeaseLost() throws InterruptedException {
         ReactiveLock lock = world.lock();
         Scheduler other = Schedulers.newBoundedElastic(1, 1, "other"); // its thread may block
         CountDownLatch working = new CountDownLatch(1);
@@ -113,7 +116,7 @@ class NestedLossTest {
                 latch.await();
                 return;
             } catch (InterruptedException leaving) {
-                // The work is one that does not listen to that.
+                // The work ignores its cancellation.
             }
         }
     }
@@ -137,11 +140,11 @@ class NestedLossTest {
     @Test
     void aViewThatWasNotReleasedIsLostWithTheOutermostRelease() {
         ReactiveLock lock = world.lock();
-        TestSubscriber<LossReason> told = TestSubscriber.create();
+        TestSubscriber<LossReason> loss = TestSubscriber.create();
         LockLease view = world.only(world.subscribe(lock.withLock(
-                outer -> lock.acquire().doOnNext(inner -> inner.onLoss().subscribe(told)))));
+                outer -> lock.acquire().doOnNext(inner -> inner.onLoss().subscribe(loss)))));
 
-        assertThat(told.getReceivedOnNext()).containsExactly(LossReason.NOT_HELD);
+        assertThat(loss.getReceivedOnNext()).containsExactly(LossReason.NOT_HELD);
         assertThat(view.isValid()).isFalse();
         assertThat(view.remaining()).isZero();
         assertThat(world.subscribe(view.onLoss()).getReceivedOnNext()).containsExactly(LossReason.NOT_HELD);
@@ -180,7 +183,7 @@ class NestedLossTest {
     }
 
     @Test
-    void releasingTheOutermostByHandInsideItsOwnWithLockIsALossForWhatIsNestedInIt() {
+    void releasingTheOutermostByHandInsideItsWithLockIsALossForNestedLeases() {
         ReactiveLock lock = world.lock();
         TestSubscriber<Object> result = world.subscribe(lock.withLock(
                 outer -> Mono.when(lock.withLock(Mono.never()), outer.release()).cast(Object.class)));
@@ -189,7 +192,7 @@ class NestedLossTest {
     }
 
     @Test
-    void theReleaseOfAViewHasOneResultForAllThatAsk() {
+    void theReleaseOfAViewHasOneResultForAllSubscribers() {
         ReactiveLock lock = world.lock();
         AtomicReference<LockLease> view = new AtomicReference<>();
         TestSubscriber<Object> outer =
@@ -206,7 +209,7 @@ class NestedLossTest {
     }
 
     @Test
-    void aViewTellsWhyTheOutermostWasLost() {
+    void aViewNamesTheReasonOfTheOutermostLoss() {
         ReactiveLock lock = world.lock(options -> options.maxHoldTime(LEASE));
         AtomicReference<LockLease> view = new AtomicReference<>();
         TestSubscriber<Object> outer =
@@ -222,14 +225,14 @@ class NestedLossTest {
     @Test
     void listeningForTheLossOfAViewEndsWithTheView() {
         ReactiveLock lock = world.lock();
-        TestSubscriber<LossReason> told = TestSubscriber.create();
+        TestSubscriber<LossReason> loss = TestSubscriber.create();
         TestSubscriber<Object> outer = world.subscribe(lock.withLock(lock.acquire()
-                .doOnNext(view -> view.onLoss().subscribe(told))
+                .doOnNext(view -> view.onLoss().subscribe(loss))
                 .flatMap(LockLease::release)
                 .then(Mono.never())));
 
-        assertThat(told.isTerminatedComplete()).isTrue();
-        assertThat(told.getReceivedOnNext()).isEmpty();
+        assertThat(loss.isTerminatedComplete()).isTrue();
+        assertThat(loss.getReceivedOnNext()).isEmpty();
         outer.cancel();
     }
 

@@ -25,7 +25,7 @@ class NestedSemaphoreTest {
     final World world = new World();
 
     @Test
-    void nestedCallsAreBoundedByThePermitsThatAreLeft() {
+    void nestedCallsAreBoundedByTheRemainingPermits() {
         ReactiveLock semaphore = world.client.semaphore(NAME, 3);
         AtomicInteger running = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
@@ -42,7 +42,7 @@ class NestedSemaphoreTest {
     }
 
     @Test
-    void aNestedPermitHasATokenOfItsOwnAndIsReleasedByItself() {
+    void aNestedPermitHasItsOwnTokenAndIsReleasedSeparately() {
         ReactiveLock semaphore = world.client.semaphore(NAME, 2);
         TestSubscriber<Boolean> result = world.subscribe(semaphore.withLock(
                 outer -> semaphore.withLock(inner -> Mono.just(inner.fencingToken() > outer.fencingToken()))));
@@ -85,7 +85,7 @@ class NestedSemaphoreTest {
     }
 
     @Test
-    void aPermitOutlivesTheOneItWasTakenUnder() {
+    void aPermitOutlivesTheOuterPermit() {
         ReactiveLock semaphore = world.client.semaphore(NAME, 2);
         LockLease inner = world.only(world.subscribe(semaphore.withLock(outer -> semaphore.acquire())));
 

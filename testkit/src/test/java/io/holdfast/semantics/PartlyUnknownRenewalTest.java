@@ -23,7 +23,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
-/** A store of several parts, one of which is away: the leases in the others are not to notice. */
+/** A back end of several servers, one of which is unreachable: the leases on the others are not affected. */
 class PartlyUnknownRenewalTest {
 
     private static final int EACH = 20;
@@ -49,7 +49,7 @@ class PartlyUnknownRenewalTest {
     }
 
     @Test
-    void leasesInTheOtherPartsAreRenewedAsEver() {
+    void leasesOnTheOtherServersAreRenewedAsBefore() {
         List<LockLease> here = acquired("here");
         List<LockLease> away = acquired("away");
         parts.isAway = true;
@@ -62,7 +62,7 @@ class PartlyUnknownRenewalTest {
     }
 
     @Test
-    void aLeaseThatIsUnknownIsKeptUntilItsDeadlineAndSurvivesWhenItsPartComesBack() {
+    void anUnknownLeaseIsKeptUntilItsDeadlineAndSurvivesWhenItsServerAnswersAgain() {
         List<LockLease> away = acquired("away");
         parts.isAway = true;
         world.pass(LEASE.minusSeconds(3));
@@ -89,7 +89,7 @@ class PartlyUnknownRenewalTest {
     }
 
     @Test
-    void anUnknownAnswerToARenewalByHandIsItsFailure() {
+    void anUnknownAnswerFailsARenewalByHand() {
         LockLease lease = acquired("away").get(0);
         parts.isAway = true;
         parts.answersUnknownAlone = true;

@@ -41,10 +41,10 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Two threads meet at the same instant, many times, on the real clock. Whatever the outcome, one terminal signal is told at most, and
- * nothing is left in the store or in the client.
+ * Two threads meet at the same instant, many times, on the real clock. Whatever the outcome, at most one terminal
+ * signal arrives, and nothing is left at the back end or in the client.
  *
- * <p>{@code -Dholdfast.race-millis=5000} meets more often.
+ * <p>{@code -Dholdfast.race-millis=5000} repeats each race for longer.
  */
 class RacesTest {
 
@@ -56,7 +56,7 @@ class RacesTest {
     private final InMemoryLockBackend store = InMemoryLockBackend.create();
     private final Queue<LockEvent> events = new ConcurrentLinkedQueue<>();
 
-    /** Written by the thread that attempts. */
+    /** Written by the thread that sends the attempt. */
     private volatile LockClaim lastClaim;
 
     private final LockBackend noting = new ForwardingLockBackend() {
@@ -102,7 +102,7 @@ class RacesTest {
         }
         race(() -> {
             LockLease holder = take(rival);
-            Told<LockLease> waiter = subscribe(client.lock(NAME).acquire());
+            Counting<LockLease> waiter = subscribe(client.lock(NAME).acquire());
             return new Round(() -> holder.release().subscribe(), waiter::cancel, () -> {
                 waiter.atMostOneSignal();
                 LockLease lease = waiter.value;
@@ -117,7 +117,7 @@ class RacesTest {
     void requestAgainstCancel() {
         LockLease holder = take(rival);
         race(() -> {
-            Told<LockLease> waiter = new Told<>(0);
+            Counting<LockLease> waiter = new Counting<>(0);
             client.lock(NAME).acquire().subscribe(waiter);
             return new Round(() -> waiter.request(1), waiter::cancel, () -> {
                         await(() -> store.contents().size() == 2, "no ghost in the queue");
@@ -133,15 +133,15 @@ class RacesTest {
         LockLease holder = take(rival);
         ReactiveMultiLock locks = client.all(client.lock(NAME), client.lock("a lock before it"));
         race(() -> {
-            List<Told<MultiLease>> waiters =
-                    Stream.generate(() -> new Told<MultiLease>(0)).limit(50).toList();
+            List<Counting<MultiLease>> waiters =
+                    Stream.generate(() -> new Counting<MultiLease>(0)).limit(50).toList();
             waiters.forEach(locks.acquire()::subscribe);
             return new Round(
                             () -> waiters.forEach(waiter -> waiter.request(1)),
                             () -> waiters.forEach(BaseSubscriber::cancel),
                             () -> {
                                 await(() -> store.contents().size() == 2, "no ghost that holds or waits");
-                                waiters.forEach(Told::atMostOneSignal);
+                                waiters.forEach(Counting::atMostOneSignal);
                             })
                     .keepingStore();
         });
@@ -152,8 +152,8 @@ class RacesTest {
     void releaseAgainstRelease() {
         race(() -> {
             LockLease lease = take(client);
-            Told<Void> first = new Told<>(1);
-            Told<Void> second = new Told<>(1);
+            Counting<Void> first = new Counting<>(1);
+            Counting<Void> second = new Counting<>(1);
             events.clear();
             return new Round(
                     () -> lease.release().subscribe(first),
@@ -170,8 +170,8 @@ class RacesTest {
     void renewalAgainstRelease() {
         race(() -> {
             LockLease lease = take(client);
-            Told<Void> renewed = new Told<>(1);
-            Told<Void> released = new Told<>(1);
+            Counting<Void> renewed = new Counting<>(1);
+            Counting<Void> released = new Counting<>(1);
             return new Round(
                     () -> lease.renew().subscribe(renewed),
                     () -> lease.release().subscribe(released),
@@ -188,8 +188,8 @@ class RacesTest {
         race(() -> {
             LockLease lease = take(client);
             LockClaim claim = lastClaim;
-            Told<LossReason> loss = subscribe(lease.onLoss());
-            Told<Void> released = new Told<>(1);
+            Counting<LossReason> loss = subscribe(lease.onLoss());
+            Counting<Void> released = new Counting<>(1);
             return new Round(
                     () -> {
                         store.release(claim).subscribe();
@@ -210,8 +210,8 @@ class RacesTest {
     void closeAgainstAcquire() {
         race(() -> {
             client = client();
-            Told<LockLease> acquired = new Told<>(1);
-            Told<Void> closed = new Told<>(1);
+            Counting<LockLease> acquired = new Counting<>(1);
+            Counting<Void> closed = new Counting<>(1);
             return new Round(
                     () -> client.lock(NAME).acquire().subscribe(acquired),
                     () -> client.close().subscribe(closed),
@@ -232,9 +232,9 @@ class RacesTest {
         race(() -> {
             client = client();
             LockLease lease = take(client);
-            Told<LossReason> loss = subscribe(lease.onLoss());
-            Told<Void> released = new Told<>(1);
-            Told<Void> closed = new Told<>(1);
+            Counting<LossReason> loss = subscribe(lease.onLoss());
+            Counting<Void> released = new Counting<>(1);
+            Counting<Void> closed = new Counting<>(1);
             return new Round(
                     () -> lease.release().subscribe(released),
                     () -> client.close().subscribe(closed),
@@ -252,8 +252,8 @@ class RacesTest {
         race(() -> {
             client = client();
             LockLease holder = take(rival);
-            Told<LockLease> waiter = subscribe(client.lock(NAME).acquire());
-            Told<Void> closed = new Told<>(1);
+            Counting<LockLease> waiter = subscribe(client.lock(NAME).acquire());
+            Counting<Void> closed = new Counting<>(1);
             return new Round(
                     () -> holder.release().subscribe(), () -> client.close().subscribe(closed), () -> {
                         closed.completed();
@@ -266,7 +266,7 @@ class RacesTest {
     void endOfTheWorkAgainstCancel() {
         race(() -> {
             Sinks.One<String> work = Sinks.one();
-            Told<String> result = subscribe(client.lock(NAME).withLock(work.asMono()));
+            Counting<String> result = subscribe(client.lock(NAME).withLock(work.asMono()));
             return new Round(() -> emit(work), result::cancel, result::atMostOneSignal);
         });
     }
@@ -276,7 +276,7 @@ class RacesTest {
         race(() -> {
             Sinks.One<String> work = Sinks.one();
             Sinks.One<LockLease> lease = Sinks.one();
-            Told<String> result = subscribe(client.lock(NAME).withLock(held -> {
+            Counting<String> result = subscribe(client.lock(NAME).withLock(held -> {
                 Sinks.EmitResult unused = lease.tryEmitValue(held);
                 return work.asMono();
             }));
@@ -298,7 +298,7 @@ class RacesTest {
     void beginOfTheWorkAgainstCancel() {
         race(() -> {
             LockLease holder = take(rival);
-            Told<Object> result = subscribe(client.lock(NAME).withLock(Mono.never()));
+            Counting<Object> result = subscribe(client.lock(NAME).withLock(Mono.never()));
             return new Round(() -> holder.release().subscribe(), result::cancel, result::atMostOneSignal);
         });
     }
@@ -336,10 +336,10 @@ class RacesTest {
                                 .subscribeOn(Schedulers.parallel()),
                         64)
                 .count();
-        Told<Long> told = subscribe(all);
+        Counting<Long> result = subscribe(all);
 
-        told.ended();
-        assertThat(told.value).isEqualTo(3_000);
+        result.ended();
+        assertThat(result.value).isEqualTo(3_000);
         assertThat(probe.entries()).isPositive();
         probe.verify();
         await(() -> client.toString().contains("0 acquiring, 0 held, 0 releasing"), "all withdrawn");
@@ -350,15 +350,15 @@ class RacesTest {
     }
 
     private static LockLease take(LockClient from) {
-        Told<LockLease> told = subscribe(from.lock(NAME).acquire());
-        told.ended();
-        return told.value;
+        Counting<LockLease> result = subscribe(from.lock(NAME).acquire());
+        result.ended();
+        return result.value;
     }
 
-    private static <T> Told<T> subscribe(Mono<T> mono) {
-        Told<T> told = new Told<>(1);
-        mono.subscribe(told);
-        return told;
+    private static <T> Counting<T> subscribe(Mono<T> mono) {
+        Counting<T> result = new Counting<>(1);
+        mono.subscribe(result);
+        return result;
     }
 
     private static void await(BooleanSupplier condition, String what) {
@@ -384,7 +384,7 @@ class RacesTest {
         }
     }
 
-    /** A second thread stands ready for the whole race; both leave the line together. */
+    /** Runs a race: a second thread stands ready all the time, and both start together. */
     private void race(Rounds rounds) {
         AtomicInteger line = new AtomicInteger();
         Round[] current = new Round[1];
@@ -428,19 +428,19 @@ class RacesTest {
         }
     }
 
-    /** Counts what it is told. */
-    private static final class Told<T> extends BaseSubscriber<T> {
+    /** Counts its signals. */
+    private static final class Counting<T> extends BaseSubscriber<T> {
 
         private final int demand;
         private final AtomicInteger values = new AtomicInteger();
         private final AtomicInteger ends = new AtomicInteger();
 
-        /** Written by the one who signals. */
+        /** Written by the signalling thread. */
         volatile T value;
 
         volatile Throwable error;
 
-        Told(int demand) {
+        Counting(int demand) {
             this.demand = demand;
         }
 
@@ -452,14 +452,14 @@ class RacesTest {
         }
 
         @Override
-        protected void hookOnNext(T told) {
-            value = told;
+        protected void hookOnNext(T result) {
+            value = result;
             values.incrementAndGet();
         }
 
         @Override
-        protected void hookOnError(Throwable told) {
-            error = told;
+        protected void hookOnError(Throwable result) {
+            error = result;
         }
 
         @Override

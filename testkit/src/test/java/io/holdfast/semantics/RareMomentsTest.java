@@ -41,7 +41,7 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.subscriber.TestSubscriber;
 
-/** Moments that two threads, a broken back end, or user code called at an awkward point have to meet for. */
+/** Rare moments: two threads meet, a back end is broken, or user code is called at an awkward point. */
 class RareMomentsTest {
 
     private static final Duration SOON = Duration.ofSeconds(10);
@@ -51,7 +51,7 @@ class RareMomentsTest {
     final World world = new World();
 
     @Test
-    void aSubscriberThatLeavesBeforeTheFirstAttemptIsNotWaitedFor() {
+    void aCancellationBeforeTheFirstAttemptLeavesNothing() {
         LockLease holder = world.granted(world.rivalLock().acquire());
         AtomicReference<Runnable> onNow = new AtomicReference<>(() -> {});
         Clock clock = new Clock(world.clock, onNow);
@@ -91,7 +91,7 @@ class RareMomentsTest {
     }
 
     @Test
-    void aSignalWhileHeldAsksTheStoreAtOnceAndALossSignalEndsTheLease() {
+    void aSignalWhileHeldCausesARenewalAtOnceAndALossSignalEndsTheLease() {
         Sinks.Many<WatchSignal> signals = Sinks.many().unicast().onBackpressureBuffer();
         LockClient client = over(new Watching(world.faulty, signals.asFlux()));
         LockLease lease = world.granted(client.lock(NAME).tryAcquire());
@@ -180,7 +180,7 @@ class RareMomentsTest {
     }
 
     @Test
-    void aReleaseThatFailsWithoutATimerIsOver() {
+    void aReleaseThatFailsWithoutATimerEnds() {
         Clock timer = new Clock(world.clock, new AtomicReference<>(() -> {}));
         LockClient client = world.client(builder -> builder.timer(timer));
         LockLease lease = world.granted(client.lock(NAME).acquire());
@@ -192,7 +192,7 @@ class RareMomentsTest {
     }
 
     @Test
-    void aLossThatIsSeenWithoutATimerIsTold() {
+    void aLossDetectedWithoutATimerIsSignalled() {
         Clock timer = new Clock(world.clock, new AtomicReference<>(() -> {}));
         LockClient client = world.client(builder -> builder.timer(timer));
         LockLease lease = world.granted(client.lock(NAME).acquire());
@@ -236,7 +236,10 @@ class RareMomentsTest {
         assertThat(client.toString()).contains(NOTHING);
     }
 
-    /** Without its timer, close() waits for nothing: the watch over timers may be ending the leases on a thread of its own. */
+    /**
+     * Expects that close() of a client without its timer waits for nothing: the watch of the timers may be ending the
+     * leases on its own thread.
+     */
     private void awaitNothingOf(LockClient client) {
         Flux.interval(Duration.ZERO, Duration.ofMillis(5))
                 .filter(tick -> client.toString().contains("0 acquiring, 0 held, 0 releasing"))
@@ -245,7 +248,7 @@ class RareMomentsTest {
     }
 
     @Test
-    void workWhosePublisherThrowsWhenItIsSubscribedToIsAnErrorOfTheWork() {
+    void aPublisherThatThrowsAtTheSubscriptionIsAnErrorOfTheWork() {
         RuntimeException broken = new IllegalStateException("broken publisher");
         Publisher<String> throwing = subscriber -> {
             throw broken;
@@ -259,7 +262,7 @@ class RareMomentsTest {
     }
 
     @Test
-    void aLossHandlerThatThrowsDoesNotDisturbTheOtherLeases() {
+    void aLossHandlerThatThrowsDoesNotAffectOtherLeases() {
         LockLease first = world.granted(world.lock().acquire());
         LockLease second = world.granted(world.client.lock("other").acquire());
         first.onLoss().subscribe(new Throwing<>());
@@ -273,7 +276,7 @@ class RareMomentsTest {
     }
 
     @Test
-    void aLossIsToldAlsoWhenTheDeliverySchedulerIsDisposed() {
+    void aLossIsSignalledEvenIfTheDeliverySchedulerIsDisposed() {
         Clock delivery = new Clock(world.clock, new AtomicReference<>(() -> {}));
         LockClient client = world.client(builder -> builder.deliverOn(delivery));
         TestSubscriber<Object> working = world.subscribe(client.lock(NAME).withLock(Mono.never()));
@@ -286,7 +289,7 @@ class RareMomentsTest {
     }
 
     @Test
-    void aLeaseIsDeliveredOnTheSchedulerAlsoWhenThatIsFasterThanTheAcquisition() throws InterruptedException {
+    void aLeaseIsDeliveredOnASchedulerThatIsFasterThanTheAcquisition() throws InterruptedException {
         CountDownLatch delivered = new CountDownLatch(1);
         AtomicReference<String> thread = new AtomicReference<>();
         Scheduler delivery = Schedulers.newSingle("delivery");
@@ -305,7 +308,7 @@ class RareMomentsTest {
     }
 
     @Test
-    void aSubscriberThatLeavesWhileTheGrantIsReportedGivesTheLeaseBack() {
+    void aCancellationDuringTheGrantEventReleasesTheLease() {
         AtomicReference<TestSubscriber<LockLease>> leaving = new AtomicReference<>(TestSubscriber.create());
         LockClient client = world.client(builder -> builder.listener(event -> {
             if (event instanceof LockEvent.Acquired) {
@@ -320,7 +323,7 @@ class RareMomentsTest {
     }
 
     @Test
-    void closingDoesNotLeaveAnAttemptThatIsNeverAnswered() {
+    void closingEndsAnAttemptThatIsNeverAnswered() {
         LockClient client = world.client(builder -> builder.options(
                 LockOptions.builder().leaseDuration(Duration.ofSeconds(1)).build()));
         world.on(Operation.TRY_ACQUIRE).next(Fault.lostReply().silently());
@@ -353,7 +356,7 @@ class RareMomentsTest {
                 .build();
     }
 
-    /** A store whose signals are the test's. */
+    /** A back end whose signals come from the test. */
     private static class Watching implements ForwardingLockBackend {
 
         private final LockBackend store;
@@ -375,7 +378,7 @@ class RareMomentsTest {
         }
     }
 
-    /** Breaks rule 2.13 of the specification. */
+    /** Breaks rule 2.13 of Reactive Streams. */
     private static final class Throwing<T> implements CoreSubscriber<T> {
 
         @Override
@@ -395,7 +398,7 @@ class RareMomentsTest {
         public void onComplete() {}
     }
 
-    /** Runs what a test wants when it is asked for the time, and rejects tasks when disposed. */
+    /** Runs an action of the test when its time is read, and rejects tasks when disposed. */
     private record Clock(
             Scheduler clock,
             AtomicReference<Runnable> onNow,

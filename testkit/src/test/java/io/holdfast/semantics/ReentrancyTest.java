@@ -51,7 +51,7 @@ class ReentrancyTest {
     }
 
     @Test
-    void aViewThatWasForgottenDoesNotKeepTheLock() {
+    void aForgottenViewDoesNotKeepTheLock() {
         ReactiveLock lock = world.lock();
         TestSubscriber<LockLease> escaped = world.subscribe(lock.withLock(outer -> lock.acquire()));
 
@@ -102,7 +102,7 @@ class ReentrancyTest {
     }
 
     @Test
-    void anotherLockInsideIsAnAcquisitionOfItsOwn() {
+    void anotherLockInsideIsASeparateAcquisition() {
         TestSubscriber<Object> result =
                 world.subscribe(world.lock().withLock(world.client.lock("other").withLock(Mono.never())));
 
@@ -176,7 +176,7 @@ class ReentrancyTest {
     }
 
     @Test
-    void aNestedViewNeedsNoStore() {
+    void aNestedViewSendsNoRequest() {
         ReactiveLock lock = world.lock();
         TestSubscriber<String> result = world.subscribe(lock.withLock(outer -> {
             world.on(Operation.TRY_ACQUIRE).always(Fault.refused());

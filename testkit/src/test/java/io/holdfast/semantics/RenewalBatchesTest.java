@@ -27,7 +27,7 @@ import reactor.core.scheduler.Scheduler;
 import reactor.test.scheduler.VirtualTimeScheduler;
 import reactor.test.subscriber.TestSubscriber;
 
-/** Leases that are renewed in one request have nothing else to do with each other. */
+/** Leases that are renewed in one request do not affect each other. */
 class RenewalBatchesTest {
 
     private static final int MOST_AT_ONCE = 32;
@@ -52,7 +52,7 @@ class RenewalBatchesTest {
     }
 
     @Test
-    void aShortLeaseDoesNotGiveItsTimeLimitToTheLongOnes() {
+    void aShortLeaseDoesNotShortenTheTimeLimitOfLongOnes() {
         List<LockLease> leases = acquired(499, Duration.ofSeconds(30));
         LockLease brief = acquired("brief", Duration.ofMillis(300)); // a quarter of it is its time limit
         store.onBatch = claims -> held(claims).delaySubscription(Duration.ofMillis(150), clock);
@@ -97,7 +97,7 @@ class RenewalBatchesTest {
     }
 
     @Test
-    void tooFewAnswersFailForThoseWithoutOneAndTooManyHarmNobody() {
+    void missingAnswersFailTheirLeasesAndSurplusAnswersAreIgnored() {
         acquired(50, Duration.ofSeconds(30));
         store.onBatch = claims -> held(claims.subList(0, 45));
         store.changed();
@@ -114,7 +114,7 @@ class RenewalBatchesTest {
     }
 
     @Test
-    void batchesInFlightAreBoundedAndThoseThatWaitGoOutAsSoonAsOneEnds() {
+    void batchesInFlightAreBoundedAndWaitingOnesGoOutWhenOneEnds() {
         List<LockLease> leases = acquired(20_000, Duration.ofSeconds(30));
         AtomicInteger now = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
@@ -134,7 +134,7 @@ class RenewalBatchesTest {
     }
 
     @Test
-    void thoseThatFoundNoRoomGoOutAlsoWhenTheStoreAnswersAtOnce() {
+    void waitingBatchesGoOutEvenIfTheBackEndAnswersAtOnce() {
         acquired(20_000, Duration.ofSeconds(30));
         store.onBatch = RenewalBatchesTest::held;
 
@@ -145,7 +145,7 @@ class RenewalBatchesTest {
     }
 
     @Test
-    void oneThatIsReleasedWhileItWaitsForRoomIsNotRenewed() {
+    void aLeaseReleasedWhileItsBatchWaitsIsNotRenewed() {
         List<LockLease> leases = acquired(20_000, Duration.ofSeconds(30));
         store.onBatch = claims -> held(claims).delaySubscription(Duration.ofMillis(100), clock);
         store.changed();
@@ -167,7 +167,7 @@ class RenewalBatchesTest {
     }
 
     @Test
-    void aStoreThatHangsAndComesBackBeforeTheDeadlineLosesNoLeaseOfMany() {
+    void aBackEndThatAnswersAgainBeforeTheDeadlineLosesNoLeaseOfMany() {
         List<LockLease> leases = acquired(20_000, Duration.ofSeconds(30));
         store.onBatch = claims -> Flux.never();
         store.onRenewal = claim -> Mono.never();
@@ -182,7 +182,7 @@ class RenewalBatchesTest {
     }
 
     @Test
-    void oneClaimThatFailsItsWholeRequestCostsTheOthersNothing() {
+    void aClaimThatFailsItsWholeRequestCostsNoOtherLease() {
         List<LockLease> leases = acquired(500, Duration.ofSeconds(30));
         LockLease bad = leases.get(123);
         LockBackendException failure = new LockBackendException("", "on purpose", true, null);
@@ -205,7 +205,7 @@ class RenewalBatchesTest {
         return Flux.fromIterable(claims).map(claim -> new Renewal.Held(claim.lease()));
     }
 
-    /** The first ones, one of which has lost its lock. */
+    /** Returns answers for the first claims, one of which has lost its lock. */
     private static Flux<Renewal> answered(List<LockClaim> claims, int count, LockLease gone) {
         return Flux.fromIterable(claims.subList(0, count))
                 .map(claim -> isFor(claim, gone) ? new Renewal.NotHeld() : new Renewal.Held(claim.lease()));
@@ -229,7 +229,7 @@ class RenewalBatchesTest {
         return subscriber;
     }
 
-    /** Runs nothing on the thread that brings it, so that all that is due now meets in one turn. */
+    /** Never runs a task on the calling thread, so that all tasks that are due now run in one turn. */
     private record ALittleLate(Scheduler clock) implements Scheduler {
 
         @Override

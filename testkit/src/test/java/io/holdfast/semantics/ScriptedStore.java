@@ -17,10 +17,13 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** A store that answers whatever the test says, also what no store should. It grants and renews until it is told otherwise. */
+/**
+ * A back end whose answers the test chooses, even answers that no back end should give. By default it grants and
+ * renews.
+ */
 final class ScriptedStore implements LockBackend {
 
-    final AtomicInteger looks = new AtomicInteger();
+    final AtomicInteger attempts = new AtomicInteger();
     final List<String> released = new CopyOnWriteArrayList<>();
     final List<List<LockClaim>> batches = new CopyOnWriteArrayList<>();
     final Sinks.Many<WatchSignal> signals = Sinks.many().multicast().directBestEffort();
@@ -35,7 +38,7 @@ final class ScriptedStore implements LockBackend {
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         return Mono.defer(() -> {
-            looks.incrementAndGet();
+            attempts.incrementAndGet();
             return onAttempt.apply(claim);
         });
     }
@@ -88,7 +91,7 @@ final class ScriptedStore implements LockBackend {
         onAttempt = claim -> Mono.just(attempt);
     }
 
-    /** Something changed for all claims, so that the engine asks for each. */
+    /** Signals a change to all claims, so that the engine sends a request for each. */
     void changed() {
         signals.emitNext(new WatchSignal.Changed(), Sinks.EmitFailureHandler.FAIL_FAST);
     }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
-/** A process that has just been started loads classes while it sends its first request: that is none of the store's time. */
+/** A new process loads classes while it sends its first request: that time does not count for the back end. */
 class SlowFirstRequestTest {
 
     private static final Duration CLASS_LOADING = OPERATION_TIMEOUT.multipliedBy(3);
@@ -43,7 +43,7 @@ class SlowFirstRequestTest {
     }
 
     @Test
-    void aStoreThatDoesNotAnswerThenIsGivenUpOnAfterTheTimeThatSendingTook() {
+    void aSlowFirstRequestIsGivenUpAfterTheTimeThatSendingTook() {
         slow.isSilent = true;
         TestSubscriber<LockLease> tried =
                 world.subscribe(client.lock("stock/42").tryAcquire());
@@ -58,14 +58,14 @@ class SlowFirstRequestTest {
     }
 
     @Test
-    void aPingIsNotSaidToBeUnansweredWhileItIsBeingSent() {
+    void aPingDoesNotTimeOutWhileItIsBeingSent() {
         TestSubscriber<Void> ping = world.subscribe(client.ping());
 
         assertThat(ping.isTerminatedComplete()).isTrue();
     }
 
     @Test
-    void aPingThatIsNotAnsweredIsGivenUpOnAfterTheTimeThatSendingTook() {
+    void anUnansweredPingIsGivenUpAfterTheTimeThatSendingTook() {
         world.subscribe(client.ping());
         slow.isLoaded = false;
         slow.isSilent = true;
@@ -80,7 +80,7 @@ class SlowFirstRequestTest {
                 .hasMessageContaining("was not answered within 2000 ms");
     }
 
-    /** Making a connection takes longer than a request, once. */
+    /** To open a connection takes longer than a request, once. */
     @Test
     void theFirstPingsWaitForAConnection() {
         slow.isLoaded = true;
@@ -117,7 +117,7 @@ class SlowFirstRequestTest {
         @Override
         public Mono<Void> ping() {
             Mono<Void> ping = loaded(() -> isSilent ? Mono.never() : world.store.ping());
-            return Mono.just("a server").flatMap(server -> ping); // as of Redis, which first finds the server
+            return Mono.just("a server").flatMap(server -> ping); // like Redis, which first finds the server
         }
 
         private <T> Mono<T> loaded(Supplier<Mono<T>> request) {

@@ -17,7 +17,7 @@ import reactor.core.publisher.Mono;
 import reactor.test.scheduler.VirtualTimeScheduler;
 import reactor.test.subscriber.TestSubscriber;
 
-/** Waiting does not get dearer when the store gets slower: a waiter rests as long as its last answer took. */
+/** Waiting does not cost more when the back end gets slower: a waiter rests as long as its last answer took. */
 class SlowStoreTest {
 
     private static final Duration WAIT = Duration.ofSeconds(60);
@@ -35,7 +35,7 @@ class SlowStoreTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void aWaiterAsksForHalfOfTheTimeAtTheMost(boolean signalled) {
+    void aWaiterKeepsTheBackEndBusyForAtMostHalfTheTime(boolean signalled) {
         store.onAttempt = claim -> slow(new LockAttempt.Contended(Duration.ofSeconds(10)));
         TestSubscriber<LockLease> waiting = subscribe(client.lock("a").acquire());
         if (signalled) {
@@ -45,11 +45,11 @@ class SlowStoreTest {
         clock.advanceTimeBy(WAIT);
 
         assertThat(waiting.expectTerminalError()).isInstanceOf(LockTimeoutException.class);
-        assertThat(store.looks).hasValueBetween(50, 61);
+        assertThat(store.attempts).hasValueBetween(50, 61);
     }
 
     @Test
-    void aWaiterWhoseRequestsAreNotAnsweredAsksForHalfOfTheTimeAtTheMost() {
+    void aWaiterWithoutAnswersKeepsTheBackEndBusyForAtMostHalfTheTime() {
         store.onAttempt = claim -> Mono.never();
         TestSubscriber<LockLease> waiting = subscribe(client.lock("a").acquire());
         signalAllTheTime();
@@ -57,31 +57,31 @@ class SlowStoreTest {
         clock.advanceTimeBy(WAIT);
 
         assertThat(waiting.expectTerminalError()).isInstanceOf(LockTimeoutException.class);
-        assertThat(store.looks).as("of 2 s each").hasValueBetween(14, 17);
+        assertThat(store.attempts).as("of 2 s each").hasValueBetween(14, 17);
     }
 
     @Test
-    void oneSlowAnswerDoesNotDelayASignalThatComesLater() {
+    void oneSlowAnswerDoesNotDelayALaterSignal() {
         store.onAttempt = claim -> slow(new LockAttempt.Queued(Duration.ofSeconds(30)));
         subscribe(client.lock("a").acquire());
         clock.advanceTimeBy(ANSWER);
         store.signals.tryEmitNext(new io.holdfast.spi.WatchSignal.Armed());
         clock.advanceTimeBy(ANSWER.multipliedBy(4));
-        assertThat(store.looks).hasValue(2);
+        assertThat(store.attempts).hasValue(2);
 
         store.changed();
 
-        assertThat(store.looks).hasValue(3);
+        assertThat(store.attempts).hasValue(3);
     }
 
     @Test
-    void aPlaceInTheQueueIsKeptHoweverSlowTheStoreIs() {
+    void aPlaceInTheQueueIsKeptHoweverSlowTheBackEndIs() {
         store.onAttempt = claim -> slow(new LockAttempt.Queued(Duration.ofMillis(50)));
         subscribe(client.lock("a").acquire());
 
         clock.advanceTimeBy(Duration.ofSeconds(11));
 
-        assertThat(store.looks).as("each 550 ms").hasValueBetween(20, 21);
+        assertThat(store.attempts).as("each 550 ms").hasValueBetween(20, 21);
     }
 
     private void signalAllTheTime() {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
-/** A store that may not grant for a known time: that is no contention, and no reason to give up. */
+/** A back end may not grant for a known time: that is no contention, and no reason to give up. */
 class StoreInQuarantineTest {
 
     private static final Duration LONG = LEASE.multipliedBy(4);
@@ -49,12 +49,12 @@ class StoreInQuarantineTest {
     }
 
     @Test
-    void acquireWithoutALimitWaitsForLongerThanALeaseAndAsksOnce() {
+    void acquireWithoutALimitWaitsForLongerThanALeaseWithOneAttempt() {
         TestSubscriber<LockLease> acquired =
                 world.subscribe(client.lock("stock/42").acquire());
         world.pass(LONG.minusSeconds(1));
         assertThat(acquired.isTerminated()).isFalse();
-        assertThat(young.asked).as("it was told for how long").isEqualTo(1);
+        assertThat(young.asked).as("the failure says for how long").isEqualTo(1);
 
         world.pass(Duration.ofSeconds(3));
 
@@ -63,7 +63,7 @@ class StoreInQuarantineTest {
     }
 
     @Test
-    void acquireWithALimitSaysWhyAndThatItWasNotContention() {
+    void acquireWithALimitFailsWithTheReasonAndNotWithContention() {
         LockOptions limited =
                 LockOptions.builder().waitTimeout(Duration.ofSeconds(5)).build();
         TestSubscriber<LockLease> acquired =
@@ -80,7 +80,7 @@ class StoreInQuarantineTest {
     }
 
     @Test
-    void whoLeavesMeanwhileLeavesNothingBehind() {
+    void aCancellationMeanwhileLeavesNothingBehind() {
         TestSubscriber<LockLease> acquired =
                 world.subscribe(client.lock("stock/42").acquire());
         acquired.cancel();

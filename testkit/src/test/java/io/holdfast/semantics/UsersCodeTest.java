@@ -17,15 +17,15 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
-/** Users' code that takes long makes no renewal late that is due at the same time. */
+/** Slow users' code does not delay renewals that are due at the same time. */
 class UsersCodeTest {
 
-    /** The bystander's lease is renewed at a third of it. */
+    /** The other lease is renewed at a third of this. */
     private static final Duration LEASE = Duration.ofSeconds(30);
 
     private static final Duration BRIEF = Duration.ofSeconds(5);
 
-    /** All that is due by then meets in one turn of the timer. */
+    /** All tasks that are due by then run in one turn of the timer. */
     private static final Duration LATE = Duration.ofSeconds(11);
 
     private final LateTimer timer = new LateTimer();
@@ -113,7 +113,7 @@ class UsersCodeTest {
     }
 
     @Test
-    void aLossThatARenewalFindsIsToldAfterTheOtherRenewals() {
+    void aLossDetectedByARenewalIsSignalledAfterTheOtherRenewals() {
         LockLease gone = acquired("gone", options -> options.leaseDuration(LEASE));
         acquired(
                 "bystander",
@@ -127,11 +127,11 @@ class UsersCodeTest {
 
         assertThat(renewalsBefore).hasSize(1);
         assertThat(store.batches.subList(0, renewalsBefore.get(0)).stream().flatMap(List::stream))
-                .as("asked for before the handler ran")
+                .as("sent before the handler ran")
                 .hasSize(2);
     }
 
-    /** Users' code that blocks: how many renewals have left when it begins. */
+    /** Users' code that blocks: records how many renewals were sent when it begins. */
     private void takesLong() {
         renewalsBefore.add(store.batches.size());
     }

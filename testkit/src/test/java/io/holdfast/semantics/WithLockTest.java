@@ -83,7 +83,7 @@ class WithLockTest {
     }
 
     @Test
-    void whatTheReleaseMetIsAddedToTheErrorOfTheWork() {
+    void anErrorOfTheReleaseIsAddedToTheErrorOfTheWork() {
         RuntimeException soldOut = new IllegalStateException("sold out");
         TestSubscriber<Object> result = world.subscribe(world.lock().withLock(lease -> {
             world.takeAway(World.NAME);
@@ -107,7 +107,7 @@ class WithLockTest {
     }
 
     @Test
-    void cancellingWhileTheWorkIsBeingStartedReleasesTheLockWhenThatIsOver() {
+    void cancellingDuringTheStartOfTheWorkReleasesTheLockAfterTheStart() {
         AtomicBoolean stillHeld = new AtomicBoolean();
         TestSubscriber<String> result = TestSubscriber.create();
         world.lock()
@@ -127,7 +127,7 @@ class WithLockTest {
     }
 
     @Test
-    void aSubscriberThatLeavesWithTheFirstElementOfTheWorkReleasesTheLock() {
+    void aSubscriberThatCancelsAtTheFirstElementReleasesTheLock() {
         TestSubscriber<Integer> result = world.subscribe(
                 world.lock().withLockMany(lease -> Flux.range(0, 1_000)).next());
 
@@ -136,7 +136,7 @@ class WithLockTest {
     }
 
     @Test
-    void workThatEmitsWhileItIsBeingStartedStopsWhenItsSubscriberLeaves() {
+    void workThatEmitsDuringItsStartStopsAtACancellation() {
         AtomicInteger made = new AtomicInteger();
         AtomicInteger cancelled = new AtomicInteger();
         Flux<Integer> work =

@@ -91,12 +91,12 @@ class WithdrawalTest {
     }
 
     @Test
-    void aGrantThatMeetsACancellationOnItsWayGoesToTheNextWaiterAtOnce() {
+    void aGrantThatArrivesAfterACancellationGoesToTheNextWaiterAtOnce() {
         LockLease holder = world.granted(world.rivalLock().acquire());
         TestSubscriber<LockLease> leaving = world.subscribe(world.lock().acquire());
         TestSubscriber<LockLease> behind = world.subscribe(world.lock().acquire());
 
-        world.faulty.loseSignals(signal -> signal instanceof WatchSignal.Granted); // on its way when the waiter leaves
+        world.faulty.loseSignals(signal -> signal instanceof WatchSignal.Granted); // on its way when the waiter cancels
         world.subscribe(holder.release());
         world.faulty.heal();
         leaving.cancel();
@@ -105,7 +105,7 @@ class WithdrawalTest {
     }
 
     @Test
-    void aSubscriberThatLeavesOnAnotherThreadWhileItsLeaseIsHandedOverLeavesNothing() {
+    void aCancellationOnAnotherThreadDuringTheEmissionLeavesNothing() {
         AtomicReference<LockLease> handedOver = new AtomicReference<>();
         world.lock().acquire().subscribe(new BaseSubscriber<>() {
             @Override
@@ -124,7 +124,7 @@ class WithdrawalTest {
     @Test
     void aSubscriberFurtherDownThatHasCancelledAlreadyGetsNoLeaseToDrop() {
         MarkedCancelled late = new MarkedCancelled();
-        world.lock().acquire().map(lease -> lease).subscribe(late); // its cancel() has not come up yet
+        world.lock().acquire().map(lease -> lease).subscribe(late); // its cancel() has not arrived yet
 
         assertThat(late.received).isFalse();
         assertThat(world.store.contents()).isEmpty();
@@ -162,7 +162,7 @@ class WithdrawalTest {
         LeavesWhileAsked late = new LeavesWhileAsked();
         world.lock().acquire().map(lease -> lease).subscribe(late);
         assertThat(late.dropped)
-                .as("the emission was too fast for the attempt before it")
+                .as("the emission was too fast for the check before it")
                 .isTrue();
         assertThat(world.store.contents()).isNotEmpty();
 
@@ -171,7 +171,10 @@ class WithdrawalTest {
         assertThat(world.store.contents()).isEmpty();
     }
 
-    /** Marks itself right after it was asked, and cancels only later: its thread sleeps in the middle of {@code dispose()}. */
+    /**
+     * Marks itself as cancelled right after a scan, and cancels only later: its thread sleeps in the middle of
+     * {@code dispose()}.
+     */
     private static final class LeavesWhileAsked implements CoreSubscriber<LockLease>, Scannable {
 
         Subscription upstream = Operators.emptySubscription();
@@ -208,20 +211,20 @@ class WithdrawalTest {
     }
 
     @Test
-    void aFutureThatIsCancelledWhileItsLeaseIsHandedOverLeavesNothing() {
+    void aFutureCancelledDuringTheEmissionLeavesNothing() {
         cancelTheFutureWhileItsLeaseIsHandedOver(acquire -> acquire);
     }
 
     @Test
-    void aFutureBehindAnOperatorThatIsCancelledWhileItsLeaseIsHandedOverLeavesNothing() {
+    void aFutureBehindAnOperatorCancelledDuringTheEmissionLeavesNothing() {
         cancelTheFutureWhileItsLeaseIsHandedOver(acquire -> acquire.map(lease -> lease));
     }
 
     private void cancelTheFutureWhileItsLeaseIsHandedOver(UnaryOperator<Mono<LockLease>> operators) {
         AtomicReference<@Nullable CompletableFuture<LockLease>> future = new AtomicReference<>();
         LockClient client = world.client(builder -> builder.listener(event -> {
-            if (event instanceof LockEvent.Acquired) { // told between the decision to emit and the emission
-                // As far as a thread has come that sleeps within cancel(): the future is over, and nobody was told.
+            if (event instanceof LockEvent.Acquired) { // reported between the decision to emit and the emission
+                // The state while a thread sleeps within cancel(): the future has ended, and its source does not know.
                 Objects.requireNonNull(future.get()).completeExceptionally(new CancellationException());
             }
         }));
@@ -235,7 +238,7 @@ class WithdrawalTest {
     }
 
     @Test
-    void aLeaseThatWasTakenIsNotTakenBackByALaterCancellation() {
+    void aLaterCancellationDoesNotReleaseAnEmittedLease() {
         TestSubscriber<LockLease> subscriber = world.subscribe(world.lock().acquire());
         LockLease lease = world.only(subscriber);
 
@@ -246,9 +249,8 @@ class WithdrawalTest {
     }
 
     @Test
-    void aLeaseThatCameThroughAnOperatorWithAnEndIsNotTakenBackByALaterCancellation() {
-        // doFinally() says that it is cancelled when it has merely completed, and passes on what is cancelled after
-        // that.
+    void aLaterCancellationThroughDoFinallyDoesNotReleaseAnEmittedLease() {
+        // doFinally() reports that it is cancelled when it has only completed, and passes on a later cancellation.
         AtomicReference<@Nullable LockLease> kept = new AtomicReference<>();
         TestSubscriber<LockLease> subscriber = world.subscribe(
                 world.lock().acquire().doFinally(end -> {}).doOnNext(kept::set).flatMap(lease -> Mono.never()));
@@ -260,7 +262,7 @@ class WithdrawalTest {
     }
 
     @Test
-    void aSubscriberThatWantsNoMoreThanItsLeaseKeepsIt() {
+    void aSubscriberThatCancelsAfterItsLeaseKeepsIt() {
         LockLease lease =
                 world.only(world.subscribe(world.lock().acquire().flux().take(1).next()));
 
@@ -299,7 +301,7 @@ class WithdrawalTest {
     }
 
     @Test
-    void aWithdrawalThatIsNeverAnsweredIsReportedWhenTheStoreHasForgotten() {
+    void aWithdrawalThatIsNeverAnsweredIsReportedWhenItsLeaseMustHaveEnded() {
         world.on(Operation.TRY_ACQUIRE).next(Fault.lostReply());
         world.on(Operation.RELEASE).always(Fault.lostRequest());
         world.subscribe(world.lock().tryAcquire());
@@ -311,7 +313,7 @@ class WithdrawalTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4})
-    void cancellingAtAnyInstantLeavesNothingAndDelaysNobody(long seed) {
+    void cancellingAtAnyInstantLeavesNothingAndDelaysNoWaiter(long seed) {
         Random random = new Random(seed);
         world.on(Operation.TRY_ACQUIRE)
                 .sometimes(
@@ -331,7 +333,7 @@ class WithdrawalTest {
                 world.subscribe(holder.release());
             }
             leaving.getReceivedOnNext().forEach(lease -> world.subscribe(lease.release()));
-            world.pass(Duration.ofMillis(5)); // the answer, and the release that it asks for
+            world.pass(Duration.ofMillis(5)); // the answer, and the release that follows from it
             LockLease granted = world.only(next);
             world.subscribe(granted.release());
             assertThat(world.store.contents()).as("seed %d, round %d", seed, i).isEmpty();
@@ -341,7 +343,7 @@ class WithdrawalTest {
         assertThat(world.on(Operation.RENEW).calls()).as("no renewal runs").isEqualTo(renewals);
     }
 
-    /** As above, with two to four of four permits for each lease. */
+    /** The same with two to four of four permits for each lease. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4})
     void cancellingAnAcquisitionOfManyPermitsLeavesNoneTaken(long seed) {

@@ -28,8 +28,8 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 import reactor.test.subscriber.TestSubscriber;
 
 /**
- * One store in virtual time, a client whose requests meet faults, and a rival whose requests do not. After each test both are closed, and
- * nothing may be left: no claim in the store, no task on the clock.
+ * One back end in virtual time, a client whose requests meet faults, and a rival whose requests do not. After each test
+ * both are closed, and nothing may be left: no claim at the back end, no task on the clock.
  */
 final class World implements AfterEachCallback {
 
@@ -47,7 +47,7 @@ final class World implements AfterEachCallback {
     final LockClient rival =
             LockClient.builder(store).timer(clock).closeBackend(false).build();
 
-    /** Remembers the last claim that asked for each lock. */
+    /** Records the last claim for each lock. */
     private ForwardingLockBackend noting(LockBackend backend) {
         return new ForwardingLockBackend() {
             @Override
@@ -100,7 +100,7 @@ final class World implements AfterEachCallback {
         return subscriber;
     }
 
-    /** Subscribes, and expects that it is granted at once. */
+    /** Subscribes, and expects a grant at once. */
     LockLease granted(Mono<LockLease> acquire) {
         return only(subscribe(acquire));
     }
@@ -111,7 +111,7 @@ final class World implements AfterEachCallback {
         return subscriber.getReceivedOnNext().get(0);
     }
 
-    /** Frees the lock behind its holder's back, as an operator does who deletes a key. */
+    /** Frees the lock without its holder, as an operator does who deletes a key. */
     void takeAway(String name) {
         LockClaim claim = claims.get(name);
         subscribe(store.release(claim));

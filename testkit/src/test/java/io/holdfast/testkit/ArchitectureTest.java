@@ -12,7 +12,7 @@ import reactor.core.scheduler.Schedulers;
 class ArchitectureTest {
 
     @Test
-    void coreAndTestkitKeepTheRules() {
+    void coreAndTestkitFollowTheRules() {
         ArchitectureRules.checkAll(new ClassFileImporter()
                 .withImportOption(new ImportOption.DoNotIncludeTests())
                 .importPackages("io.holdfast"));

@@ -32,7 +32,10 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A contract that cannot fail proves nothing: each of these back ends breaks one promise, and has to be caught. */
+/**
+ * A contract that cannot fail proves nothing: each of these back ends breaks one promise, and the contract must detect
+ * it.
+ */
 class ContractCatchesMutantsTest {
 
     @Test
@@ -41,8 +44,8 @@ class ContractCatchesMutantsTest {
     }
 
     @Test
-    void attemptThatPassesTheWaitersIsCaught() {
-        assertThat(failuresOf(AttemptsPassWaiters::new)).contains("attemptThatMustNotWaitNeverPassesALivingWaiter");
+    void attemptThatOvertakesWaitersIsDetected() {
+        assertThat(failuresOf(AttemptsPassWaiters::new)).contains("attemptThatMustNotWaitNeverOvertakesALiveWaiter");
     }
 
     @Test
@@ -88,12 +91,12 @@ class ContractCatchesMutantsTest {
     }
 
     @Test
-    void namesThatFallTogetherAreCaught() {
+    void namesThatCollideAreCaught() {
         assertThat(failuresOf(FoldsNames::new)).contains("locksOfDifferentNamesAreDifferentLocks");
     }
 
     @Test
-    void kindsThatFallTogetherAreCaught() {
+    void kindsThatCollideAreCaught() {
         assertThat(failuresOf(FoldsKinds::new))
                 .contains("kindsOfOneNameAreDifferentLocks", "readersShareAndKeepWritersOut");
     }
@@ -106,19 +109,19 @@ class ContractCatchesMutantsTest {
     }
 
     @Test
-    void downgradeThatOnlySaysSoIsCaught() {
+    void downgradeWithoutEffectIsCaught() {
         assertThat(failuresOf(StaysWriter::new))
                 .contains(
                         "writerThatBecomesAReaderKeepsItsToken",
                         "readersAtTheHeadJoinTheFormerWriterAndThoseBehindAWriterDoNot",
-                        "notifiedReaderIsToldOfTheDowngrade",
-                        "holdersTellThatTheFormerWriterIsAReader");
+                        "notifiedReaderGetsASignalOfTheDowngrade",
+                        "holdersReportTheFormerWriterAsAReader");
     }
 
     @Test
     void readerThatBecomesAWriterIsCaught() {
         assertThat(failuresOf(PromotesReaders::new))
-                .contains("readerNeverBecomesAWriter", "nothingThatComesLateMakesTheFormerWriterAWriterAgain");
+                .contains("readerNeverBecomesAWriter", "noLateRequestTurnsTheFormerWriterIntoAWriter");
     }
 
     @Test
@@ -138,11 +141,11 @@ class ContractCatchesMutantsTest {
 
     @Test
     void holdersOfOneSideAloneAreCaught() {
-        assertThat(failuresOf(TellsOneSide::new)).contains("bothSidesOfAReadWriteLockTellAllItsHolders");
+        assertThat(failuresOf(TellsOneSide::new)).contains("bothSidesOfAReadWriteLockReportAllItsHolders");
     }
 
     @Test
-    void breakThatOnlySaysSoIsCaught() {
+    void breakWithoutEffectIsCaught() {
         assertThat(failuresOf(store -> store, BreaksNothing::new))
                 .containsExactly(
                         "brokenHoldGoesToTheNextWaiterWithAHigherToken",
@@ -154,13 +157,13 @@ class ContractCatchesMutantsTest {
     void claimThatCountsAsOnePermitIsCaught() {
         assertThat(failuresOf(CountsEachClaimAsOne::new))
                 .contains(
-                        "manyPermitsAreTakenAndGivenBackTogether",
+                        "manyPermitsOfAClaimAreTakenAndReleasedTogether",
                         "oneClaimMayTakeAllPermits",
-                        "holdersAndWaitersTellTheirPermits");
+                        "holdersAndWaitersReportTheirPermits");
     }
 
     @Test
-    void claimOfFewPermitsThatPassesOneOfManyIsCaught() {
+    void claimOfFewPermitsThatOvertakesAClaimOfManyIsCaught() {
         assertThat(failuresOf(FewPermitsPassMany::new)).contains("firstWaiterThatWantsManyPermitsIsNotPassedByOthers");
     }
 
@@ -168,7 +171,7 @@ class ContractCatchesMutantsTest {
     void releaseThatFreesOnePermitOnlyIsCaught() {
         assertThat(failuresOf(ReleaseFreesOnePermit::new))
                 .contains(
-                        "manyPermitsAreTakenAndGivenBackTogether",
+                        "manyPermitsOfAClaimAreTakenAndReleasedTogether",
                         "permitsThatGetFreeGoToTheFirstWaitersThatFit",
                         "secondReleaseOfManyPermitsFreesNothing");
     }
@@ -177,7 +180,7 @@ class ContractCatchesMutantsTest {
         return failuresOf(mutation, inspector -> inspector);
     }
 
-    /** Runs the contract without JUnit, since these failures are wanted. */
+    /** Runs the contract without JUnit, since these failures are expected. */
     private static Set<String> failuresOf(
             UnaryOperator<LockBackend> mutation, UnaryOperator<LockInspector> inspection) {
         Set<String> failures = new TreeSet<>();
@@ -207,7 +210,7 @@ class ContractCatchesMutantsTest {
         }
     }
 
-    /** A claim of one permit looks while those that wait for several are out of the queue. */
+    /** Grants a claim of one permit while the waiters for several permits are out of the queue. */
     private record FewPermitsPassMany(LockBackend delegate, Queue<LockClaim> many) implements ForwardingLockBackend {
 
         FewPermitsPassMany(LockBackend delegate) {
@@ -216,7 +219,7 @@ class ContractCatchesMutantsTest {
 
         @Override
         public Mono<LockAttempt> tryAcquire(LockClaim claim) {
-            Mono<LockAttempt> look = delegate.tryAcquire(claim).doOnNext(answer -> {
+            Mono<LockAttempt> attempt = delegate.tryAcquire(claim).doOnNext(answer -> {
                 if (answer instanceof LockAttempt.Queued && claim.permits() > 1) {
                     many.add(claim);
                 }
@@ -224,8 +227,8 @@ class ContractCatchesMutantsTest {
             return claim.permits() == 1
                     ? Flux.defer(() -> Flux.fromIterable(many))
                             .concatMap(delegate::release)
-                            .then(look)
-                    : look;
+                            .then(attempt)
+                    : attempt;
         }
     }
 
@@ -288,7 +291,7 @@ class ContractCatchesMutantsTest {
         }
     }
 
-    /** Tells who held the lock when it was taken last. */
+    /** Reports the holders of an earlier moment. */
     private record RemembersHolders(LockBackend delegate, Map<LockKey, List<LockHolder>> last)
             implements ForwardingLockBackend {
 
@@ -301,7 +304,7 @@ class ContractCatchesMutantsTest {
             return delegate.holders(key)
                     .collectList()
                     .map(now -> now.isEmpty() ? last.getOrDefault(key, now) : now)
-                    .flatMapIterable(told -> told);
+                    .flatMapIterable(holders -> holders);
         }
 
         @Override
@@ -514,7 +517,7 @@ class ContractCatchesMutantsTest {
         }
     }
 
-    /** Throws everybody out of the queue when somebody only looks. */
+    /** Removes all waiters from the queue during an attempt that does not wait. */
     private record AttemptsPassWaiters(LockBackend delegate, Queue<LockClaim> queued) implements ForwardingLockBackend {
 
         AttemptsPassWaiters(LockBackend delegate) {
@@ -523,7 +526,7 @@ class ContractCatchesMutantsTest {
 
         @Override
         public Mono<LockAttempt> tryAcquire(LockClaim claim) {
-            Mono<LockAttempt> look = delegate.tryAcquire(claim).doOnNext(answer -> {
+            Mono<LockAttempt> attempt = delegate.tryAcquire(claim).doOnNext(answer -> {
                 if (answer instanceof LockAttempt.Queued) {
                     queued.add(claim);
                 }
@@ -531,8 +534,8 @@ class ContractCatchesMutantsTest {
             return claim.waiting() == Waiting.NONE
                     ? Flux.defer(() -> Flux.fromIterable(queued))
                             .concatMap(delegate::release)
-                            .then(look)
-                    : look;
+                            .then(attempt)
+                    : attempt;
         }
     }
 }

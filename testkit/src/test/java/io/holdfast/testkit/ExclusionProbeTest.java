@@ -10,7 +10,7 @@ import reactor.core.publisher.Mono;
 class ExclusionProbeTest {
 
     @Test
-    void oneAfterTheOtherWithRisingTokensIsFine() {
+    void ownersOneAfterTheOtherWithRisingTokensAreFine() {
         ExclusionProbe probe = ExclusionProbe.exclusive();
         probe.guard(1, Mono.empty()).subscribe();
         probe.guard(2, Mono.error(new IllegalStateException("work failed"))).subscribe(it -> {}, error -> {});
@@ -20,7 +20,7 @@ class ExclusionProbeTest {
     }
 
     @Test
-    void twoAtOnceAreFound() {
+    void twoOwnersAtOnceAreFound() {
         ExclusionProbe probe = ExclusionProbe.exclusive();
         probe.enter(1);
         probe.enter(2);

@@ -129,7 +129,7 @@ class FaultyLockBackendTest {
     }
 
     @Test
-    void oneOfManyRenewalsThatFailsIsUnknownAlone() {
+    void aFailedRenewalOfManyIsTheOnlyUnknownOne() {
         LockClaim other =
                 LockClaim.first(LockKey.of(LockKind.MUTEX, "other"), "another-id", claim.lease(), Waiting.NONE);
         StepVerifier.create(faulty.tryAcquire(claim)).expectNextCount(1).verifyComplete();

@@ -18,7 +18,7 @@ class InTimeTest {
     }
 
     @Test
-    void aScenarioThatFailedLateIsBegunAnew() {
+    void aScenarioThatFailsLateRunsAgain() {
         InTime.run(Duration.ZERO, () -> {
             if (runs.get() < 2) {
                 fail();
@@ -28,7 +28,7 @@ class InTimeTest {
     }
 
     @Test
-    void oneThatNeverIsInTimeFailsInTheEnd() {
+    void aScenarioThatIsNeverInTimeFailsInTheEnd() {
         assertThatThrownBy(() -> InTime.run(Duration.ZERO, this::fail)).isInstanceOf(AssertionError.class);
         assertThat(runs).hasValue(10);
     }

@@ -15,7 +15,10 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/** All that is asked of a back end is asked of one that hands over, between the claims of one process and between two. */
+/**
+ * The contract of a back end, for a back end that hands over, between the claims of one process and between two
+ * processes.
+ */
 class LocalHandOverContractTest implements LockBackendContract {
 
     private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
@@ -61,7 +64,10 @@ class LocalHandOverContractTest implements LockBackendContract {
         return !backend.toString().equals("LocalHandOver[%s]".formatted(store));
     }
 
-    /** An owner that has lost the lock is remembered for two leases, since a request of it may be under way. Requests for other locks find that time over. */
+    /**
+     * The back end remembers an owner that has lost the lock for two lease durations, since a request of it may be
+     * under way. Requests for other locks remove it after that time.
+     */
     private void forgetLostOwners() {
         clock.advanceTimeBy(lease().multipliedBy(3));
         Flux.range(0, 200)

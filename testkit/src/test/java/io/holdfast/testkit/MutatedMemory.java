@@ -8,7 +8,10 @@ import java.util.Collection;
 import java.util.function.UnaryOperator;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/** The contract of a back end that is wrong on purpose. Not named as a test, so that only the mutants' test runs it. */
+/**
+ * The contract of a back end that is wrong on purpose. Its name does not end with Test, so that only the mutants' test
+ * runs it.
+ */
 final class MutatedMemory implements LockBackendContract {
 
     private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();

@@ -71,7 +71,7 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
     /** A waiter counts as dead when its session ends, and not by its attempts: so the lease that it asks for says nothing. */
     @Test
     @Override
-    public void waiterIsAskedToAttemptBeforeItIsTakenForDead() {
+    public void waiterHasToSendAnAttemptBeforeItCountsAsDead() {
         LockClaim holder = claim("a");
         LockClaim waiter = claim("b");
         Waiting.forMono(backend.tryAcquire(holder));

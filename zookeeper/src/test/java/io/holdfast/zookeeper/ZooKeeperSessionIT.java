@@ -361,7 +361,7 @@ class ZooKeeperSessionIT {
     }
 
     @Test
-    void closingBeginsWhenItIsCalledAndNotWhenItIsSubscribedTo() {
+    void closingBeginsAtTheCallAndNotAtTheSubscription() {
         ZooKeeperLockBackend backend = ZooKeeperLockBackend.over(curator);
         LockClient careless = LockClient.builder(backend).closeBackend(false).build();
         var unused = held(careless, "careless");

@@ -34,6 +34,14 @@ public final class Watch {
                         ElectionHandOver.End.valueOf(args[4]),
                         number(args[5]),
                         number(args[6]));
+            case "ManyClients" ->
+                ManyClients.watch(
+                        addresses,
+                        ManyClients.Load.valueOf(args[3]),
+                        number(args[4]),
+                        number(args[5]),
+                        warmUpSeconds,
+                        number(args[6]));
             case "HeldLeases" -> HeldLeases.watch(addresses, number(args[3]), warmUpSeconds, number(args[4]));
             case "WaitingThreads" -> WaitingThreads.watch(addresses, ZooKeeperPeer.valueOf(args[3]), number(args[4]));
             default -> throw new IllegalArgumentException("no observation is called '%s'".formatted(args[2]));

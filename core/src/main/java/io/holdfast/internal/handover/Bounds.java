@@ -1,9 +1,9 @@
 package io.holdfast.internal.handover;
 
 /**
- * How long one turn may last.
+ * The bounds of one turn.
  *
- * @param mostHandOvers after the first owner
- * @param nanos looked at when the lock changes hands
+ * @param mostHandOvers the most hand-overs after the first owner
+ * @param nanos the longest time, checked when the lock changes hands
  */
 public record Bounds(int mostHandOvers, long nanos) {}

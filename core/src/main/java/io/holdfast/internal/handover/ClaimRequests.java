@@ -13,7 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What the claims of this process ask for, of one lock. Used as {@link HandOver} is. */
+/** Decides about the requests of the claims of this process, for one lock. Not thread-safe, like {@link HandOver}. */
 final class ClaimRequests {
 
     private static final long MILLI = 1_000_000;
@@ -24,10 +24,10 @@ final class ClaimRequests {
         this.lock = lock;
     }
 
-    Reply<LockAttempt> look(Waiter waiter, int attempt, long now, List<Effect> out) {
+    Reply<LockAttempt> tryAcquire(Waiter waiter, int attempt, long now, List<Effect> out) {
         lock.settle(now, out);
         if (attempt < waiter.attempt || waiter.standing == Standing.PASSING || waiter.standing == Standing.LEAVING) {
-            return queued(waiter, lock.leaseNanos / 3, now); // overtaken by a later attempt, or by its release
+            return queued(waiter, lock.leaseNanos / 3, now); // A later attempt, or the release, has overtaken this one.
         }
         waiter.attempt = attempt;
         waiter.attemptedAtNanos = now;
@@ -41,7 +41,7 @@ final class ClaimRequests {
         return turn != null && turn.owner == waiter ? ask(turn, now) : waitForNext(waiter, now, out);
     }
 
-    /** An owner whose turn was lost may still be on its way to its client. */
+    /** An owner whose turn was lost may still have the signal on its way to its client. */
     private boolean isLost(Waiter waiter) {
         return waiter.standing == Standing.OWNER && waiter.turn != lock.holding;
     }
@@ -51,13 +51,13 @@ final class ClaimRequests {
         if (waiter.watch != null && !turn.isWatched) {
             turn.isWatched = true;
             turn.isStarting = turn.attempt == 0;
-            turn.isDue = turn.attempt > 0; // the store has to know that its grant would be heard
+            turn.isDue = turn.attempt > 0; // The back end must know first that a signal about its grant would arrive.
             out.add(new Effect.Watch(turn));
         }
-        // The first one looks for all; should it not, the others do, a little later.
+        // The first waiter sends the attempts for all; if it does not, the other waiters do, a little later.
         boolean isFirst = waiter == lock.queue.first();
         long dueAt = isFirst ? turn.attemptAgainAtNanos : turn.attendedUntilNanos + PATIENCE_NANOS;
-        if (turn.looking != 0) {
+        if (turn.attemptInFlight != 0) {
             return queued(waiter, untilOwnerIsOver(PATIENCE_NANOS, now), now);
         }
         if (turn.attempt == 0 || turn.isDue || Validity.isOver(dueAt, now)) {
@@ -67,7 +67,7 @@ final class ClaimRequests {
         return queued(waiter, untilOwnerIsOver(dueAt - now, now), now);
     }
 
-    /** Its client may not live, and the claim that attempts then gets the lock. */
+    /** The client of the owner may be dead. Then the next attempt after this time gets the lock. */
     private long untilOwnerIsOver(long withinNanos, long now) {
         Turn turn = lock.holding;
         if (turn == null) {
@@ -77,10 +77,10 @@ final class ClaimRequests {
     }
 
     private static Reply<LockAttempt> ask(Turn turn, long now) {
-        LockClaim look = turn.nextAttempt(now);
-        turn.looking = look.attempt();
+        LockClaim next = turn.nextAttempt(now);
+        turn.attemptInFlight = next.attempt();
         turn.isDue = false;
-        return new Reply.Ask<>(turn, look);
+        return new Reply.Ask<>(turn, next);
     }
 
     private Reply<LockAttempt> queued(Waiter waiter, long withinNanos, long now) {
@@ -115,7 +115,7 @@ final class ClaimRequests {
         boolean wasFirst = lock.queue.first() == waiter;
         lock.queue.remove(waiter);
         Turn turn = lock.holding;
-        if (turn != null && turn.owner == null && lock.queue.isEmpty()) { // granted, when no waiter could be told
+        if (turn != null && turn.owner == null && lock.queue.isEmpty()) { // granted while no waiter could be signalled
             lock.end(turn, out);
             return release(turn, waiter);
         }
@@ -139,13 +139,16 @@ final class ClaimRequests {
         return new Reply.Answer<>(answer);
     }
 
-    /** The turn whose claim is renewed for it; null when it does not hold. */
+    /** Returns the turn whose claim is renewed for this claim; null when the claim does not hold the lock. */
     @Nullable
     Turn renewed(Waiter waiter) {
         return waiter.standing == Standing.OWNER ? waiter.turn : null;
     }
 
-    /** Lost, or given up without a confirmation, for longer than its client repeats the release. */
+    /**
+     * Returns whether the claim was lost, or given up without a confirmation, for longer than its client repeats the
+     * release.
+     */
     boolean isForgotten(Waiter waiter, long now) {
         boolean mayBe = waiter.standing == Standing.LEAVING || isLost(waiter);
         return mayBe && now - waiter.attemptedAtNanos > 2 * lock.leaseNanos && isOver(requireNonNull(waiter.turn), now);

@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The claims of one process by their ids, and the locks that they want. Keeps no lock that none of them wants. */
+/** The claims of one process by their ids, and the locks that they want. Keeps no lock without such a claim. */
 final class ClaimTable {
 
-    /** Of what decides about one lock. */
+    /** Makes the object that decides about one lock. */
     @FunctionalInterface
     interface Maker {
         HandOver make(LockKey key, Duration lease);
@@ -21,7 +21,7 @@ final class ClaimTable {
 
     private final Maker maker;
 
-    /** By name; more than one only if leases differ. */
+    /** By name; a name has more than one only if lease durations differ. */
     private final Map<String, List<HandOver>> locks = new HashMap<>();
 
     private final Map<String, Waiter> waiters = new HashMap<>();
@@ -69,7 +69,10 @@ final class ClaimTable {
         }
     }
 
-    /** The claim of this process that has the lock now, under a claim that holds it at the store. Null if there is none. */
+    /**
+     * Returns the claim of this process that holds the lock now, under a claim that holds it at the back end. Null if
+     * there is none.
+     */
     @Nullable
     Waiter owner(String name, String storeClaimId) {
         for (HandOver lock : locks.getOrDefault(name, List.of())) {
@@ -81,7 +84,7 @@ final class ClaimTable {
         return null;
     }
 
-    /** Whether claims of this process wait for the lock that this one wants. */
+    /** Returns whether claims of this process wait for the lock of this claim. */
     boolean hasWaiters(LockClaim claim) {
         if (claim.key().kind() == LockKind.MUTEX) {
             for (HandOver lock : locks.getOrDefault(claim.key().name(), List.of())) {

@@ -4,51 +4,52 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
 import java.util.function.Consumer;
 
-/** What is to be done besides answering, in order. */
+/** An action besides the answer; actions are in order. */
 public sealed interface Effect {
 
     /**
-     * Signals something to a claim of this process.
+     * Signals an event to a claim of this process.
      *
-     * @param watch of the claim. It hears its signals in the order of the decisions
-     * @param signal what
+     * @param watch the watch of the claim. It gets its signals in the order of the decisions
+     * @param signal the signal
      */
     record Push(Consumer<WatchSignal> watch, WatchSignal signal) implements Effect {}
 
     /**
-     * Watches the turn's claim at the store.
+     * Watches the turn's claim at the back end.
      *
-     * @param turn which
+     * @param turn the turn
      */
     record Watch(Turn turn) implements Effect {}
 
     /**
-     * Watches it no more.
+     * Stops watching the turn's claim.
      *
-     * @param turn which
+     * @param turn the turn
      */
     record Unwatch(Turn turn) implements Effect {}
 
     /**
-     * Asks for the block of tokens; the answer goes to {@link HandOvers#reserved}.
+     * Requests the block of tokens; the answer goes to {@link HandOvers#reserved}.
      *
-     * @param turn whose
-     * @param claim as it is sent
+     * @param turn the turn
+     * @param claim the claim to send
      */
     record Reserve(Turn turn, LockClaim claim) implements Effect {}
 
     /**
-     * Releases the turn's claim at the store. No claim of this process waits for the answer; without one the lease ends by itself.
+     * Releases the turn's claim at the back end. No claim of this process waits for the answer; if none arrives, the
+     * lease ends by itself.
      *
-     * @param turn whose
-     * @param claim as it is sent
+     * @param turn the turn
+     * @param claim the claim to send
      */
     record Release(Turn turn, LockClaim claim) implements Effect {}
 
     /**
-     * Asks again for the release that was put off.
+     * Continues the postponed release of a claim.
      *
-     * @param waiter whose
+     * @param waiter the claim
      */
     record Resume(Waiter waiter) implements Effect {}
 }

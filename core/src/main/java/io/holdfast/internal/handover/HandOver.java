@@ -12,24 +12,25 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One lock of one process, for claims of one lease: the queue of those claims, the turn that holds the lock, and the next turn, which has its
- * place at the store already.
+ * One lock of one process, for claims of one lease duration: the queue of those claims, the turn that holds the lock,
+ * and the next turn, which already has its place at the back end.
  *
  * <ul>
- *   <li>A claim joins the queue. If no turn has a place at the store, or only the one that holds the lock, the claim takes a place for the next
- *       turn. Later looks for that are those of the claims that wait.
- *   <li>While a turn holds the lock, the claims of the queue get it one after the other, within {@link Bounds}, also those that come meanwhile.
- *   <li>If the queue is empty at the end of a turn, the place of the next one is given up.
- *   <li>Each owner has a token of its own, up to a ceiling that the store has acknowledged for this turn.
- *   <li>An owner believes no longer than its turn is valid. A turn that is lost gives nothing more away.
+ * <li>A claim joins the queue. If no turn waits at the back end, the claim takes a place there for the next turn. Later
+ *     attempts for that place are those of the waiting claims.
+ * <li>While a turn holds the lock, the claims of the queue get it one after the other, within {@link Bounds}, also
+ *     claims that arrive during the turn.
+ * <li>If the queue is empty at the end of a turn, the place of the next turn is withdrawn.
+ * <li>Each owner has its own token, up to a ceiling that the back end has acknowledged for this turn.
+ * <li>No lease of an owner is valid for longer than its turn. A lost turn hands nothing over.
  * </ul>
  *
- * <p>{@link ClaimRequests} has what the claims ask for, and {@link StoreAnswers} what the store says. Times are nanoseconds on this process's
- * clock; only their differences count. Not thread-safe.
+ * <p>{@link ClaimRequests} handles the requests of the claims, and {@link StoreAnswers} the answers of the back end.
+ * Times are nanoseconds on this process's clock; only their differences count. Not thread-safe.
  */
 class HandOver {
 
-    /** A waiter that need not look for the next turn does so that much later than the first one should have. */
+    /** How much later than the first waiter another waiter sends the attempt for the next turn. */
     static final long PATIENCE_NANOS = 50_000_000;
 
     final LockKey key;
@@ -40,18 +41,18 @@ class HandOver {
     final StoreAnswers answers = new StoreAnswers(this);
     private final Bounds bounds;
 
-    /** Written by the methods below only. */
+    /** Written only by the methods of this class. */
     @Nullable
     Turn holding;
 
-    /** Written by the methods below only. */
+    /** Written only by the methods of this class. */
     @Nullable
     Turn next;
 
-    /** How many turns there were; a part of their names. */
+    /** The number of turns so far; a part of their ids. */
     private int turns;
 
-    /** How many claims there are; counted by {@link HandOvers}. */
+    /** The number of claims; counted by {@link HandOvers}. */
     int claims;
 
     HandOver(LockKey key, Duration lease, Bounds bounds) {
@@ -61,7 +62,7 @@ class HandOver {
         this.bounds = bounds;
     }
 
-    /** The turn after the one that holds the lock. */
+    /** Returns the turn after the one that holds the lock. */
     Turn next(Waiter first) {
         if (next == null) {
             next = new Turn(this, LockClaim.first(key, idOfTurn(first.id, turns++), lease, Waiting.QUEUE));
@@ -69,20 +70,20 @@ class HandOver {
         return next;
     }
 
-    /** The owner's label stays at the end. */
+    /** Keeps the owner's label at the end. */
     private static String idOfTurn(String id, int turn) {
         int mark = id.indexOf(LockClaim.OWNER_MARK);
         int end = mark < 0 ? id.length() : mark;
         return id.substring(0, end) + 't' + Integer.toString(turn, Character.MAX_RADIX) + id.substring(end);
     }
 
-    /** The store has granted the lock to the next turn. */
+    /** Begins a turn: the back end has granted the lock to it. */
     void begin(Turn turn, long token, long until, long expires, @Nullable Waiter caller, long now, List<Effect> out) {
         Turn before = holding;
         holding = turn;
         next = null;
         if (before != null) {
-            lose(before, LossReason.NOT_HELD, out); // or the store would not have granted another claim
+            lose(before, LossReason.NOT_HELD, out); // otherwise the back end would not have granted another claim
         }
         turn.begin(token, until, expires, now);
         if (queue.isEmpty()) {
@@ -96,18 +97,18 @@ class HandOver {
                 reserve(turn, now, out);
             }
             if (first != caller) {
-                tellOwner(turn, first, now, out);
+                signalGrant(turn, first, now, out);
             }
         }
         if (queue.size() > bounds.mostHandOvers()) {
             push(
                     queue.last(),
                     new WatchSignal.Changed(),
-                    out); // not served in this turn: it takes a place for the next
+                    out); // This turn does not serve it: it takes a place for the next one.
         }
     }
 
-    /** The first one that hears of it, or asks for it itself. */
+    /** Returns the first waiter that can get a signal, or that calls by itself. */
     @Nullable
     Waiter promotable(@Nullable Waiter caller, long now) {
         return queue.promotable(caller, leaseNanos / 2, now);
@@ -119,7 +120,7 @@ class HandOver {
         attend(out);
     }
 
-    private void tellOwner(Turn turn, Waiter owner, long now, List<Effect> out) {
+    private void signalGrant(Turn turn, Waiter owner, long now, List<Effect> out) {
         Duration counted = Duration.ofNanos(sinceAttempt(turn, owner, now));
         push(owner, new WatchSignal.Granted(owner.token, owner.attempt, counted), out);
     }
@@ -128,12 +129,12 @@ class HandOver {
         return turn.sinceAttempt(owner);
     }
 
-    /** For as many owners as the turn may have: claims may still come. */
+    /** Requests a token for as many owners as the turn may have: claims may still arrive. */
     void reserve(Turn turn, long now, List<Effect> out) {
         out.add(new Effect.Reserve(turn, turn.reserve(turn.token + bounds.mostHandOvers(), now)));
     }
 
-    /** Whether the store gives no other claim that token, or a lower one. */
+    /** Returns whether the back end grants this token, and lower ones, to no other claim. */
     boolean isAcknowledged(Turn turn, long token) {
         return token <= turn.ceiling;
     }
@@ -142,7 +143,7 @@ class HandOver {
         return !queue.isEmpty() && turn.isWithin(bounds, now);
     }
 
-    /** False when the turn is over. */
+    /** Hands the lock to the next waiter. Returns false when the turn is over. */
     boolean handOver(Turn turn, long now, List<Effect> out) {
         boolean hasTime = turn.validUntilNanos - now >= leaseNanos / 3;
         if (!hasTime || !isPassable(turn, now) || !isAcknowledged(turn, turn.token + 1)) {
@@ -155,16 +156,16 @@ class HandOver {
         turn.token++;
         turn.handOvers++;
         own(turn, waiter, out);
-        tellOwner(turn, waiter, now, out);
+        signalGrant(turn, waiter, now, out);
         return true;
     }
 
-    /** The lock is given back to the store, or lost there. */
+    /** Ends a turn: the lock is released at the back end, or lost there. */
     void end(Turn turn, List<Effect> out) {
         turn.owner = null;
         unwatch(turn, out);
         if (turn != holding) {
-            return; // another one holds it
+            return; // Another turn holds the lock.
         }
         holding = null;
         if (queue.isEmpty()) {
@@ -176,12 +177,12 @@ class HandOver {
         }
     }
 
-    /** The store would grant the lock to the next turn for no claim. */
+    /** Withdraws the next turn: the queue is empty, so the back end would grant it the lock for no claim. */
     void drained(Turn turn, List<Effect> out) {
         turn.withdrawn = withdrawNext(out);
     }
 
-    /** Its place is given up. Null if it has none. */
+    /** Gives up the place of the next turn. Returns null if it has none. */
     @Nullable
     Turn withdrawNext(List<Effect> out) {
         Turn unwanted = next;
@@ -203,11 +204,11 @@ class HandOver {
         }
     }
 
-    /** The store does not hold it for this turn any more. */
-    void lose(Turn turn, @Nullable LossReason told, List<Effect> out) {
+    /** Loses a turn: the back end does not keep the lock for it any more. */
+    void lose(Turn turn, @Nullable LossReason reason, List<Effect> out) {
         Waiter owner = turn.owner;
-        if (owner != null && told != null) {
-            push(owner, new WatchSignal.Lost(told), out);
+        if (owner != null && reason != null) {
+            push(owner, new WatchSignal.Lost(reason), out);
         }
         resume(turn, out);
         end(turn, out);
@@ -218,9 +219,9 @@ class HandOver {
         }
     }
 
-    /** Lost, or not wanted; what the store may have of it is released. */
-    void abandon(Turn turn, @Nullable LossReason told, List<Effect> out) {
-        lose(turn, told, out);
+    /** Ends a turn that is lost or unwanted, and releases its claim at the back end. */
+    void abandon(Turn turn, @Nullable LossReason reason, List<Effect> out) {
+        lose(turn, reason, out);
         out.add(new Effect.Release(turn, turn.claim()));
     }
 
@@ -230,14 +231,14 @@ class HandOver {
         }
     }
 
-    /** What time has ended. */
+    /** Ends a turn or a lease that has expired. */
     void settle(long now, List<Effect> out) {
         Turn turn = holding;
         if (turn == null) {
             return;
         }
         if (Validity.isOver(turn.validUntilNanos, now)) {
-            lose(turn, null, out); // the client of the owner knows by its own deadline
+            lose(turn, null, out); // the client of the owner detects the loss at its own deadline
             return;
         }
         Waiter owner = turn.owner;
@@ -252,15 +253,15 @@ class HandOver {
         }
     }
 
-    /** The last attempt brought nothing. The claim that looked tries again by itself. */
-    void failed(Turn turn, @Nullable Waiter looked, List<Effect> out) {
+    /** The last attempt failed. The claim that sent it tries again by itself. */
+    void failed(Turn turn, @Nullable Waiter sender, List<Effect> out) {
         turn.isDue = true;
-        if (turn == next && queue.first() != looked) {
+        if (turn == next && queue.first() != sender) {
             changed(out);
         }
     }
 
-    /** The next turn should be looked for now. */
+    /** Marks an attempt for the next turn as due, and signals the first waiter. */
     void changed(List<Effect> out) {
         if (next != null) {
             next.isDue = true;
@@ -268,12 +269,15 @@ class HandOver {
         push(queue.first(), new WatchSignal.Changed(), out);
     }
 
-    /** The first waiter looks for all when that is due. One that was told to look later than that is told again. */
+    /**
+     * Signals the first waiter when the attempt for the next turn is due. If that waiter would send its attempt too
+     * late, it gets another signal.
+     */
     void attend(List<Effect> out) {
         Waiter first = queue.first();
         if (first != null
                 && next != null
-                && next.looking == 0
+                && next.attemptInFlight == 0
                 && (next.isDue || first.attemptsByNanos - next.attendedUntilNanos > PATIENCE_NANOS)) {
             push(first, new WatchSignal.Changed(), out);
         }

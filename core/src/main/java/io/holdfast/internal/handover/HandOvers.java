@@ -15,10 +15,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All locks of one process that are handed over in it. Keeps nothing of a lock for which no claim of this process waits, or holds it.
+ * All locks that are handed over in one process. Keeps nothing of a lock without a claim of this process that waits for
+ * it or holds it.
  *
- * <p>Times are nanoseconds on this process's clock. Each method takes a list to which it adds what is to be done besides answering, in order.
- * Not thread-safe.
+ * <p>Times are nanoseconds on this process's clock. Each method takes a list, and adds the actions besides the answer
+ * to it, in order. Not thread-safe.
  */
 public final class HandOvers {
 
@@ -30,38 +31,39 @@ public final class HandOvers {
     private long lastSweepNanos;
 
     /**
-     * Without any lock.
+     * Makes an object without any lock.
      *
-     * @param bounds of each turn
-     * @param now the time
+     * @param bounds the bounds of each turn
+     * @param now the current time
      */
     public HandOvers(Bounds bounds, long now) {
         this((key, lease) -> new HandOver(key, lease, bounds), now);
     }
 
-    /** For tests, which see to it that wrong decisions are found. */
+    /** For tests with wrong decisions, which must be detected. */
     HandOvers(ClaimTable.Maker maker, long now) {
         waiters = new ClaimTable(maker);
         lastSweepNanos = now;
     }
 
     /**
-     * Whether a claim may wait in this process: the only kind with one owner, in an order, with a token that follows from the one before.
+     * Returns whether this class hands a claim over: a claim of a mutex that queues. Only a mutex has one owner at a
+     * time, and tokens that follow from each other.
      *
-     * @param claim its first attempt
-     * @return false for other kinds, for claims that do not queue, and for those of a quorum
+     * @param claim the first attempt of the claim
+     * @return false for other kinds, for claims that do not queue, and for claims of a quorum
      */
     public static boolean concerns(LockClaim claim) {
         return claim.key().kind() == LockKind.MUTEX && claim.waiting() == Waiting.QUEUE && claim.tokenFloor() == 0;
     }
 
     /**
-     * A claim is watched from now on.
+     * Registers the watch of a claim.
      *
-     * @param claim which
-     * @param watch whom to tell
-     * @param now the time
-     * @return false when the watch is the store's business
+     * @param claim the claim
+     * @param watch the receiver of its signals
+     * @param now the current time
+     * @return false when the back end signals this claim
      */
     public boolean watch(LockClaim claim, Consumer<WatchSignal> watch, long now) {
         Waiter waiter = waiters.get(claim.id());
@@ -77,10 +79,10 @@ public final class HandOvers {
     }
 
     /**
-     * A claim is not watched any more.
+     * Removes the watch of a claim.
      *
-     * @param id of the claim
-     * @param watch what {@link #watch} was told
+     * @param id the id of the claim
+     * @param watch the watch that {@link #watch} registered
      */
     public void unwatched(String id, Consumer<WatchSignal> watch) {
         Waiter waiter = waiters.get(id);
@@ -93,14 +95,14 @@ public final class HandOvers {
     }
 
     /**
-     * A claim looks.
+     * Decides about an attempt of a claim.
      *
-     * @param claim which
-     * @param now the time
-     * @param out what is to be done
-     * @return the answer, or whom to ask for it
+     * @param claim the claim
+     * @param now the current time
+     * @param out the actions
+     * @return the answer, or the request to send for it
      */
-    public Reply<LockAttempt> look(LockClaim claim, long now, List<Effect> out) {
+    public Reply<LockAttempt> tryAcquire(LockClaim claim, long now, List<Effect> out) {
         sweepInTime(now);
         Waiter waiter = waiters.get(claim.id());
         if (waiter == null) {
@@ -113,11 +115,11 @@ public final class HandOvers {
                 return refused(claim);
             }
             if (claim.attempt() > 1) {
-                return new Reply.Forward<>(); // it began before this
+                return new Reply.Forward<>(); // the claim is older than this object
             }
             waiter = waiters.add(claim);
         }
-        return waiter.of.requests.look(waiter, claim.attempt(), now, out);
+        return waiter.of.requests.tryAcquire(waiter, claim.attempt(), now, out);
     }
 
     private static Reply<LockAttempt> refused(LockClaim claim) {
@@ -125,13 +127,13 @@ public final class HandOvers {
     }
 
     /**
-     * The store answered the attempt of a turn.
+     * Handles the back end's answer to an attempt of a turn.
      *
-     * @param asked what {@link #look} said
-     * @param id of the claim that looked
+     * @param asked the reply of {@link #tryAcquire}
+     * @param id the id of the claim that sent the attempt
      * @param answer the answer
-     * @param now the time
-     * @param out what is to be done
+     * @param now the current time
+     * @param out the actions
      * @return the answer for the claim
      */
     public LockAttempt answered(
@@ -141,11 +143,11 @@ public final class HandOvers {
     }
 
     /**
-     * The attempt of a turn failed, or is not waited for.
+     * Handles an attempt of a turn that failed or was cancelled.
      *
-     * @param asked what {@link #look} said
-     * @param id of the claim that looked
-     * @param out what is to be done
+     * @param asked the reply of {@link #tryAcquire}
+     * @param id the id of the claim that sent the attempt
+     * @param out the actions
      */
     public void attemptFailed(Reply.Ask<LockAttempt> asked, String id, List<Effect> out) {
         Turn turn = asked.turn();
@@ -153,12 +155,12 @@ public final class HandOvers {
     }
 
     /**
-     * The store answered the request for a block of tokens.
+     * Handles the back end's answer to the request for a block of tokens.
      *
      * @param asked the request
-     * @param answer null when it failed
-     * @param now the time
-     * @param out what is to be done
+     * @param answer the answer; null when the request failed
+     * @param now the current time
+     * @param out the actions
      */
     public void reserved(Effect.Reserve asked, @Nullable LockAttempt answer, long now, List<Effect> out) {
         Turn turn = asked.turn();
@@ -170,11 +172,11 @@ public final class HandOvers {
     }
 
     /**
-     * A claim is renewed.
+     * Decides about a renewal of a claim.
      *
-     * @param claim which; with its lease, which may be shorter than that of the turn
-     * @param now the time
-     * @return the turn to renew instead; null for the claim itself
+     * @param claim the claim, with its lease duration, which may be shorter than that of the turn
+     * @param now the current time
+     * @return the turn to renew instead; null to renew the claim itself
      */
     public Reply.@Nullable Ask<Renewal> renew(LockClaim claim, long now) {
         Waiter waiter = waiters.get(claim.id());
@@ -187,14 +189,14 @@ public final class HandOvers {
     }
 
     /**
-     * The store answered a renewal of a turn.
+     * Handles the back end's answer to a renewal of a turn.
      *
-     * @param turn which
-     * @param id of the claim that was renewed
-     * @param sentAtNanos when it was sent
+     * @param turn the turn
+     * @param id the id of the renewed claim
+     * @param sentAtNanos when the renewal was sent
      * @param answer the answer
-     * @param now the time
-     * @param out what is to be done
+     * @param now the current time
+     * @param out the actions
      */
     public void renewed(Turn turn, String id, long sentAtNanos, Renewal answer, long now, List<Effect> out) {
         Waiter waiter = waiters.get(id);
@@ -203,17 +205,18 @@ public final class HandOvers {
                 && waiter.turn == turn
                 && waiter.standing == Standing.OWNER
                 && answer instanceof Renewal.NotHeld) {
-            waiters.remove(waiter); // its client knows, and sends no release; one that was sent goes on
+            // Its client gets the answer and sends no release; a release that was sent already goes on.
+            waiters.remove(waiter);
         }
     }
 
     /**
-     * A claim is released.
+     * Decides about a release of a claim.
      *
-     * @param claim which
-     * @param now the time
-     * @param out what is to be done
-     * @return the answer, or whom to ask for it
+     * @param claim the claim
+     * @param now the current time
+     * @param out the actions
+     * @return the answer, or the request to send for it
      */
     public Reply<Ownership> release(LockClaim claim, long now, List<Effect> out) {
         sweepInTime(now);
@@ -231,12 +234,12 @@ public final class HandOvers {
     }
 
     /**
-     * A release that was put off may go on.
+     * Continues a postponed release.
      *
-     * @param waiter whose
-     * @param now the time
-     * @param out what is to be done
-     * @return the answer, or whom to ask for it; null when it has gone on already
+     * @param waiter the claim
+     * @param now the current time
+     * @param out the actions
+     * @return the answer, or the request to send for it; null when the release has continued already
      */
     public @Nullable Reply<Ownership> resumed(Waiter waiter, long now, List<Effect> out) {
         return waiter.standing == Standing.PASSING
@@ -252,11 +255,11 @@ public final class HandOvers {
     }
 
     /**
-     * What the store says of a holder, with the claim of this process that has the lock now in its place.
+     * Replaces a holder that the back end reports by the claim of this process that holds the lock now.
      *
-     * @param name of the lock
-     * @param atStore what the store says
-     * @return the same for a claim that this process does not hand over
+     * @param name the name of the lock
+     * @param atStore the holder as the back end reports it
+     * @return the same holder if this process does not hand it over
      */
     public LockHolder holder(String name, LockHolder atStore) {
         Waiter owner = waiters.owner(name, atStore.claimId());
@@ -264,9 +267,9 @@ public final class HandOvers {
     }
 
     /**
-     * The store confirmed the release of a turn for a claim.
+     * Handles the back end's confirmation of the release of a turn for a claim.
      *
-     * @param id of the claim
+     * @param id the id of the claim
      */
     public void releaseConfirmed(String id) {
         Waiter waiter = waiters.get(id);
@@ -276,12 +279,12 @@ public final class HandOvers {
     }
 
     /**
-     * The store signalled something about a turn.
+     * Handles a signal of the back end about a turn.
      *
-     * @param turn which
-     * @param signal null when the signals have stopped
-     * @param now the time
-     * @param out what is to be done
+     * @param turn the turn
+     * @param signal the signal; null when the signals have stopped
+     * @param now the current time
+     * @param out the actions
      */
     public void signalled(Turn turn, @Nullable WatchSignal signal, long now, List<Effect> out) {
         if (signal == null) {
@@ -305,9 +308,9 @@ public final class HandOvers {
     }
 
     /**
-     * What is kept: a line for each claim.
+     * Describes the contents: a line for each claim.
      *
-     * @return in no particular order
+     * @return lines in no particular order
      */
     public List<String> contents() {
         return waiters.all().stream()

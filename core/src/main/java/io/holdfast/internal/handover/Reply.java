@@ -3,41 +3,42 @@ package io.holdfast.internal.handover;
 import io.holdfast.spi.LockClaim;
 
 /**
- * What becomes of a request.
+ * The decision about a request.
  *
- * @param <A> the kind of answer
+ * @param <A> the type of the answer
  */
 public sealed interface Reply<A> {
 
     /**
-     * Answered here.
+     * The request is answered without the back end.
      *
      * @param answer the answer
-     * @param <A> the kind of answer
+     * @param <A> the type of the answer
      */
     record Answer<A>(A answer) implements Reply<A> {}
 
     /**
-     * The store is asked, and its answer told to {@link HandOvers}. Before it releases the turn, it releases {@link Turn#withdrawn()}.
+     * The caller sends a request to the back end, and passes its answer to {@link HandOvers}. Before it releases the
+     * turn, it releases {@link Turn#withdrawn()}.
      *
-     * @param turn whose request it is
+     * @param turn the turn of the request
      * @param claim the turn's claim, as it is sent
-     * @param <A> the kind of answer
+     * @param <A> the type of the answer
      */
     record Ask<A>(Turn turn, LockClaim claim) implements Reply<A> {}
 
     /**
-     * None of the locks that are handed over here: the store is asked for the claim itself.
+     * This class does not hand the lock over: the caller sends the request of the claim itself to the back end.
      *
-     * @param <A> the kind of answer
+     * @param <A> the type of the answer
      */
     record Forward<A>() implements Reply<A> {}
 
     /**
-     * Asked again when {@link Effect.Resume} comes.
+     * The request is postponed until {@link Effect.Resume}.
      *
-     * @param waiter whose request it is
-     * @param <A> the kind of answer
+     * @param waiter the claim of the request
+     * @param <A> the type of the answer
      */
     record Later<A>(Waiter waiter) implements Reply<A> {}
 }

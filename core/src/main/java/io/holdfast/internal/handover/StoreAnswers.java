@@ -14,13 +14,16 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What the store says about the turns of one lock. Used as {@link HandOver} is. */
+/** Handles the back end's answers about the turns of one lock. Not thread-safe, like {@link HandOver}. */
 final class StoreAnswers {
 
-    /** Signals that do not come are made up for by attempts that get rarer. */
+    /** The pauses between attempts, increasingly long, while signals do not arrive. */
     private static final Backoff POLLS = Backoff.exponential(Duration.ofMillis(50), Duration.ofSeconds(1));
 
-    /** For longer than that a store remembers a release. An answer that took longer may be to an attempt that came when the store had forgotten it. */
+    /**
+     * A back end remembers a release for longer than this. A later answer may be to an attempt that arrived when the
+     * back end had forgotten the release.
+     */
     private static final long LATE_NANOS = Duration.ofSeconds(4).toNanos();
 
     private static final long MILLI = 1_000_000;
@@ -32,46 +35,47 @@ final class StoreAnswers {
     }
 
     /**
-     * To an attempt.
+     * Handles an answer to an attempt.
      *
-     * @param waiter the claim that looked; it may have the lock already, handed over meanwhile
+     * @param waiter the claim that sent it; the lock may have been handed to it meanwhile
      * @return the answer for that claim
      */
-    LockAttempt answered(Turn turn, int look, @Nullable Waiter waiter, LockAttempt answer, long now, List<Effect> out) {
+    LockAttempt answered(
+            Turn turn, int attempt, @Nullable Waiter waiter, LockAttempt answer, long now, List<Effect> out) {
         lock.settle(now, out);
-        if (turn.looking == look) {
-            turn.looking = 0;
+        if (turn.attemptInFlight == attempt) {
+            turn.attemptInFlight = 0;
         }
         if (turn != lock.holding && turn != lock.next) {
             if (answer instanceof Acquired && !turn.isReleased) {
                 out.add(new Effect.Release(turn, turn.claim()));
             }
-            return soon(); // it is over: the claim looks for another one
+            return soon(); // the turn is over: the claim sends an attempt for another one
         }
         if (answer instanceof Acquired acquired) {
-            return granted(turn, look, waiter, acquired, now, out);
+            return granted(turn, attempt, waiter, acquired, now, out);
         }
         if (turn == lock.holding) {
-            if (look > turn.grantedAtAttempt) {
+            if (attempt > turn.grantedAtAttempt) {
                 lock.abandon(turn, LossReason.NOT_HELD, out);
             }
             return soon();
         }
-        return notYet(turn, look, waiter, answer, now, out);
+        return notYet(turn, attempt, waiter, answer, now, out);
     }
 
     private LockAttempt notYet(
-            Turn turn, int look, @Nullable Waiter waiter, LockAttempt answer, long now, List<Effect> out) {
+            Turn turn, int attempt, @Nullable Waiter waiter, LockAttempt answer, long now, List<Effect> out) {
         long within = answer instanceof Queued queued
                 ? queued.nextAttemptWithin().toNanos()
                 : ((LockAttempt.Contended) answer).nextAttemptWithin().toNanos();
         if (answer instanceof Queued && !turn.isArmed) {
-            within = Math.min(within, POLLS.pause(look, 0.5).toNanos());
+            within = Math.min(within, POLLS.pause(attempt, 0.5).toNanos());
         }
         within = Math.min(Math.max(MILLI, within), lock.leaseNanos / 3);
         turn.attendedUntilNanos = now + within;
         turn.attemptAgainAtNanos =
-                answer instanceof Queued ? now + within : now; // without a place the client knows when
+                answer instanceof Queued ? now + within : now; // A turn without a place is due when its client says so.
         if (waiter != null) {
             waiter.attemptsByNanos = now + within;
         }
@@ -80,21 +84,21 @@ final class StoreAnswers {
     }
 
     private LockAttempt granted(
-            Turn turn, int look, @Nullable Waiter waiter, Acquired acquired, long now, List<Effect> out) {
+            Turn turn, int attempt, @Nullable Waiter waiter, Acquired acquired, long now, List<Effect> out) {
         long granted = StoreDurations.leaseNanos(acquired.lease());
-        long expires = turn.sentAt(look) + granted;
-        long until = Validity.until(turn.sentAt(look), granted);
+        long expires = turn.sentAt(attempt) + granted;
+        long until = Validity.until(turn.sentAt(attempt), granted);
         if (Validity.isOver(until, now)) {
             lock.failed(turn, waiter, out);
-            return acquired; // the client sees that too, and knows what to do
+            return acquired; // The client detects that too, and handles it.
         }
         if (turn == lock.next) {
             lock.begin(turn, acquired.fencingToken(), until, expires, waiter, now, out);
         } else if (acquired.fencingToken() == turn.storeToken) {
-            turn.extend(turn.sentAt(look), until, expires);
-        } else if (look > turn.grantedAtAttempt) {
-            turn.grantedAnew(acquired.fencingToken()); // it was lost between
-            turn.extend(turn.sentAt(look), until, expires);
+            turn.extend(turn.sentAt(attempt), until, expires);
+        } else if (attempt > turn.grantedAtAttempt) {
+            turn.grantedAnew(acquired.fencingToken()); // the lock was lost in between
+            turn.extend(turn.sentAt(attempt), until, expires);
             if (turn.owner != null) {
                 turn.owner.token = turn.token;
             }
@@ -110,16 +114,16 @@ final class StoreAnswers {
         return new Queued(Duration.ofNanos(MILLI));
     }
 
-    /** To an attempt there is none, or it is not waited for any more. */
-    void attemptFailed(Turn turn, int look, @Nullable Waiter waiter, List<Effect> out) {
-        if (turn.looking != look) {
+    /** Handles an attempt without an answer, or with a cancelled caller. */
+    void attemptFailed(Turn turn, int attempt, @Nullable Waiter waiter, List<Effect> out) {
+        if (turn.attemptInFlight != attempt) {
             return; // it was answered
         }
-        turn.looking = 0;
+        turn.attemptInFlight = 0;
         lock.failed(turn, waiter, out);
     }
 
-    /** To {@link Effect.Reserve}. */
+    /** Handles the answer to {@link Effect.Reserve}. */
     void reserved(Turn turn, LockClaim asked, LockAttempt answer, long now, List<Effect> out) {
         lock.settle(now, out);
         turn.isReserving = false;
@@ -127,29 +131,30 @@ final class StoreAnswers {
             if (!(answer instanceof Acquired acquired)) {
                 lock.abandon(turn, LossReason.NOT_HELD, out);
             } else if (acquired.fencingToken() == asked.tokenFloor()) {
-                // It was valid until this answer came, so no other claim was granted before the store acknowledged
-                // this.
+                // The turn was valid until this answer arrived, so the back end granted no other claim before it
+                // acknowledged the block.
                 long sent = turn.sentAt(asked.attempt());
                 long granted = StoreDurations.leaseNanos(acquired.lease());
                 turn.acknowledged(asked.tokenFloor(), now);
                 turn.extend(sent, Validity.until(sent, granted), sent + granted);
             } else {
-                turn.storeToken = acquired.fencingToken(); // not the block that was asked for: nothing is handed over
+                turn.storeToken = acquired.fencingToken(); // not the requested block: nothing is handed over
             }
         } else if (answer instanceof Acquired
                 && (!turn.isReleased || now - turn.sentAt(asked.attempt()) >= LATE_NANOS)) {
-            out.add(new Effect.Release(turn, turn.claim())); // it was lost before, and this attempt has taken it again
+            // the lock was lost before, and this attempt has taken it again
+            out.add(new Effect.Release(turn, turn.claim()));
         }
         HandOver.resume(turn, out);
     }
 
-    /** To {@link Effect.Reserve} there is none: nothing is handed over in this turn. */
+    /** Handles a failure of {@link Effect.Reserve}: this turn hands nothing over. */
     void reserveFailed(Turn turn, List<Effect> out) {
         turn.isReserving = false;
         HandOver.resume(turn, out);
     }
 
-    /** To a renewal of the owner's. */
+    /** Handles the answer to a renewal of the owner. */
     void renewed(Turn turn, @Nullable Waiter waiter, long sentAtNanos, Renewal answer, long now, List<Effect> out) {
         if (answer instanceof Renewal.Held held) {
             long granted = StoreDurations.leaseNanos(held.lease());
@@ -170,7 +175,7 @@ final class StoreAnswers {
         lock.settle(now, out);
     }
 
-    /** Without being asked. */
+    /** Handles a signal. */
     void signalled(Turn turn, WatchSignal signal, long now, List<Effect> out) {
         lock.settle(now, out);
         if (signal instanceof WatchSignal.Armed) {
@@ -206,7 +211,7 @@ final class StoreAnswers {
         }
     }
 
-    /** The signals have stopped. */
+    /** Handles the end of the signals. */
     void signalsStopped(Turn turn, List<Effect> out) {
         turn.isArmed = false;
         if (turn == lock.next) {

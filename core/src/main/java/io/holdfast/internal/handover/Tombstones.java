@@ -6,13 +6,16 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The claims that were withdrawn while an attempt of theirs may still be under way. Such an attempt must not queue when it comes. */
+/**
+ * The claims that were withdrawn while an attempt of theirs may still be under way. Such an attempt must not queue when
+ * it arrives.
+ */
 final class Tombstones {
 
-    /** As long as a store remembers a withdrawn claim. */
+    /** As long as a back end remembers a withdrawn claim. */
     private static final long LASTS_NANOS = Duration.ofSeconds(5).toNanos();
 
-    /** Claim id to the end of its tombstone; in the order of those ends. */
+    /** Maps a claim id to the end of its tombstone; in the order of those ends. */
     private final Map<String, Long> ends = new LinkedHashMap<>();
 
     void add(String id, long now) {

@@ -6,65 +6,73 @@ import io.holdfast.spi.Waiting;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** One claim at the store: its place in the queue there, and what it may give away once it holds the lock. Used as {@link Waiter} is. */
+/**
+ * One claim at the back end: its place in the queue there, and the tokens that it may hand over while it holds the
+ * lock. Used under the lock of its {@link HandOvers}.
+ */
 public final class Turn {
 
-    /** A grant names one of the last attempts; one that names an earlier one costs one more attempt. */
-    private static final int KNOWN_LOOKS = 16;
+    /**
+     * How many attempts the turn remembers: a grant names one of them; if it names an earlier one, that costs one more
+     * attempt.
+     */
+    private static final int KNOWN_ATTEMPTS = 16;
 
     private static final long MILLI = 1_000_000;
 
     final HandOver of;
     private final LockClaim claim;
-    private final long[] sentAt = new long[KNOWN_LOOKS];
+    private final long[] sentAt = new long[KNOWN_ATTEMPTS];
 
-    /** How many attempts were sent. */
+    /** The number of attempts sent. */
     int attempt;
 
-    /** The attempt in flight, 0 for none. */
-    int looking;
+    /** The number of the attempt in flight, 0 for none. */
+    int attemptInFlight;
 
-    /** An attempt is worth its request before {@link #attemptAgainAtNanos}. */
+    /** Whether to send an attempt before {@link #attemptAgainAtNanos}. */
     boolean isDue;
 
     long attemptAgainAtNanos;
 
-    /** A waiter has to look for it by then, so that the store does not take it for abandoned. */
+    /** A waiter has to send an attempt by then, so that the back end does not treat the turn as abandoned. */
     long attendedUntilNanos;
 
     boolean isWatched;
 
-    /** Its watch is being started, and its first attempt is sent after that. */
+    /** Its watch is starting; its first attempt is sent after that. */
     boolean isStarting;
 
     boolean isArmed;
 
-    /** No watch is wanted any more. */
+    /** Whether the watch is no longer needed. */
     private boolean isUnwatched;
 
     /** Ends the watch. For the reactive part. */
     private @Nullable Runnable unwatch;
 
-    // While it holds the lock.
+    // The claim that has the lock, while this turn holds it.
     @Nullable
     Waiter owner;
 
-    /** Looks up to this one were sent before the grant was known. */
+    /** Attempts up to this number were sent before the grant was known. */
     int grantedAtAttempt;
 
     /** The token of the owner. */
     long token;
 
-    /** What the store has for this claim. */
+    /** The token of this claim at the back end. */
     long storeToken;
 
-    /** The store has acknowledged that no other claim gets a token up to this one. */
+    /** The back end has acknowledged that no other claim gets a token up to this one. */
     long ceiling;
 
-    /** A claim of this process releases it, with the number of its last attempt: an attempt that comes later takes nothing. */
+    /**
+     * A claim of this process releases the turn, with the number of its last attempt: a later attempt takes nothing.
+     */
     boolean isReleased;
 
-    /** Its place is given up when this turn is released. */
+    /** The turn whose place is withdrawn when this turn is released. */
     @Nullable
     Turn withdrawn;
 
@@ -76,7 +84,7 @@ public final class Turn {
     private long begunAtNanos;
     long validUntilNanos;
 
-    /** The store ends it then, if it goes as fast as this clock. */
+    /** The back end ends the turn then, if its clock runs as fast as this one. */
     long expiresAtNanos;
 
     Turn(HandOver of, LockClaim claim) {
@@ -84,29 +92,29 @@ public final class Turn {
         this.claim = claim;
     }
 
-    /** As the next request carries it. */
+    /** Returns the claim as the next request carries it. */
     LockClaim claim() {
         return claim.withAttempt(Math.max(1, attempt));
     }
 
     LockClaim nextAttempt(long now) {
         attempt++;
-        sentAt[attempt % KNOWN_LOOKS] = now;
+        sentAt[attempt % KNOWN_ATTEMPTS] = now;
         if (grantedAtAttempt == 0) {
-            expiresAtNanos = now + claim.lease().toNanos(); // what the store may have of it is over then
+            expiresAtNanos = now + claim.lease().toNanos(); // a lock that this attempt may take has ended by then
         }
         return claim.withAttempt(attempt);
     }
 
-    boolean knows(int look) {
-        return look > 0 && look <= attempt && look > attempt - KNOWN_LOOKS;
+    boolean knows(int number) {
+        return number > 0 && number <= attempt && number > attempt - KNOWN_ATTEMPTS;
     }
 
-    long sentAt(int look) {
-        return sentAt[look % KNOWN_LOOKS];
+    long sentAt(int number) {
+        return sentAt[number % KNOWN_ATTEMPTS];
     }
 
-    /** The store has granted the lock to it. */
+    /** Begins the turn: the back end has granted the lock to it. */
     void begin(long granted, long until, long expires, long now) {
         grantedAtAttempt = attempt;
         grantedAnew(granted);
@@ -115,20 +123,23 @@ public final class Turn {
         begunAtNanos = now;
     }
 
-    /** Another owner may have been before, so a block of tokens is void. */
+    /** Sets a new token. Another owner may have held the lock in between, so a block of tokens is void. */
     void grantedAnew(long granted) {
         token = granted;
         storeToken = granted;
         ceiling = granted;
     }
 
-    /** The attempt that asks for a block of tokens. */
+    /** Returns the attempt that requests a block of tokens. */
     LockClaim reserve(long floor, long now) {
         isReserving = true;
         return nextAttempt(now).withWaiting(Waiting.NONE).withTokenFloor(floor);
     }
 
-    /** The store has the block. The time of the turn counts from now, since there was no hand-over before. */
+    /**
+     * Records that the back end has acknowledged the block. The time of the turn counts from now, since there was no
+     * hand-over before.
+     */
     void acknowledged(long floor, long now) {
         storeToken = floor;
         ceiling = floor;
@@ -136,8 +147,8 @@ public final class Turn {
     }
 
     /**
-     * A request with a shorter lease is sent now, and may let the store end this turn earlier, whether it is answered or not. Requests that were sent
-     * before may be carried out before it, so what they promise does not count any more.
+     * Records a request with a shorter lease. With or without an answer, it may let the back end end this turn earlier.
+     * The back end may carry out earlier requests before it, so their answers no longer extend the turn.
      */
     void shorten(Duration lease, long now) {
         long leaseNanos = lease.toNanos();
@@ -176,7 +187,10 @@ public final class Turn {
         waiter.validUntilNanos = validUntilNanos;
     }
 
-    /** So much from its attempt that its client computes a deadline which is that of the turn at the latest. */
+    /**
+     * Returns the lease to report to an owner, counted from its attempt. The client then computes a deadline that is
+     * not after the deadline of the turn.
+     */
     long sinceAttempt(Waiter waiter) {
         long toExpiry = expiresAtNanos - waiter.attemptedAtNanos;
         if (Validity.until(waiter.attemptedAtNanos, toExpiry) - validUntilNanos > 0) {
@@ -186,35 +200,35 @@ public final class Turn {
         return toExpiry;
     }
 
-    /** No watch is wanted any more. */
+    /** Records that the watch is no longer needed. */
     boolean stopWatch() {
         isUnwatched = true;
         return isWatched;
     }
 
     /**
-     * What is released together with it.
+     * Returns the claim to release together with this turn.
      *
-     * @return the place of the next turn, should no claim of this process want that; else null
+     * @return the claim of the next turn, if no claim of this process wants it; else null
      */
     public @Nullable LockClaim withdrawn() {
         return withdrawn == null ? null : withdrawn.claim();
     }
 
     /**
-     * What to watch.
+     * Returns the claim to watch.
      *
-     * @return its claim at the store
+     * @return the turn's claim at the back end
      */
     public LockClaim watched() {
         return claim;
     }
 
     /**
-     * Its watch starts.
+     * Records that the watch starts.
      *
-     * @param ends ends it
-     * @return false if it is not wanted any more
+     * @param ends ends the watch
+     * @return false if the watch is no longer needed
      */
     public boolean watchedBy(Runnable ends) {
         unwatch = ends;
@@ -222,20 +236,20 @@ public final class Turn {
     }
 
     /**
-     * Its watch.
+     * Returns the action that ends the watch.
      *
-     * @return ends it; null before it has started
+     * @return the action; null before the watch has started
      */
     public @Nullable Runnable unwatch() {
         return unwatch;
     }
 
-    /** Its watch has started: what is signalled after this is worth an attempt. */
+    /** Records that the watch has started: a later signal is a reason for an attempt. */
     public void watching() {
         isStarting = false;
     }
 
-    /** Whether the store has renewed it is not known. */
+    /** Records that the outcome of a renewal is unknown. */
     public void renewalFailed() {
         isDoubted = true;
     }

@@ -12,17 +12,17 @@ import org.jspecify.annotations.Nullable;
 /** One claim of this process. Used under the lock of its {@link HandOvers}. */
 public final class Waiter {
 
-    /** Where it stands. */
+    /** The state of a claim. */
     enum Standing {
-        /** Watched, and not looked for yet; or it has to join again. */
+        /** Watched, and without an attempt so far; or it has to join again. */
         OUTSIDE,
         /** In the queue. */
         WAITING,
-        /** Holds the lock under {@link #turn}. */
+        /** Owns the lock under {@link #turn}. */
         OWNER,
-        /** Wants to release, and the block of tokens that the next owner needs is on its way. */
+        /** Wants to release, while the block of tokens for the next owner is on its way. */
         PASSING,
-        /** Its release is that of {@link #turn} at the store, and not confirmed yet. */
+        /** Has sent the release of {@link #turn} to the back end, without a confirmation so far. */
         LEAVING
     }
 
@@ -30,33 +30,36 @@ public final class Waiter {
     final HandOver of;
     Standing standing = Standing.OUTSIDE;
 
-    /** The number of its last attempt, and when that came: its client counts the validity of a grant from a little earlier. */
+    /**
+     * The number of its last attempt, and the time of its arrival. Its client counts the validity of a grant from a
+     * little earlier.
+     */
     int attempt;
 
     long attemptedAtNanos;
 
-    /** It was told to look again by then. */
+    /** The time by which it should send its next attempt. */
     long attemptsByNanos;
 
-    /** What it owns, or releases. */
+    /** The turn that it owns or releases. */
     @Nullable
     Turn turn;
 
-    // Of an owner.
+    // The token of an owner.
     long token;
 
-    /** Its client believes no longer than that. */
+    /** The local deadline of its client is not later than this. */
     long validUntilNanos;
 
-    /** Whom to tell; absent when no subscriber watches. */
+    /** The receiver of signals; absent without a subscriber. */
     @Nullable
     Consumer<WatchSignal> watch;
 
-    /** Continues a release that was put off. For the reactive part. */
+    /** Continues a postponed release. For the reactive part. */
     @Nullable
     Consumer<Reply<Ownership>> resume;
 
-    // The queue.
+    // The neighbours in the queue.
     @Nullable
     Waiter before;
 
@@ -68,13 +71,16 @@ public final class Waiter {
         this.of = of;
     }
 
-    /** Neither waits nor owns. */
+    /** Marks it as neither waiting nor owning. */
     void leave() {
         standing = Standing.OUTSIDE;
         turn = null;
     }
 
-    /** In the place of the claim under which it has the lock. For how long it has had it is not known: that claim may have had other owners. */
+    /**
+     * Returns this claim as the holder, in place of the claim of its turn. It does not know for how long it holds the
+     * lock: that claim may have had other owners.
+     */
     LockHolder shown(LockHolder atStore) {
         Map<String, String> details = new LinkedHashMap<>(atStore.details());
         details.put("claim at the store", atStore.claimId());
@@ -82,18 +88,18 @@ public final class Waiter {
     }
 
     /**
-     * What continues its release.
+     * Sets the continuation of its release.
      *
-     * @param continuation told what became of it
+     * @param continuation receives the decision
      */
     public void resumeWith(Consumer<Reply<Ownership>> continuation) {
         resume = continuation;
     }
 
     /**
-     * Takes what continues its release.
+     * Takes the continuation of its release.
      *
-     * @return null when it was taken
+     * @return null when it was taken already
      */
     public @Nullable Consumer<Reply<Ownership>> takeResume() {
         Consumer<Reply<Ownership>> taken = resume;

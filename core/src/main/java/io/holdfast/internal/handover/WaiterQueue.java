@@ -3,7 +3,9 @@ package io.holdfast.internal.handover;
 import io.holdfast.internal.handover.Waiter.Standing;
 import org.jspecify.annotations.Nullable;
 
-/** The claims of one process that wait for one lock, first come first served. Used as {@link Waiter} is. */
+/**
+ * The claims of one process that wait for one lock, in order of arrival. Used under the lock of its {@link HandOvers}.
+ */
 final class WaiterQueue {
 
     private @Nullable Waiter first;
@@ -59,10 +61,10 @@ final class WaiterQueue {
     }
 
     /**
-     * The first one that learns of a grant.
+     * Returns the first waiter that can receive a grant.
      *
-     * @param caller asks for the lock itself; null for none
-     * @param staleNanos a waiter whose last attempt is older is passed over, since its client may not live
+     * @param caller the waiter that is calling; null for none
+     * @param staleNanos a waiter whose last attempt is older is passed over, since its client may be dead
      */
     @Nullable
     Waiter promotable(@Nullable Waiter caller, long staleNanos, long now) {

@@ -1,6 +1,7 @@
 /**
- * What {@link io.holdfast.LocalHandOver} decides, free of Reactor, clocks and locks: state, event and time in; answer and effects out.
- * {@link io.holdfast.internal.handover.HandOver} is one lock of one process; {@link io.holdfast.internal.handover.HandOvers} finds it.
+ * The decisions of {@link io.holdfast.LocalHandOver}, without Reactor, clocks or locks: state, event and time go in;
+ * answers and effects come out. {@link io.holdfast.internal.handover.HandOver} is one lock of one process;
+ * {@link io.holdfast.internal.handover.HandOvers} finds it.
  */
 @NullMarked
 @CheckReturnValue

@@ -9,20 +9,20 @@ import java.util.Map;
 import java.util.Optional;
 
 /** A claim that holds the lock of a {@link LockQueue}, or a share of it, until its expiry. */
-record Holder(LockClaim look, long token, long sinceNanos, long expiryNanos) {
+record Holder(LockClaim claim, long token, long sinceNanos, long expiryNanos) {
 
     int permits() {
-        return look.permits();
+        return claim.permits();
     }
 
     Holder until(long expiryNanos) {
-        return new Holder(look, token, sinceNanos, expiryNanos);
+        return new Holder(claim, token, sinceNanos, expiryNanos);
     }
 
     LockHolder shown(long now) {
         return new LockHolder(
-                look.id(),
-                look.key().kind(),
+                claim.id(),
+                claim.key().kind(),
                 token,
                 Optional.of(Duration.ofNanos(now - sinceNanos)),
                 Optional.of(Duration.ofNanos(expiryNanos - now)),
@@ -37,9 +37,12 @@ record Holder(LockClaim look, long token, long sinceNanos, long expiryNanos) {
         return new LockAttempt.Acquired(token, Duration.ofNanos(expiryNanos - now));
     }
 
-    /** Counted from the attempt that it answers: the only moment whose send time the client knows for sure. */
+    /**
+     * Counts the lease from the attempt that the grant answers: the only moment whose send time the client knows for
+     * sure.
+     */
     WatchSignal granted(Waiter as) {
         return new WatchSignal.Granted(
-                token, as.look().attempt(), Duration.ofNanos(expiryNanos - as.attemptedAtNanos()));
+                token, as.claim().attempt(), Duration.ofNanos(expiryNanos - as.attemptedAtNanos()));
     }
 }

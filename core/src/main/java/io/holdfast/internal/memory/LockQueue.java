@@ -23,32 +23,37 @@ import java.util.OptionalLong;
 import java.util.function.Predicate;
 
 /**
- * One lock: who holds it, who waits for it, and what a request makes of that.
+ * One lock: its holders, its waiters, and the decisions about requests.
  *
  * <ul>
- *   <li>Each attempt and release first ends the holders whose lease is over and drops the waiters that are stale, then makes
- *       holders of the first waiters that the lock admits. So an expiry needs no timer: waiters look again in time.
- *   <li>Whoever looks stands in the queue for the length of the attempt, a claim that must not wait included. So nobody passes
- *       a waiter that lives.
- *   <li>A claim of a semaphore that takes several permits holds back those behind it until all of them are free, also those that would fit.
- *   <li>A waiter that is made holder by somebody else's request learns it by a push, and holds for the {@link #CLAIM_NANOS
- *       claim time} only, until it confirms: a dead one must not cost the next one a lease.
+ * <li>Each attempt and release first ends the holders whose lease has ended and drops the stale waiters. Then it grants
+ *     the lock to the first waiters that the lock admits. So an expiry needs no timer: waiters send their next attempt
+ *     in time.
+ * <li>Each claim stands in the queue during its attempt, even a claim that must not wait. So no claim overtakes a live
+ *     waiter.
+ * <li>A claim that takes several permits of a semaphore holds back the waiters behind it until all its permits are
+ *     free, even waiters that would fit.
+ * <li>A waiter that is granted by the request of another claim gets a push. Until it confirms the grant, it holds the
+ *     lock for the {@link #CLAIM_NANOS claim time} only: a dead waiter must not cost the next one a whole lease.
  * </ul>
  *
  * <p>Times are nanoseconds on the server's clock; only their differences count. Not thread-safe.
  */
 final class LockQueue {
 
-    /** How long a pushed grant lasts without being confirmed; also how often the first waiters look for a dead holder. */
+    /**
+     * How long a pushed grant lasts without a confirmation; also the time in which the first waiters send an attempt,
+     * to find a dead holder.
+     */
     static final long CLAIM_NANOS = Duration.ofSeconds(2).toNanos();
 
-    /** Those behind look a little later than those in front, so that the front one finds an expiry first. */
+    /** Waiters further behind send their attempt a little later, so that the first waiter finds an expiry first. */
     private static final long NANOS_PER_PLACE = Duration.ofMillis(10).toNanos();
 
     private static final int FIRST_PLACES = 2;
     private static final int MOST_INTERESTED = 256;
 
-    /** No claim has it: ids are not empty. */
+    /** No claim has this id: ids are not empty. */
     private static final String NO_CLAIM = "";
 
     private final Map<String, Holder> holders = new LinkedHashMap<>();
@@ -58,76 +63,78 @@ final class LockQueue {
     private final Predicate<String> isWatched;
 
     /**
-     * Before then nothing ends: no lease of a holder, and no place of a waiter. May be too early, since a renewal puts an end off. Written by
-     * {@link #endsAt} and {@link #settle}.
+     * Before this time nothing ends: no lease of a holder, and no place of a waiter. It may be too early, since a
+     * renewal postpones an end. Written by {@link #endsAt} and {@link #settle}.
      */
     private long nothingEndsBefore;
 
-    /** Whether there may be something that ends. Written as the other. */
+    /** Whether there is anything that ends. Written together with {@link #nothingEndsBefore}. */
     private boolean mayEnd;
 
-    /** How many permits the holders have taken together. Written where {@link #holders} is. */
+    /** How many permits the holders have taken together. Written together with {@link #holders}. */
     private long taken;
 
     /**
-     * A lock that nobody holds.
+     * Makes a lock without holders.
      *
-     * @param tokens of the store
-     * @param isWatched whether a push to the claim with this id would reach somebody now
+     * @param tokens the tokens of the back end
+     * @param isWatched whether a push to the claim with this id would reach a watch now
      */
     LockQueue(Tokens tokens, Predicate<String> isWatched) {
         this.tokens = tokens;
         this.isWatched = isWatched;
     }
 
-    Outcome<LockAttempt> look(LockClaim look, long now) {
+    Outcome<LockAttempt> tryAcquire(LockClaim claim, long now) {
         settle(now);
-        // Overtaken by a later attempt of the same claim: what that one did must stand, so this one only gets an
+        // A later attempt of the same claim was processed before: its effect must stand, so this attempt only gets an
         // answer.
-        boolean overtaken = look.attempt() < lastAttempt(look.id());
-        Holder standing = holders.get(look.id());
+        boolean overtaken = claim.attempt() < lastAttempt(claim.id());
+        Holder standing = holders.get(claim.id());
         if (standing != null) {
-            return attemptOf(standing, look, overtaken, now);
+            return attemptOf(standing, claim, overtaken, now);
         }
         boolean isLast = false;
         if (!overtaken) {
-            interested.remove(look.id());
-            Waiter waiter = new Waiter(look, now);
+            interested.remove(claim.id());
+            Waiter waiter = new Waiter(claim, now);
             endsAt(waiter.staleAtNanos());
-            isLast = waiters.put(look.id(), waiter) == null;
+            isLast = waiters.put(claim.id(), waiter) == null;
         }
-        List<Push> pushes = promote(overtaken ? NO_CLAIM : look.id(), now);
-        Holder holder = holders.get(look.id());
+        List<Push> pushes = promote(overtaken ? NO_CLAIM : claim.id(), now);
+        Holder holder = holders.get(claim.id());
         if (holder != null) {
-            return new Outcome<>(overtaken ? holder.standing(now) : confirm(holder, look, now), pushes);
+            return new Outcome<>(overtaken ? holder.standing(now) : confirm(holder, claim, now), pushes);
         }
-        Duration nextAttemptWithin = nextAttemptWithin(look, isLast ? waiters.size() : place(look.id()), now);
-        if (!overtaken && look.waiting() != Waiting.QUEUE) {
-            pushes.addAll(leaveQueue(look, now));
+        Duration nextAttemptWithin = nextAttemptWithin(claim, isLast ? waiters.size() : place(claim.id()), now);
+        if (!overtaken && claim.waiting() != Waiting.QUEUE) {
+            pushes.addAll(leaveQueue(claim, now));
         }
         return new Outcome<>(
-                waiters.containsKey(look.id())
+                waiters.containsKey(claim.id())
                         ? new LockAttempt.Queued(nextAttemptWithin)
                         : new LockAttempt.Contended(nextAttemptWithin),
                 pushes);
     }
 
-    /** A writer may become a reader, and never the other way round. Each other look for the other side is not available. */
-    private Outcome<LockAttempt> attemptOf(Holder holder, LockClaim look, boolean overtaken, long now) {
-        boolean otherSide = holder.look().key().kind() != look.key().kind();
-        if (otherSide && (overtaken || look.key().kind() != LockKind.READ)) {
-            Duration nextAttemptWithin = nextAttemptWithin(look, waiters.size() + 1, now);
+    /**
+     * A writer may become a reader, but not the other way round. Any other attempt for the other side is not available.
+     */
+    private Outcome<LockAttempt> attemptOf(Holder holder, LockClaim claim, boolean overtaken, long now) {
+        boolean otherSide = holder.claim().key().kind() != claim.key().kind();
+        if (otherSide && (overtaken || claim.key().kind() != LockKind.READ)) {
+            Duration nextAttemptWithin = nextAttemptWithin(claim, waiters.size() + 1, now);
             return new Outcome<>(new LockAttempt.Contended(nextAttemptWithin), promote(NO_CLAIM, now));
         }
-        LockAttempt answer = overtaken ? holder.standing(now) : confirm(holder, look, now);
+        LockAttempt answer = overtaken ? holder.standing(now) : confirm(holder, claim, now);
         List<Push> pushes = promote(NO_CLAIM, now);
         if (otherSide) {
-            tellInterested(pushes);
+            signalInterested(pushes);
         }
         return new Outcome<>(answer, pushes);
     }
 
-    /** Also the confirmation of a pushed grant. */
+    /** Also confirms a pushed grant. */
     Renewal renew(LockClaim claim, long now) {
         Holder holder = holders.get(claim.id());
         if (holder == null || holder.isOver(now)) {
@@ -145,30 +152,30 @@ final class LockQueue {
         interested.remove(claim.id());
         List<Push> pushes = promote(NO_CLAIM, now);
         if (held != null || queued) {
-            tellInterested(pushes);
+            signalInterested(pushes);
         }
         return new Outcome<>(held != null ? Ownership.HELD : Ownership.NOT_HELD, pushes);
     }
 
-    private void tellInterested(List<Push> pushes) {
+    private void signalInterested(List<Push> pushes) {
         interested.keySet().forEach(id -> pushes.add(new Push(id, new WatchSignal.Changed())));
         interested.clear();
     }
 
     /**
-     * The number of the claim's last attempt that was processed, 0 when none is on record. Looks of a released claim that are still
-     * under way are those above it.
+     * Returns the number of the claim's last processed attempt, 0 when none is on record. A released claim may still
+     * have attempts under way with a higher number.
      */
     int lastAttempt(String id) {
         Holder holder = holders.get(id);
         if (holder != null) {
-            return holder.look().attempt();
+            return holder.claim().attempt();
         }
         Waiter waiter = waiters.getOrDefault(id, interested.get(id));
-        return waiter == null ? 0 : waiter.look().attempt();
+        return waiter == null ? 0 : waiter.claim().attempt();
     }
 
-    /** Ends what time has ended. Promotes nobody: the next attempt does. */
+    /** Ends expired leases and drops stale waiters. Grants nothing: the next attempt does. */
     void settle(long now) {
         if (!mayEnd || nothingEndsBefore - now > 0) {
             return;
@@ -203,7 +210,7 @@ final class LockQueue {
         return holders.isEmpty() && waiters.isEmpty() && interested.isEmpty();
     }
 
-    /** Those that hold the lock, lower tokens first. Ends nothing. */
+    /** Returns the holders of the lock, lower tokens first. Ends nothing. */
     List<LockHolder> holders(long now) {
         return holders.values().stream()
                 .filter(holder -> !holder.isOver(now))
@@ -212,7 +219,7 @@ final class LockQueue {
                 .toList();
     }
 
-    /** Whether there is nothing to report of it. */
+    /** Returns whether there is nothing to report about this lock. */
     boolean isIdle(long now) {
         return holders.values().stream().allMatch(it -> it.isOver(now))
                 && waiters.values().stream().allMatch(it -> it.isStale(now))
@@ -242,13 +249,13 @@ final class LockQueue {
                 List.of());
     }
 
-    /** A release in the name of the holder, which is told of its loss. */
+    /** Releases the lock for the holder, and signals the loss to the holder. */
     Outcome<Ownership> breakHold(String id, long now) {
         Holder holder = holders.get(id);
         if (holder == null || holder.isOver(now)) {
             return new Outcome<>(Ownership.NOT_HELD, List.of());
         }
-        Outcome<Ownership> released = release(holder.look(), now);
+        Outcome<Ownership> released = release(holder.claim(), now);
         List<Push> pushes = new ArrayList<>(released.pushes());
         pushes.add(new Push(id, new WatchSignal.Lost(LossReason.NOT_HELD)));
         return new Outcome<>(released.answer(), pushes);
@@ -256,9 +263,9 @@ final class LockQueue {
 
     List<String> contents() {
         List<String> lines = new ArrayList<>();
-        holders.values().forEach(it -> lines.add("%s with token %d".formatted(line("held", it.look()), it.token())));
-        waiters.values().forEach(it -> lines.add(line("queued", it.look())));
-        interested.values().forEach(it -> lines.add(line("interested", it.look())));
+        holders.values().forEach(it -> lines.add("%s with token %d".formatted(line("held", it.claim()), it.token())));
+        waiters.values().forEach(it -> lines.add(line("queued", it.claim())));
+        interested.values().forEach(it -> lines.add(line("interested", it.claim())));
         return lines;
     }
 
@@ -267,18 +274,22 @@ final class LockQueue {
                 .formatted(claim.key().kind(), claim.key().name(), standing, claim.id());
     }
 
-    /** Makes holders of the first waiters that the lock admits, and tells all but the caller, who gets an answer instead. */
+    /**
+     * Grants the lock to the first waiters that it admits. Pushes the grants to all of them but the caller, who gets an
+     * answer instead.
+     */
     private List<Push> promote(String caller, long now) {
         List<Push> pushes = new ArrayList<>();
         for (Iterator<Waiter> inOrder = waiters.values().iterator(); inOrder.hasNext(); ) {
             Waiter next = inOrder.next();
-            String id = next.look().id();
+            String id = next.claim().id();
             boolean isCaller = id.equals(caller);
             if (!isCaller && !isWatched.test(id)) {
-                continue; // nobody would hear of the grant: passed over, but the place is kept until stale
+                continue; // a push would not reach it: passed over, but it keeps its place until it is stale
             }
-            if (!admits(next.look())) {
-                break; // and with it all behind: this is what keeps a writer, or a claim of many permits, from starving
+            if (!admits(next.claim())) {
+                // The waiters behind it wait too: this keeps a writer, or a claim of many permits, from starving.
+                break;
             }
             inOrder.remove();
             Holder holder = grant(next, now);
@@ -293,30 +304,30 @@ final class LockQueue {
         return switch (claim.key().kind()) {
             case MUTEX, WRITE -> holders.isEmpty();
             case READ ->
-                holders.values().stream().noneMatch(it -> it.look().key().kind() == LockKind.WRITE);
+                holders.values().stream().noneMatch(it -> it.claim().key().kind() == LockKind.WRITE);
             case SEMAPHORE -> taken + claim.permits() <= claim.key().permits();
         };
     }
 
     private Holder grant(Waiter waiter, long now) {
-        LockClaim look = waiter.look();
-        long expiry = now + Math.min(CLAIM_NANOS, nanos(look.lease()));
-        Holder holder = new Holder(look, tokens.next(look.tokenFloor()), now, expiry);
-        hold(look.id(), holder);
+        LockClaim claim = waiter.claim();
+        long expiry = now + Math.min(CLAIM_NANOS, nanos(claim.lease()));
+        Holder holder = new Holder(claim, tokens.next(claim.tokenFloor()), now, expiry);
+        hold(claim.id(), holder);
         return holder;
     }
 
-    private LockAttempt confirm(Holder holder, LockClaim look, long now) {
-        long token = tokens.raised(holder.token(), look.tokenFloor());
-        hold(look.id(), new Holder(look, token, holder.sinceNanos(), now + nanos(look.lease())));
-        return new LockAttempt.Acquired(token, look.lease());
+    private LockAttempt confirm(Holder holder, LockClaim claim, long now) {
+        long token = tokens.raised(holder.token(), claim.tokenFloor());
+        hold(claim.id(), new Holder(claim, token, holder.sinceNanos(), now + nanos(claim.lease())));
+        return new LockAttempt.Acquired(token, claim.lease());
     }
 
-    /** A claim that had a place and gives it up may have held back those behind it. */
-    private List<Push> leaveQueue(LockClaim look, long now) {
-        Waiter waiter = requireNonNull(waiters.remove(look.id()));
-        if (look.waiting() == Waiting.NOTIFY) {
-            interested.put(look.id(), waiter);
+    /** A claim with a place that gives it up may have held back the waiters behind it. */
+    private List<Push> leaveQueue(LockClaim claim, long now) {
+        Waiter waiter = requireNonNull(waiters.remove(claim.id()));
+        if (claim.waiting() == Waiting.NOTIFY) {
+            interested.put(claim.id(), waiter);
             if (interested.size() > MOST_INTERESTED) {
                 interested.remove(interested.keySet().iterator().next());
             }
@@ -324,9 +335,9 @@ final class LockQueue {
         return promote(NO_CLAIM, now);
     }
 
-    private Duration nextAttemptWithin(LockClaim look, int place, long now) {
+    private Duration nextAttemptWithin(LockClaim claim, int place, long now) {
         long firstExpiry = firstExpiryIn(now);
-        long within = Math.min(firstExpiry + NANOS_PER_PLACE * place, nanos(look.lease()) / 3);
+        long within = Math.min(firstExpiry + NANOS_PER_PLACE * place, nanos(claim.lease()) / 3);
         long bounded = place <= FIRST_PLACES ? Math.min(within, CLAIM_NANOS) : within;
         return Duration.ofNanos(Math.max(1, bounded));
     }
@@ -339,7 +350,7 @@ final class LockQueue {
         return holders.isEmpty() ? 0 : first;
     }
 
-    /** 1 for the first; behind all when not in the queue. */
+    /** Returns 1 for the first waiter; for a claim that is not in the queue, one more than the last place. */
     private int place(String id) {
         int place = 1;
         for (Iterator<String> ids = waiters.keySet().iterator();

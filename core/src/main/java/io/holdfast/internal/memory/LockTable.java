@@ -19,21 +19,21 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All locks of one store. Keeps nothing for a lock that nobody holds or waits for: what time has ended without anybody asking
- * is swept away by the requests for other locks.
+ * All locks of one back end. Keeps nothing for a lock without holders and waiters: requests for other locks remove the
+ * data of expired claims.
  *
  * <p>Times are nanoseconds on the server's clock; only their differences count. Not thread-safe.
  */
 public final class LockTable {
 
-    /** Longer than a withdrawn look may stay under way: an operation timeout is at most 2 s by default. */
+    /** Longer than an attempt of a withdrawn claim may be under way: an operation timeout is at most 2 s by default. */
     static final long TOMBSTONE_NANOS = Duration.ofSeconds(5).toNanos();
 
     private static final long SWEEP_NANOS = Duration.ofSeconds(1).toNanos();
 
     private final Map<LockId, LockQueue> queues = new HashMap<>();
 
-    /** Claim id to the end of its tombstone; in the order of those ends. */
+    /** Maps a claim id to the end of its tombstone; in the order of those ends. */
     private final Map<String, Long> tombstones = new LinkedHashMap<>();
 
     private final Tokens tokens = new Tokens();
@@ -43,9 +43,9 @@ public final class LockTable {
     private long lastSweepNanos;
 
     /**
-     * An empty table.
+     * Makes an empty table.
      *
-     * @param isWatched whether a push to the claim with this id would reach somebody now
+     * @param isWatched whether a push to the claim with this id would reach a watch now
      * @param now the server's time
      */
     public LockTable(Predicate<String> isWatched, long now) {
@@ -54,28 +54,28 @@ public final class LockTable {
     }
 
     /**
-     * Takes the lock, keeps it, queues, or just looks.
+     * Grants the lock to a claim, confirms it, queues the claim, or only answers.
      *
-     * @param look the claim
+     * @param claim the claim
      * @param now the server's time
-     * @return the answer, and whom to tell of a grant
+     * @return the answer, and the grants to push
      * @throws IllegalArgumentException if the token floor is out of range
      */
-    public Outcome<LockAttempt> look(LockClaim look, long now) {
-        Tokens.check(look.tokenFloor());
+    public Outcome<LockAttempt> tryAcquire(LockClaim claim, long now) {
+        Tokens.check(claim.tokenFloor());
         sweepInTime(now);
-        if (tombstones.containsKey(look.id())) {
-            return new Outcome<>(new LockAttempt.Contended(look.lease()), List.of());
+        if (tombstones.containsKey(claim.id())) {
+            return new Outcome<>(new LockAttempt.Contended(claim.lease()), List.of());
         }
-        LockId lock = LockId.of(look.key());
+        LockId lock = LockId.of(claim.key());
         LockQueue queue = queues.computeIfAbsent(lock, it -> new LockQueue(tokens, isWatched));
-        Outcome<LockAttempt> outcome = queue.look(look, now);
+        Outcome<LockAttempt> outcome = queue.tryAcquire(claim, now);
         dropIfEmpty(lock, queue);
         return outcome;
     }
 
     /**
-     * Sets the expiry of a held claim anew; never creates.
+     * Sets a new expiry for a held claim; never grants.
      *
      * @param claim the claim
      * @param now the server's time
@@ -88,11 +88,11 @@ public final class LockTable {
     }
 
     /**
-     * Ends the claim whatever its standing.
+     * Ends a claim, whatever its state.
      *
      * @param claim the claim
      * @param now the server's time
-     * @return the answer, and whom to tell of a grant or a change
+     * @return the answer, and the grants and changes to push
      */
     public Outcome<Ownership> release(LockClaim claim, long now) {
         sweepInTime(now);
@@ -110,11 +110,11 @@ public final class LockTable {
     }
 
     /**
-     * The holders of a lock. Changes nothing.
+     * Returns the holders of a lock. Changes nothing.
      *
-     * @param key which lock
+     * @param key the lock
      * @param now the server's time
-     * @return those with lower tokens first
+     * @return the holders, lower tokens first
      */
     public List<LockHolder> holders(LockKey key, long now) {
         LockQueue queue = queues.get(LockId.of(key));
@@ -122,11 +122,11 @@ public final class LockTable {
     }
 
     /**
-     * What is known of the locks of one name. Changes nothing.
+     * Returns reports on the locks of one name. Changes nothing.
      *
-     * @param name of the locks
+     * @param name the name of the locks
      * @param now the server's time
-     * @return those that are held or waited for
+     * @return reports on locks that are held or waited for
      */
     public List<LockReport> reports(String name, long now) {
         return Stream.of(LockKind.MUTEX, LockKind.WRITE, LockKind.SEMAPHORE)
@@ -136,10 +136,10 @@ public final class LockTable {
     }
 
     /**
-     * What is known of all locks. Changes nothing.
+     * Returns reports on all locks. Changes nothing.
      *
      * @param now the server's time
-     * @return those that are held or waited for, in no order
+     * @return reports on locks that are held or waited for, in no order
      */
     public List<LockReport> reports(long now) {
         return queues.entrySet().stream()
@@ -154,12 +154,12 @@ public final class LockTable {
     }
 
     /**
-     * Ends the hold of a claim for an operator, and tells the claim.
+     * Ends the hold of a claim for an operator, and signals the loss to the claim.
      *
-     * @param key of the lock
-     * @param claimId which claim
+     * @param key the lock
+     * @param claimId the claim
      * @param now the server's time
-     * @return the answer, and whom to tell of what
+     * @return the answer, and the signals to push
      */
     public Outcome<Ownership> breakHold(LockKey key, String claimId, long now) {
         LockId lock = LockId.of(key);
@@ -169,14 +169,15 @@ public final class LockTable {
         }
         Outcome<Ownership> outcome = queue.breakHold(claimId, now);
         if (outcome.answer() == Ownership.HELD) {
-            bury(claimId, now); // or the client of a Redlock restores it here before it is broken at the other masters
+            // otherwise the client of a Redlock restores it here before it is broken at the other masters
+            bury(claimId, now);
         }
         dropIfEmpty(lock, queue);
         return outcome;
     }
 
     /**
-     * What is held or waited for.
+     * Describes the claims that hold or wait.
      *
      * @param now the server's time
      * @return one line per claim, in no particular order of locks
@@ -189,23 +190,23 @@ public final class LockTable {
     }
 
     /**
-     * How many withdrawn claims are remembered because an attempt of theirs may still come.
+     * Counts the withdrawn claims that are remembered, because an attempt of theirs may still arrive.
      *
      * @param now the server's time
-     * @return how many
+     * @return the number of tombstones
      */
     public int tombstones(long now) {
         sweep(now);
         return tombstones.size();
     }
 
-    /** Forgets everything but the last token. */
+    /** Removes everything but the last token. */
     public void clear() {
         queues.clear();
         tombstones.clear();
     }
 
-    /** An attempt of this claim may still be under way, and must not take or queue when it comes. */
+    /** An attempt of this claim may still be under way, and must neither take the lock nor queue when it arrives. */
     private void bury(String id, long now) {
         tombstones.remove(id);
         tombstones.put(id, now + TOMBSTONE_NANOS);
@@ -233,7 +234,7 @@ public final class LockTable {
         }
     }
 
-    /** The two sides of a read/write lock share one queue; the other kinds of the same name are other locks. */
+    /** The two sides of a read/write lock share one queue; other kinds of the same name are other locks. */
     private record LockId(LockKind family, String name) {
 
         static LockId of(LockKey key) {

@@ -3,10 +3,10 @@ package io.holdfast.internal.memory;
 import java.util.List;
 
 /**
- * What a request came to.
+ * The result of a request.
  *
- * @param answer for the one who asked
- * @param pushes for others, in order
- * @param <A> the kind of answer
+ * @param answer the answer to the caller
+ * @param pushes signals for other claims, in order
+ * @param <A> the type of the answer
  */
 public record Outcome<A>(A answer, List<Push> pushes) {}

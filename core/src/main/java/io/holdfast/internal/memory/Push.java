@@ -5,7 +5,7 @@ import io.holdfast.spi.WatchSignal;
 /**
  * A signal for the watch of one claim.
  *
- * @param claimId whose watch
- * @param signal what to tell it
+ * @param claimId the claim
+ * @param signal the signal
  */
 public record Push(String claimId, WatchSignal signal) {}

@@ -1,15 +1,15 @@
 package io.holdfast.internal.memory;
 
 /**
- * One rising counter for all locks of a store. Tokens of one lock thereby rise too, and nothing has to be kept for a lock that
- * nobody holds.
+ * One rising counter for all locks of a back end. So the tokens of each lock rise too, and the back end keeps nothing
+ * for a free lock.
  */
 final class Tokens {
 
     /** Every token stays exact in a double (Redis scripts compute in doubles), with room for 2^40 grants above any floor. */
     static final long FLOOR_LIMIT = (1L << 53) - (1L << 40);
 
-    /** The highest token given so far; written by {@link #next} and {@link #raised}. */
+    /** The highest granted token; written by {@link #next} and {@link #raised}. */
     private long last;
 
     long next(long floor) {

@@ -8,16 +8,19 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** A claim in a {@link LockQueue}, by its last attempt. It is stale when it has not looked for half of its lease. */
-record Waiter(LockClaim look, long attemptedAtNanos) {
+/**
+ * A claim in a {@link LockQueue}, as of its last attempt. It is stale when its last attempt is older than half of its
+ * lease.
+ */
+record Waiter(LockClaim claim, long attemptedAtNanos) {
 
     LockWaiter shown(long now) {
         Map<String, String> details = new LinkedHashMap<>();
-        if (look.permits() > 1) {
-            details.put("permits wanted", Integer.toString(look.permits()));
+        if (claim.permits() > 1) {
+            details.put("permits wanted", Integer.toString(claim.permits()));
         }
         details.put("last attempt", Printable.duration(Duration.ofNanos(now - attemptedAtNanos)) + " ago");
-        return new LockWaiter(look.id(), look.key().kind(), look.key().permits(), Optional.empty(), details);
+        return new LockWaiter(claim.id(), claim.key().kind(), claim.key().permits(), Optional.empty(), details);
     }
 
     boolean isStale(long now) {
@@ -25,6 +28,6 @@ record Waiter(LockClaim look, long attemptedAtNanos) {
     }
 
     long staleAtNanos() {
-        return attemptedAtNanos + look.lease().toNanos() / 2;
+        return attemptedAtNanos + claim.lease().toNanos() / 2;
     }
 }

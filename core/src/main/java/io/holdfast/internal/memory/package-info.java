@@ -1,6 +1,6 @@
 /**
- * What the in-memory back end decides, free of Reactor, clocks and randomness: state, request and server time in; answer and
- * signals to push out. Every back end with a queue in its server follows the same rules, so
+ * The decisions of the in-memory back end, without Reactor, clocks or randomness: state, request and server time go in;
+ * answers and signals come out. Every back end with a queue on its server follows the same rules, so
  * {@link io.holdfast.internal.memory.LockQueue} is also their readable specification.
  */
 @NullMarked

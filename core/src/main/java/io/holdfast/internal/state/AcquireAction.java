@@ -2,40 +2,41 @@ package io.holdfast.internal.state;
 
 import io.holdfast.LockException;
 
-/** What an acquisition does next. */
+/** The next action of an acquisition. */
 public sealed interface AcquireAction {
 
-    /** Nothing. */
+    /** Do nothing. */
     record None() implements AcquireAction {}
 
     /**
      * Send an attempt.
      *
-     * @param attempt its number
+     * @param attempt the number of the attempt
      */
     record Attempt(int attempt) implements AcquireAction {}
 
     /**
-     * Attempt again at the latest at that time.
+     * Wait, and send the next attempt at that time at the latest.
      *
-     * @param untilNanos when
+     * @param untilNanos the time
      */
     record Pause(long untilNanos) implements AcquireAction {}
 
     /**
      * Hand out a lease.
      *
-     * @param grant what was granted
+     * @param grant the grant
      */
     record Deliver(Grant grant) implements AcquireAction {}
 
-    /** Complete empty: not available. */
+    /** Complete empty: the lock is not available. */
     record NotAvailable() implements AcquireAction {}
 
     /**
-     * Fail: the wait is over.
+     * Fail: the wait timed out.
      *
-     * @param withdraw whether to withdraw the claim now; if not, an attempt is in flight or nothing was left in the store
+     * @param withdraw whether to withdraw the claim now; if not, an attempt is in flight or the back end has nothing of
+     *     the claim
      */
     record TimedOut(boolean withdraw) implements AcquireAction {}
 
@@ -47,15 +48,16 @@ public sealed interface AcquireAction {
     record Closed(boolean withdraw) implements AcquireAction {}
 
     /**
-     * Fail: the back end did, for good or for too long, or it refused the claim. Its standing may be unknown, so it is withdrawn.
+     * Fail: the back end failed for good or for too long, or it refused the claim. The outcome may be unknown, so
+     * withdraw the claim.
      *
      * @param error the failure
      */
     record Failed(LockException error) implements AcquireAction {}
 
-    /** Fail: each grant was over when its answer came. Withdraw the claim. */
+    /** Fail: each grant had ended when its answer arrived. Withdraw the claim. */
     record GrantedTooLate() implements AcquireAction {}
 
-    /** Nobody waits any more: withdraw the claim. */
+    /** Withdraw the claim: it has no subscriber any more. */
     record Withdraw() implements AcquireAction {}
 }

@@ -3,13 +3,13 @@ package io.holdfast.internal.state;
 import io.holdfast.Backoff;
 
 /**
- * What one acquisition was asked to do.
+ * The settings of one acquisition.
  *
  * @param mode whether and how it waits
- * @param limited whether a time limit ends the wait: transient failures are retried until then. Without one they are for one
- *     lease in a row.
- * @param leaseNanos the lease asked for
- * @param wholeLease whether a pushed grant, which is short, is of no use before an attempt has made it a whole one
+ * @param limited whether a time limit ends the wait: transient failures are repeated until then. Without a limit they
+ *     are repeated for one lease duration in a row
+ * @param leaseNanos the requested lease duration
+ * @param wholeLease whether a pushed grant, which is short, is useless until an attempt has made it a whole lease
  * @param backoff the pauses between attempts
  */
 public record AcquirePlan(Mode mode, boolean limited, long leaseNanos, boolean wholeLease, Backoff backoff) {
@@ -17,13 +17,13 @@ public record AcquirePlan(Mode mode, boolean limited, long leaseNanos, boolean w
     /** Whether and how an acquisition waits. */
     public enum Mode {
 
-        /** One attempt; not available is an empty result. */
+        /** One attempt; if the lock is not available, the result is empty. */
         TRY,
 
-        /** One attempt; not available is a time-out. */
-        ONE_LOOK,
+        /** One attempt; if the lock is not available, the acquisition times out. */
+        ONE_ATTEMPT,
 
-        /** As many attempts as it takes. */
+        /** As many attempts as necessary. */
         WAIT
     }
 }

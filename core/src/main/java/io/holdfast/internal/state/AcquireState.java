@@ -11,44 +11,49 @@ import io.holdfast.spi.WatchSignal.Granted;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-// Longer than other files: one state machine, whose transitions are read side by side. A third is its fields and their
-// copy.
+// Longer than other files: one state machine, so that a reader sees all transitions side by side. A third of it is the
+// fields and their copy.
 
 /**
- * One acquisition: its attempts, pauses and end. Immutable; each method takes an event and gives the next state with what to do.
+ * One acquisition: its attempts, pauses and end. Immutable; each method takes an event and returns the next state with
+ * the action.
  *
- * <p>One look at a time. A signal during an attempt is remembered, since the attempt may have been processed before the change that is
- * signalled. An answer to any but the attempt in flight comes too late and changes nothing: the claim is either looked for again or
- * released, and both repair whatever it did.
+ * <p>One attempt is in flight at a time. A signal during an attempt is remembered, since the server may have processed
+ * the attempt before the change that it signals. Only the answer to the attempt in flight counts. Any other answer is
+ * too late and changes nothing: the claim either sends another attempt or is released, and both repair the effect of
+ * the late one.
  */
 public final class AcquireState {
 
-    /** Where an acquisition stands. */
+    /** The phase of an acquisition. */
     public enum Phase {
         /** An attempt is in flight. */
         ATTEMPTING,
         /** Waiting for a signal, or for the time of the next attempt. */
         PAUSING,
-        /** The subscriber is gone or was told; an attempt is in flight, and its answer decides what has to be withdrawn. */
+        /**
+         * The subscriber has cancelled, or has its result. An attempt is in flight, and its answer decides whether to
+         * withdraw the claim.
+         */
         LEAVING,
-        /** Nothing more to come. */
+        /** The acquisition has ended. */
         ENDED
     }
 
     /**
-     * The next state, and what to do.
+     * The next state and the action.
      *
      * @param state the next state
-     * @param action what to do
+     * @param action the action
      */
     public record Step(AcquireState state, AcquireAction action) {}
 
-    /** Nothing is believed to refuse for longer without being asked again. */
+    /** The longest time for which a refusal counts without another attempt. */
     private static final Duration LONGEST_RETRY = Duration.ofDays(1);
 
     private static final AcquireAction NONE = new AcquireAction.None();
 
-    /** An answer that takes longer is no longer a matter of the network alone. */
+    /** An answer that takes longer is slow because of the server or the client, not of the network alone. */
     private static final long SLOW_NANOS = 50_000_000;
 
     private final AcquirePlan plan;
@@ -57,7 +62,7 @@ public final class AcquireState {
     private final SentAttempts sent;
     private final boolean armed;
     private final boolean signalled;
-    private final boolean lossTold;
+    private final boolean lossSignalled;
     private final boolean answered;
     private final int failures;
     private final long failingSinceNanos;
@@ -71,7 +76,7 @@ public final class AcquireState {
         sent = draft.sent;
         armed = draft.armed;
         signalled = draft.signalled;
-        lossTold = draft.lossTold;
+        lossSignalled = draft.lossSignalled;
         answered = draft.answered;
         failures = draft.failures;
         failingSinceNanos = draft.failingSinceNanos;
@@ -82,10 +87,10 @@ public final class AcquireState {
     /**
      * Starts with the first attempt.
      *
-     * @param plan what is asked
-     * @param armed whether watching is in force already
-     * @param nowNanos the time
-     * @return attempt
+     * @param plan the settings
+     * @param armed whether the watch is active already
+     * @param nowNanos the current time
+     * @return the first attempt
      */
     public static Step start(AcquirePlan plan, boolean armed, long nowNanos) {
         AcquireState state = new AcquireState(new Draft(plan, SentAttempts.first(nowNanos), armed, nowNanos));
@@ -93,7 +98,7 @@ public final class AcquireState {
     }
 
     /**
-     * Where it stands.
+     * Returns the phase.
      *
      * @return the phase
      */
@@ -102,7 +107,7 @@ public final class AcquireState {
     }
 
     /**
-     * How many attempts were sent.
+     * Returns how many attempts were sent.
      *
      * @return at least 1
      */
@@ -111,7 +116,7 @@ public final class AcquireState {
     }
 
     /**
-     * When the last attempt was sent.
+     * Returns when the last attempt was sent.
      *
      * @return nanoseconds of the client's clock
      */
@@ -120,31 +125,31 @@ public final class AcquireState {
     }
 
     /**
-     * Whether the store has answered the last attempt that ended.
+     * Returns whether the back end answered the last finished attempt.
      *
-     * @return false when it failed, or when none has ended yet
+     * @return false when it failed, or when none has finished yet
      */
     public boolean isAnswered() {
         return answered;
     }
 
     /**
-     * The failure of the last attempt that failed.
+     * Returns the failure of the last failed attempt.
      *
-     * @return null when none did
+     * @return null when none failed
      */
     public @Nullable LockBackendException lastFailure() {
         return lastFailure;
     }
 
     /**
-     * An attempt was answered.
+     * Handles an answer to an attempt.
      *
-     * @param number which
+     * @param number the number of the attempt
      * @param answer the answer
-     * @param nowNanos the time
-     * @param random in [0, 1)
-     * @return what follows
+     * @param nowNanos the current time
+     * @param random a number in [0, 1)
+     * @return the next step
      */
     public Step answered(int number, LockAttempt answer, long nowNanos, double random) {
         if (number != attempt || (phase != Phase.ATTEMPTING && phase != Phase.LEAVING)) {
@@ -163,7 +168,7 @@ public final class AcquireState {
                     acquired.fencingToken(),
                     sent.sentAt(number),
                     StoreDurations.leaseNanos(acquired.lease()),
-                    lossTold ? Grant.Standing.DOUBTED : Grant.Standing.CONFIRMED);
+                    lossSignalled ? Grant.Standing.DOUBTED : Grant.Standing.CONFIRMED);
             if (!Validity.isOver(grant.validUntilNanos(), nowNanos)) {
                 return end(answered, new AcquireAction.Deliver(grant));
             }
@@ -172,21 +177,22 @@ public final class AcquireState {
         if (plan.mode() == Mode.TRY) {
             return end(new AcquireAction.NotAvailable());
         }
-        if (plan.mode() == Mode.ONE_LOOK) {
+        if (plan.mode() == Mode.ONE_ATTEMPT) {
             return end(answered, new AcquireAction.TimedOut(false));
         }
         long within = nextAttemptWithin(answer);
-        // The first attempt may have had to connect. What it says of the store is little, and a release after it may be
-        // missed.
+        // The first attempt may have had to open a connection. Its duration says little about the server, and its pause
+        // might miss a release.
         long rest = number == 1 ? 0 : restAfter(number, nowNanos, within);
         long pause = answer instanceof Queued && armed ? within : Math.min(backoff(attempt, random), within);
         return attemptAgain(answered, rest, Math.max(pause, rest), nowNanos);
     }
 
     /**
-     * This thread, or the back end, is slower than the lease. The same claim looks again, but not in a tight loop. The first time it looks
-     * again at once: a process that has just started may have taken that long to load its classes. An acquisition that does not wait looks
-     * once more at least, and for one lease at the longest.
+     * Handles a grant that had ended when it arrived: this thread, or the back end, is slower than the lease. The same
+     * claim sends another attempt, but not in a tight loop. After the first late grant it does so at once: a process
+     * that has just started may have loaded its classes meanwhile. An acquisition that does not wait sends at least one
+     * more attempt, and goes on for one lease duration at most.
      */
     private Step grantedTooLate(Draft answered, int number, long nowNanos, double random) {
         answered.failures = failures + 1;
@@ -200,13 +206,13 @@ public final class AcquireState {
     }
 
     /**
-     * An attempt failed, or was not answered in time: whether it was carried out is unknown.
+     * Handles an attempt that failed or timed out: its outcome is unknown.
      *
-     * @param number which
+     * @param number the number of the attempt
      * @param error the failure
-     * @param nowNanos the time
-     * @param random in [0, 1)
-     * @return what follows
+     * @param nowNanos the current time
+     * @param random a number in [0, 1)
+     * @return the next step
      */
     public Step attemptFailed(int number, LockBackendException error, long nowNanos, double random) {
         if (number != attempt || (phase != Phase.ATTEMPTING && phase != Phase.LEAVING)) {
@@ -220,11 +226,12 @@ public final class AcquireState {
         failed.failures = failures + 1;
         failed.failingSinceNanos = failures == 0 ? sent.sentAt(number) : failingSinceNanos;
         failed.lastFailure = error;
-        if (plan.mode() == Mode.ONE_LOOK && error.isTransient()) {
+        if (plan.mode() == Mode.ONE_ATTEMPT && error.isTransient()) {
             return end(failed, new AcquireAction.TimedOut(true));
         }
         if (plan.mode() == Mode.WAIT && error.retryAfter().isPresent()) {
-            // The store knows why and for how long: that is not the row of failures after which a wait is given up.
+            // The back end gives the reason and the time, so this failure does not count towards the series after which
+            // the wait is given up.
             failed.failures = 0;
             return pause(failed, untilRetry(error.retryAfter().get(), random), nowNanos);
         }
@@ -232,17 +239,18 @@ public final class AcquireState {
         if (plan.mode() != Mode.WAIT || !error.isTransient() || tooLong) {
             return end(failed, new AcquireAction.Failed(error));
         }
-        // The first failure may be a lost reply, and the lock ours already: only those after it slow the waiter down.
+        // The first failure may be a lost answer, and this claim may hold the lock already: only later failures slow
+        // the waiter down.
         long rest = failed.failures == 1 ? 0 : restAfter(number, nowNanos, plan.leaseNanos());
         failed.restUntilNanos = nowNanos + rest;
         return pause(failed, Math.max(backoff(failed.failures, random), rest), nowNanos);
     }
 
     /**
-     * The store refused the claim: too many wait.
+     * Handles a refusal: too many claims wait.
      *
-     * @param number which attempt
-     * @param error says which limit was met
+     * @param number the number of the attempt
+     * @param error says which limit was reached
      * @return the end; an earlier attempt may have left something, so the claim is withdrawn
      */
     public Step refused(int number, LockQueueFullException error) {
@@ -253,10 +261,10 @@ public final class AcquireState {
     }
 
     /**
-     * Watching is in force from now on, so what happened since the last attempt was sent may have been missed.
+     * Handles the start of the watch: the acquisition may have missed signals since it sent the last attempt.
      *
-     * @param nowNanos the time
-     * @return attempt again, unless it has ended
+     * @param nowNanos the current time
+     * @return another attempt, unless the acquisition has ended
      */
     public Step armed(long nowNanos) {
         Draft draft = draft();
@@ -265,32 +273,32 @@ public final class AcquireState {
     }
 
     /**
-     * Something changed.
+     * Handles a signal of a change.
      *
-     * @param nowNanos the time
-     * @return attempt again, unless it has ended
+     * @param nowNanos the current time
+     * @return another attempt, unless the acquisition has ended
      */
     public Step changed(long nowNanos) {
         return signal(draft(), nowNanos);
     }
 
     /**
-     * The store said that the claim was lost. It may speak of the grant whose answer is still on its way.
+     * Handles a signal that the claim was lost. It may concern the grant whose answer is still on its way.
      *
-     * @param nowNanos the time
-     * @return attempt again, unless it has ended; what the attempt in flight brings is in doubt
+     * @param nowNanos the current time
+     * @return another attempt, unless the acquisition has ended; a grant of the attempt in flight is in doubt
      */
     public Step lost(long nowNanos) {
         Draft draft = draft();
-        draft.lossTold = true;
+        draft.lossSignalled = true;
         return signal(draft, nowNanos);
     }
 
     /**
-     * The signals stopped: from now on the back end is polled.
+     * Handles the end of the signals: from now on the acquisition polls the back end.
      *
-     * @param nowNanos the time
-     * @return attempt again, unless it has ended
+     * @param nowNanos the current time
+     * @return another attempt, unless the acquisition has ended
      */
     public Step disarmed(long nowNanos) {
         Draft draft = draft();
@@ -299,12 +307,12 @@ public final class AcquireState {
     }
 
     /**
-     * The store pushed a grant.
+     * Handles a pushed grant.
      *
-     * @param granted the grant, which names the attempt it answers
-     * @param nowNanos the time
-     * @return deliver, or look again when it is over already names an attempt whose send time is not known any more,
-     *     or when a whole lease is wanted
+     * @param granted the grant, which names the attempt that it answers
+     * @param nowNanos the current time
+     * @return the delivery; or another attempt when the grant has ended already, when it names an attempt whose send
+     *     time is not known any more, or when the plan needs a whole lease
      */
     public Step granted(Granted granted, long nowNanos) {
         if (phase != Phase.ATTEMPTING && phase != Phase.PAUSING) {
@@ -317,53 +325,53 @@ public final class AcquireState {
                 granted.fencingToken(),
                 sent.sentAt(granted.attempt()),
                 StoreDurations.leaseNanos(granted.lease()),
-                lossTold ? Grant.Standing.DOUBTED : Grant.Standing.PUSHED);
+                lossSignalled ? Grant.Standing.DOUBTED : Grant.Standing.PUSHED);
         return Validity.isOver(grant.validUntilNanos(), nowNanos)
                 ? signal(draft(), nowNanos)
                 : end(draft(), new AcquireAction.Deliver(grant));
     }
 
     /**
-     * The pause may be over.
+     * Handles the timer at the end of a pause.
      *
-     * @param nowNanos the time
-     * @return attempt, if it is pausing
+     * @param nowNanos the current time
+     * @return an attempt, if the phase is still PAUSING
      */
     public Step pauseOver(long nowNanos) {
         return phase == Phase.PAUSING ? attempt(draft(), nowNanos) : stay();
     }
 
     /**
-     * The wait is over.
+     * Handles the end of the wait timeout.
      *
-     * @return time-out, unless it has ended
+     * @return the timeout, unless the acquisition has ended
      */
     public Step timedOut() {
         return leave(new AcquireAction.TimedOut(false), new AcquireAction.TimedOut(true));
     }
 
     /**
-     * The client was closed.
+     * Handles the close of the client.
      *
-     * @return closed, unless it has ended
+     * @return the failure, unless the acquisition has ended
      */
     public Step closed() {
         return leave(new AcquireAction.Closed(false), new AcquireAction.Closed(true));
     }
 
     /**
-     * The subscriber left.
+     * Handles a cancellation by the subscriber.
      *
-     * @return withdraw, now or when the attempt in flight is answered
+     * @return the withdrawal, now or when the attempt in flight is answered
      */
     public Step left() {
         return leave(NONE, new AcquireAction.Withdraw());
     }
 
     /**
-     * Something unexpected was met: whatever else comes is too late.
+     * Ends the acquisition after an unexpected error: every later event is too late.
      *
-     * @return ended
+     * @return the ended state
      */
     public AcquireState broken() {
         return end(NONE).state();
@@ -396,7 +404,7 @@ public final class AcquireState {
         draft.attempt = attempt + 1;
         draft.sent = draft.sent.plus(nowNanos);
         draft.signalled = false;
-        draft.lossTold = false;
+        draft.lossSignalled = false;
         return new Step(new AcquireState(draft), new AcquireAction.Attempt(attempt + 1));
     }
 
@@ -414,8 +422,8 @@ public final class AcquireState {
     }
 
     /**
-     * How long to rest, so that a store which is slow is asked for half of the time at the most by each waiter: an answer that took long is
-     * the sign of a store, or of a client, with more work than it can do, and signals would bring more of it.
+     * Returns how long to rest, so that each waiter keeps a slow server busy for half of the time at most. A slow
+     * answer shows that the server or the client is overloaded, and each signal would add load.
      */
     private long restAfter(int number, long nowNanos, long mostNanos) {
         long took = nowNanos - sent.sentAt(number);
@@ -429,8 +437,8 @@ public final class AcquireState {
     }
 
     /**
-     * In a queue whose signals arrive there is nothing to gain by asking: only the store's own limit counts. Without a place, or
-     * without signals, the back-off does.
+     * In a queue whose signals arrive, more attempts gain nothing: only the back end's own limit counts. Without a
+     * place, or without signals, the back-off limits the pause.
      */
     private static long nextAttemptWithin(LockAttempt answer) {
         return StoreDurations.pauseNanos(
@@ -439,7 +447,7 @@ public final class AcquireState {
                         : ((Contended) answer).nextAttemptWithin());
     }
 
-    /** A little later than the store said, and not all waiters at one moment. */
+    /** Returns a time a little later than the back end gave, at random, so that not all waiters send at one moment. */
     private long untilRetry(Duration retryAfter, double random) {
         Duration bounded = retryAfter.compareTo(LONGEST_RETRY) < 0 ? retryAfter : LONGEST_RETRY;
         return Math.max(0, bounded.toNanos()) + backoff(1, random);
@@ -462,7 +470,7 @@ public final class AcquireState {
         return new Draft(this);
     }
 
-    /** The next state in the making; never leaves a method of this class. */
+    /** A mutable copy for the next state; it never leaves a method of this class. */
     private static final class Draft {
 
         final AcquirePlan plan;
@@ -471,7 +479,7 @@ public final class AcquireState {
         SentAttempts sent;
         boolean armed;
         boolean signalled;
-        boolean lossTold;
+        boolean lossSignalled;
         boolean answered;
         int failures;
         long failingSinceNanos;
@@ -479,10 +487,13 @@ public final class AcquireState {
         @Nullable
         LockBackendException lastFailure;
 
-        /** No attempt before then, whatever is signalled: in proportion to how long the store took for the last one. */
+        /**
+         * Before this time no signal causes an attempt; the rest is in proportion to how long the server took for the
+         * last attempt.
+         */
         long restUntilNanos;
 
-        /** The clock may be below zero, so nothing is over by itself. */
+        /** The clock may be below zero, so a zero would not always be in the past. */
         Draft(AcquirePlan plan, SentAttempts sent, boolean armed, long nowNanos) {
             this.plan = plan;
             this.sent = sent;
@@ -497,7 +508,7 @@ public final class AcquireState {
             sent = from.sent;
             armed = from.armed;
             signalled = from.signalled;
-            lossTold = from.lossTold;
+            lossSignalled = from.lossSignalled;
             answered = from.answered;
             failures = from.failures;
             failingSinceNanos = from.failingSinceNanos;

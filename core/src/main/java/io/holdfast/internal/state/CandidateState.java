@@ -5,59 +5,59 @@ import io.holdfast.LockBackendException;
 import io.holdfast.LockLostException;
 
 /**
- * What a candidate of an election does when one candidacy has ended with an error: stand again, or end. Immutable.
+ * Decides about a candidate of an election when one candidacy has ended with an error: stand again, or end. Immutable.
  *
- * @param backoff the pauses before it stands again
- * @param leaseNanos a term that lasts longer starts them anew
- * @param inARow how many candidacies ended with a loss or with a failure of the store since then
- * @param isStoreAway whether the last one ended with a failure of the store
+ * @param backoff the pauses before the candidate stands again
+ * @param leaseNanos a term that lasts longer resets the pauses
+ * @param inARow how many candidacies ended with a loss or with a failure of the back end since then
+ * @param isStoreAway whether the last one ended with a failure of the back end
  */
 public record CandidateState(Backoff backoff, long leaseNanos, int inARow, boolean isStoreAway) {
 
     /**
-     * How a candidacy went.
+     * The course of a candidacy.
      *
-     * @param tokenOfTerm of the term that has begun; 0 when none has
-     * @param lastedNanos how long ago that was; without a term, for how long the candidate stood
+     * @param tokenOfTerm the token of the term that has begun; 0 when none has
+     * @param lastedNanos the time since the beginning of the term; without a term, for how long the candidate stood
      * @param hasCompleted whether the term completed by itself
      */
     public record Candidacy(long tokenOfTerm, long lastedNanos, boolean hasCompleted) {}
 
-    /** What follows. */
+    /** The decision. */
     public sealed interface Step {
 
-        /** It is over: the subscriber gets the error. */
+        /** The election ends: the subscriber gets the error. */
         record End() implements Step {}
 
         /**
-         * It stands again.
+         * The candidate stands again.
          *
          * @param next the state from then on
-         * @param pauseNanos before that
-         * @param storeFailed whether the store is to blame, for the first time in a row
+         * @param pauseNanos the pause before that
+         * @param storeFailed whether the back end failed, for the first time in a row
          */
         record StandAgain(CandidateState next, long pauseNanos, boolean storeFailed) implements Step {}
     }
 
     /**
-     * A candidate.
+     * Makes a candidate.
      *
-     * @param backoff the pauses before it stands again
-     * @param leaseNanos a term that lasts longer starts them anew
-     * @return nothing has gone wrong yet
+     * @param backoff the pauses before the candidate stands again
+     * @param leaseNanos a term that lasts longer resets the pauses
+     * @return a state without failures
      */
     public static CandidateState of(Backoff backoff, long leaseNanos) {
         return new CandidateState(backoff, leaseNanos, 0, false);
     }
 
     /**
-     * A candidacy has ended with an error.
+     * Handles a candidacy that ended with an error.
      *
-     * @param lockName of the election
-     * @param candidacy how it went
-     * @param error what it ended with
-     * @param random in [0, 1)
-     * @return what follows
+     * @param lockName the name of the election
+     * @param candidacy the course of the candidacy
+     * @param error the error
+     * @param random a number in [0, 1)
+     * @return the decision
      */
     public Step ended(String lockName, Candidacy candidacy, Throwable error, double random) {
         if (candidacy.tokenOfTerm() == 0) {
@@ -70,13 +70,16 @@ public record CandidateState(Backoff backoff, long leaseNanos, int inARow, boole
                 : new Step.End();
     }
 
-    /** An acquisition gives up after a lease of failures, the last of them after a pause: one that stood for longer was answered before these. */
+    /**
+     * An acquisition gives up after one lease duration of failures, with a pause before the last of them. A longer
+     * candidacy got answers before these failures.
+     */
     private boolean hasAnsweredMeanwhile(Candidacy candidacy) {
         long longestPause = backoff.pause(Integer.MAX_VALUE, 0).toNanos();
         return candidacy.lastedNanos() > 2 * leaseNanos + longestPause;
     }
 
-    /** A term may be the first to find out about its own loss; one that has completed leads no more. */
+    /** A term may be the first to detect its own loss; a completed term does not lead any more. */
     private static boolean isLoss(String lockName, Candidacy candidacy, Throwable error) {
         return !candidacy.hasCompleted()
                 && error instanceof LockLostException lost

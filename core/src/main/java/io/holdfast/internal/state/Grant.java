@@ -1,27 +1,27 @@
 package io.holdfast.internal.state;
 
 /**
- * A grant as this client may believe it.
+ * A grant, as far as this client may rely on it.
  *
  * @param fencingToken its token
- * @param sentAtNanos when the attempt that it answers was sent
- * @param leaseNanos what it promises from then on
- * @param standing whether it has to be confirmed by a renewal
+ * @param sentAtNanos when the client sent the attempt that the grant answers
+ * @param leaseNanos the granted lease duration, counted from then on
+ * @param standing whether a renewal has to confirm the grant
  */
 public record Grant(long fencingToken, long sentAtNanos, long leaseNanos, Standing standing) {
 
-    /** What is known of a grant. */
+    /** The certainty of a grant. */
     public enum Standing {
         /** The answer to an attempt. */
         CONFIRMED,
-        /** Pushed: it ends soon unless it is renewed. */
+        /** A pushed grant: it ends soon unless it is renewed. */
         PUSHED,
-        /** Its loss was told already, perhaps of an earlier attempt's. */
+        /** The back end has signalled a loss already, perhaps of an earlier attempt. */
         DOUBTED
     }
 
     /**
-     * The local deadline of the grant.
+     * Returns the local deadline of the grant.
      *
      * @return nanoseconds of the client's clock
      */

@@ -1,18 +1,18 @@
 package io.holdfast.internal.state;
 
-/** What a lease does next. */
+/** The next action of a lease. */
 public enum LeaseAction {
 
-    /** Nothing. */
+    /** Do nothing. */
     NONE,
 
     /** Send a renewal. */
     RENEW,
 
-    /** Send the release, and again until it is answered or the deadline passes. */
+    /** Send the release, and repeat it until it is answered or the deadline passes. */
     RELEASE,
 
-    /** Tell that it was released. */
+    /** Signal the release. */
     SIGNAL_RELEASED,
 
     /** Wait for the end of the renewal in flight. */
@@ -21,18 +21,18 @@ public enum LeaseAction {
     /** Send the renewal that makes the lease a whole one, and wait for its end. */
     RENEW_BEFORE_EXPORT,
 
-    /** Give the text by which another process takes it over. */
+    /** Emit the text by which another process takes the lease over. */
     EXPORT,
 
-    /** Ask the store to make a reader of the writer. */
+    /** Send a request that turns the writer into a reader. */
     ASK_FOR_READ_LEASE,
 
-    /** Open the read lease that goes on with the claim. */
+    /** Open the read lease that continues the claim. */
     GO_ON_AS_READER,
 
-    /** Tell that it was lost; the store has it no more. */
+    /** Signal the loss; the server does not keep the lock for this claim any more. */
     SIGNAL_LOSS,
 
-    /** Tell that it was lost, and release it: for the store it may still be held. */
+    /** Signal the loss, and release the lock: the server may still keep it for this claim. */
     SIGNAL_LOSS_AND_RELEASE
 }

@@ -5,7 +5,8 @@ import io.holdfast.spi.Ownership;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One lease from its grant to its end. Immutable; each method takes an event and gives the next state with what to do.
+ * One lease from its grant to its end. Immutable; each method takes an event and returns the next state with the
+ * action.
  *
  * <pre>
  *             renewed / failed              release asked              answered, or given up
@@ -14,18 +15,19 @@ import org.jspecify.annotations.Nullable;
  *     └──────────────────────────▶ LOST                         └────────────────────────────▶ LOST
  * </pre>
  *
- * <p>A lease that is handed on is EXPORTING while a renewal is in flight or sent for that, and then EXPORTED. One that becomes a read lease is STOPPING while a
- * renewal is in flight, DOWNGRADING until the store has confirmed that, and then DOWNGRADED. RELEASED, EXPORTED, DOWNGRADED and LOST are final. The deadline is checked at every event, so that an answer which comes after it does not bring
- * a lease back.
+ * <p>A lease that is handed on is EXPORTING while a last renewal is in flight, and then EXPORTED. A lease that becomes
+ * a read lease is STOPPING while a renewal is in flight, DOWNGRADING until the back end has confirmed the change, and
+ * then DOWNGRADED. RELEASED, EXPORTED, DOWNGRADED and LOST are final. Each event checks the deadline, so that an answer
+ * after the deadline does not bring a lease back.
  *
- * @param phase where it stands
- * @param terms what stays the same
+ * @param phase the phase
+ * @param terms the terms, which stay the same
  * @param sentAtNanos when the last confirmed request was sent
  * @param validUntilNanos the local deadline
- * @param nextRenewalNanos when the next renewal is due; while DOWNGRADING the next request for that
- * @param renewing whether a renewal is in flight, or was at the end; while DOWNGRADING the request for that
- * @param confirmed false until a grant that was pushed, or is in doubt, was renewed once, and after a signal until a renewal that was sent after
- *     it
+ * @param nextRenewalNanos when the next renewal is due; while DOWNGRADING the next request to downgrade
+ * @param renewing whether a renewal is in flight, or was at the end; while DOWNGRADING a request to downgrade
+ * @param confirmed false for a grant that was pushed or is in doubt, until it is renewed once; also false after a
+ *     signal, until a renewal that was sent after the signal is confirmed
  * @param failures how many renewals failed in a row
  * @param lossReason why it was lost; null unless LOST
  */
@@ -40,43 +42,43 @@ public record LeaseState(
         int failures,
         @Nullable LossReason lossReason) {
 
-    /** Where a lease stands. */
+    /** The phase of a lease. */
     public enum Phase {
-        /** Ours until the deadline. */
+        /** The client holds the lock until the deadline. */
         HELD,
-        /** The holder is done; the store has not confirmed yet. */
+        /** The holder has released; the back end has not confirmed yet. */
         RELEASING,
-        /** Given back. */
+        /** The release has ended. */
         RELEASED,
-        /** To be handed on to another process, when a last renewal has ended. */
+        /** The lease will be handed on to another process when a last renewal has ended. */
         EXPORTING,
-        /** Handed on: another process may hold it. */
+        /** The lease was handed on: another process may hold the lock. */
         EXPORTED,
-        /** To become a read lease, when the renewal in flight has ended. */
+        /** The lease will become a read lease when the renewal in flight has ended. */
         STOPPING,
-        /** To become a read lease: the store is asked, and again until it answers. */
+        /** The lease will become a read lease: the client sends the request until it is answered. */
         DOWNGRADING,
-        /** A read lease goes on with the claim. */
+        /** A read lease continues the claim. */
         DOWNGRADED,
-        /** Ended before it was given back. */
+        /** The lease ended before it was released. */
         LOST
     }
 
     /**
-     * The next state, and what to do.
+     * The next state and the action.
      *
      * @param state the next state
-     * @param action what to do
+     * @param action the action
      */
     public record Step(LeaseState state, LeaseAction action) {}
 
     /**
-     * A new lease. One that was pushed is renewed soon, because its grant is short until it is confirmed; one whose loss was told before
-     * its grant, at once.
+     * Makes a new lease. A pushed grant is renewed soon, because it is short until it is confirmed; a grant whose loss
+     * was signalled before it, at once.
      *
-     * @param grant what was granted
-     * @param terms what stays the same
-     * @param nowNanos the time
+     * @param grant the grant
+     * @param terms the terms, which stay the same
+     * @param nowNanos the current time
      * @return HELD
      */
     public static LeaseState of(Grant grant, LeaseTerms terms, long nowNanos) {
@@ -98,17 +100,18 @@ public record LeaseState(
     }
 
     /**
-     * Whether it may be used.
+     * Returns whether the lease may be used.
      *
-     * @param nowNanos the time
-     * @return held, and before the deadline
+     * @param nowNanos the current time
+     * @return true while HELD and before the deadline
      */
     public boolean isValid(long nowNanos) {
         return phase == Phase.HELD && !Validity.isOver(validUntilNanos, nowNanos);
     }
 
     /**
-     * Whether it was lost because it may not be held for longer, and not because renewals were missing.
+     * Returns whether the lease was lost because it reached the longest hold time, and not because renewals were
+     * missing.
      *
      * @return true if the deadline that passed was that of the longest hold time
      */
@@ -119,7 +122,7 @@ public record LeaseState(
     }
 
     /**
-     * When to call {@link #tick} next, while HELD, STOPPING or DOWNGRADING.
+     * Returns when to call {@link #tick} next, while HELD, STOPPING or DOWNGRADING.
      *
      * @return the next request or the deadline, whichever is earlier
      */
@@ -129,10 +132,10 @@ public record LeaseState(
     }
 
     /**
-     * Time has passed.
+     * Handles the passing of time.
      *
-     * @param nowNanos the time
-     * @return lost at the deadline; renew, or ask for a read lease, when that is due
+     * @param nowNanos the current time
+     * @return the loss at the deadline; a renewal, or a request for a read lease, when it is due
      */
     public Step tick(long nowNanos) {
         if (phase != Phase.HELD && !isOnItsWayToReader()) {
@@ -152,9 +155,9 @@ public record LeaseState(
     }
 
     /**
-     * It is worth asking whether it is still held.
+     * Handles a signal that the lock may be lost.
      *
-     * @param nowNanos the time
+     * @param nowNanos the current time
      * @return a renewal is due now
      */
     public Step verify(long nowNanos) {
@@ -164,13 +167,13 @@ public record LeaseState(
     }
 
     /**
-     * A renewal was confirmed.
+     * Handles a confirmed renewal.
      *
      * @param sent when it was sent
-     * @param leaseNanos what the answer promises
-     * @param automatic whether it is the one that {@link #renewing} tells of
-     * @param nowNanos the time
-     * @return held for longer; lost when the answer came after the deadline
+     * @param leaseNanos the lease duration of the answer
+     * @param automatic whether it is the renewal of {@link #renewing}
+     * @param nowNanos the current time
+     * @return held for longer; lost when the answer arrived after the deadline
      */
     public Step renewed(long sent, long leaseNanos, boolean automatic, long nowNanos) {
         if (phase != Phase.HELD) {
@@ -190,14 +193,14 @@ public record LeaseState(
             return held(sent, until, nextRenewalNanos, stillRenewing, confirmed, failures)
                     .expired();
         }
-        // A renewal that was sent before the doubt may have been processed before what was signalled: ask once more.
+        // The server may have processed a renewal from before the doubt before the signalled change: renew once more.
         boolean clears = confirmed || Validity.isOver(nextRenewalNanos, sent);
         long next = clears ? RenewalSchedule.next(sent, leaseNanos, terms.gridPhaseNanos()) : nextRenewalNanos;
         return new Step(held(sent, until, next, stillRenewing, clears, 0), LeaseAction.NONE);
     }
 
     /**
-     * The store said that it is not held.
+     * Handles the answer that the claim does not hold the lock.
      *
      * @return lost
      */
@@ -206,10 +209,10 @@ public record LeaseState(
     }
 
     /**
-     * The outcome of a renewal is unknown: nothing is lost yet, try again soon.
+     * Handles a renewal with an unknown outcome: nothing is lost yet, another renewal follows soon.
      *
-     * @param automatic whether it is the one that {@link #renewing} tells of
-     * @param nowNanos the time
+     * @param automatic whether it is the renewal of {@link #renewing}
+     * @param nowNanos the current time
      * @return held until the same deadline
      */
     public Step renewalFailed(boolean automatic, long nowNanos) {
@@ -229,9 +232,9 @@ public record LeaseState(
     }
 
     /**
-     * The store, its session, or the client ended it.
+     * Handles the end of the lease by the back end, its session, or the client.
      *
-     * @param reason why
+     * @param reason the reason
      * @return lost, unless it has ended or is being released
      */
     public Step lose(LossReason reason) {
@@ -245,10 +248,10 @@ public record LeaseState(
     }
 
     /**
-     * The holder is done.
+     * Handles a release by the holder.
      *
-     * @param nowNanos the time
-     * @return releasing; lost when the deadline has passed before
+     * @param nowNanos the current time
+     * @return releasing; lost when the deadline had passed before
      */
     public Step releaseAsked(long nowNanos) {
         if (phase != Phase.HELD) {
@@ -260,11 +263,11 @@ public record LeaseState(
     }
 
     /**
-     * The release was answered.
+     * Handles the answer to the release.
      *
      * @param ownership the answer
      * @param unknownBefore whether an earlier request of this release had an unknown outcome, and may have ended the claim
-     * @return released, or found to be lost before
+     * @return released, or lost before
      */
     public Step releaseAnswered(Ownership ownership, boolean unknownBefore) {
         if (phase != Phase.RELEASING) {
@@ -276,7 +279,7 @@ public record LeaseState(
     }
 
     /**
-     * The release could not be confirmed until the deadline; the store ends the lease by itself.
+     * Handles a release without a confirmation until the deadline; the server ends the lease by itself.
      *
      * @return released
      */
@@ -285,10 +288,11 @@ public record LeaseState(
     }
 
     /**
-     * The holder wants another process to hold it. A grant that is short, or in doubt, is renewed before: the other process may take a while.
+     * Handles an export by the holder. A grant that is short, or in doubt, is renewed first: the other process may need
+     * some time.
      *
-     * @param nowNanos the time
-     * @return handed on, now or when a renewal has ended; lost when the deadline has passed before
+     * @param nowNanos the current time
+     * @return handed on, now or when a renewal has ended; lost when the deadline had passed before
      */
     public Step exportAsked(long nowNanos) {
         if (phase != Phase.HELD) {
@@ -305,7 +309,7 @@ public record LeaseState(
     }
 
     /**
-     * The holder does not want that any more.
+     * Handles the cancellation of an export.
      *
      * @return releasing, unless it was handed on before
      */
@@ -314,10 +318,10 @@ public record LeaseState(
     }
 
     /**
-     * The holder wants to go on as a reader.
+     * Handles a downgrade by the holder.
      *
-     * @param nowNanos the time
-     * @return asks the store, now or when the renewal in flight has ended; lost when the deadline has passed before
+     * @param nowNanos the current time
+     * @return the request, now or when the renewal in flight has ended; lost when the deadline had passed before
      */
     public Step downgradeAsked(long nowNanos) {
         if (phase != Phase.HELD) {
@@ -330,12 +334,13 @@ public record LeaseState(
     }
 
     /**
-     * The store has made a reader of the claim.
+     * Handles the answer that the claim is now a reader.
      *
-     * @param sent when it was asked
-     * @param leaseNanos what the answer promises
-     * @param nowNanos the time
-     * @return a read lease goes on; lost when the answer came after the deadline; asks again when what it promises is over
+     * @param sent when the request was sent
+     * @param leaseNanos the lease duration of the answer
+     * @param nowNanos the current time
+     * @return a read lease; lost when the answer arrived after the deadline; another request when the answered lease
+     *     has ended already
      */
     public Step downgraded(long sent, long leaseNanos, long nowNanos) {
         if (phase != Phase.DOWNGRADING) {
@@ -350,10 +355,10 @@ public record LeaseState(
     }
 
     /**
-     * Whether the store has made a reader of the claim is unknown.
+     * Handles a request to downgrade with an unknown outcome.
      *
-     * @param nowNanos the time
-     * @return asks again soon; lost when the deadline has passed
+     * @param nowNanos the current time
+     * @return another request soon; lost when the deadline has passed
      */
     public Step downgradeFailed(long nowNanos) {
         if (phase != Phase.DOWNGRADING) {
@@ -367,9 +372,9 @@ public record LeaseState(
     }
 
     /**
-     * The holder does not want that any more.
+     * Handles the cancellation of a downgrade.
      *
-     * @return releasing, unless a read lease goes on
+     * @return releasing, unless a read lease continues the claim
      */
     public Step downgradeCancelled() {
         return isOnItsWayToReader() ? new Step(ended(Phase.RELEASING, null), LeaseAction.RELEASE) : stay();
@@ -384,7 +389,10 @@ public record LeaseState(
                 Phase.DOWNGRADING, terms, sentAtNanos, validUntilNanos, next, inFlight, confirmed, failed, null);
     }
 
-    /** The last renewal has ended, so none comes after the next holder's release, or after the claim is a reader's. */
+    /**
+     * Handles the end of the last renewal. So no renewal arrives after the release by the next holder, or after the
+     * claim is a reader.
+     */
     private Step notHeldAndRenewed(boolean automatic, long nowNanos) {
         if (phase == Phase.EXPORTING && automatic) {
             return Validity.isOver(validUntilNanos, nowNanos)

@@ -1,19 +1,19 @@
 package io.holdfast.internal.state;
 
 /**
- * What stays the same for the life of a lease.
+ * The terms of a lease, which stay the same for its life.
  *
- * @param autoRenew whether it is renewed while it is held
- * @param holdUntilNanos when it ends whatever happens; meaningful only with {@code boundedHold}
+ * @param autoRenew whether the lease is renewed while it is held
+ * @param holdUntilNanos when the lease ends at the latest; has a meaning only with {@code boundedHold}
  * @param boundedHold whether there is such an end
- * @param gridPhaseNanos where this client's renewal grid starts, by chance, so that clients do not renew in step
+ * @param gridPhaseNanos a random start of this client's renewal grid, so that clients do not renew in step
  */
 public record LeaseTerms(boolean autoRenew, boolean boundedHold, long holdUntilNanos, long gridPhaseNanos) {
 
     /**
-     * The same with an end.
+     * Returns these terms with an end.
      *
-     * @param endNanos when it ends whatever happens
+     * @param endNanos when the lease ends at the latest
      * @return a copy
      */
     public LeaseTerms until(long endNanos) {

@@ -1,60 +1,63 @@
 package io.holdfast.internal.state;
 
-/** What an acquisition of many locks does next. Sets of members are bits: the lowest is the first in the canonical order. */
+/**
+ * The next action of an acquisition of many locks. Sets of members are bits: the lowest is the first in the canonical
+ * order.
+ */
 public sealed interface MultiAcquireAction {
 
     /**
-     * Try to take each of them, all at one time, without waiting.
+     * Try to take each of the members, all at once, without waiting.
      *
-     * @param members which
+     * @param members the members
      */
     record TryEach(long members) implements MultiAcquireAction {}
 
     /**
-     * Wait for one.
+     * Wait for one member.
      *
-     * @param member which
+     * @param member the member
      */
     record WaitFor(int member) implements MultiAcquireAction {}
 
     /**
-     * Withdraw the acquisitions that are under way.
+     * Withdraw acquisitions that are under way.
      *
-     * @param members of which
+     * @param members the members
      */
     record Withdraw(long members) implements MultiAcquireAction {}
 
     /**
-     * Release, the last first.
+     * Release members, the last first.
      *
-     * @param members which
+     * @param members the members
      */
     record Release(long members) implements MultiAcquireAction {}
 
-    /** Hand out what is held: all of them. */
+    /** Hand out the leases: the acquisition holds all members. */
     record Deliver() implements MultiAcquireAction {}
 
-    /** Complete empty: one of them at least is not available. */
+    /** Complete empty: at least one member is not available. */
     record NotAvailable() implements MultiAcquireAction {}
 
     /**
      * Fail.
      *
-     * @param error of the member that is to blame
+     * @param error the failure of the member that caused it
      */
     record Fail(Throwable error) implements MultiAcquireAction {}
 
     /**
-     * Fail: a member was lost before the others were had.
+     * Fail: a member was lost before the acquisition held all.
      *
-     * @param member which
+     * @param member the member
      */
     record FailLost(int member) implements MultiAcquireAction {}
 
     /**
-     * Fail: the time was over while members were tried.
+     * Fail: the time ended while members were tried.
      *
-     * @param member the first of which the store has not said whether it is available
+     * @param member the first member for which the back end has not answered
      */
     record FailTimedOut(int member) implements MultiAcquireAction {}
 }

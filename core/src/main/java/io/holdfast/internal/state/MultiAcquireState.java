@@ -14,20 +14,22 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The decisions of one acquisition of many locks: all of them, or none.
+ * The decisions of one acquisition of many locks: it takes all of them, or none.
  *
- * <p>Waiting for one lock while others are held leads to a deadlock unless all clients wait in one order. So it waits only for the first
- * lock, in the canonical order, that it does not hold, and holds only locks before that one meanwhile. Trying is free of that rule, because
- * nothing waits: all that are missing are tried at one time, first, and again when the one that was waited for is had. What a try
- * took behind the first missing one is released at once.
+ * <p>Waiting for one lock while others are held leads to a deadlock unless all clients wait in one order. So an
+ * acquisition waits only for the first lock, in the canonical order, that it does not hold. Meanwhile it holds only
+ * locks before that one. Trying needs no such rule, because it does not wait. The acquisition tries all missing locks
+ * at once, at first and again when it has got the lock that it waited for. It releases at once the locks that it has
+ * tried successfully and that come after the first missing one.
  *
  * @param count how many, at most 64
- * @param waits whether it waits for those that are not available
- * @param held bits of those that it has
- * @param asked bits of those whose try or wait is under way
- * @param isWaiting whether the one that is asked for is waited for
- * @param isOver whether it has delivered, failed or left
- * @param failure the first failure of the tries; null for none, and for one that waits, where the wait meets it again
+ * @param waits whether it waits for members that are not available
+ * @param held bits of the members that it holds
+ * @param asked bits of the members whose try or wait is under way
+ * @param isWaiting whether the member in {@code asked} is waited for
+ * @param isOver whether it has delivered, failed or was cancelled
+ * @param failure the first failure of the tries; null for none, and for an acquisition that waits, because the wait
+ *     meets the failure again
  */
 public record MultiAcquireState(
         int count,
@@ -38,19 +40,19 @@ public record MultiAcquireState(
         boolean isOver,
         @Nullable Throwable failure) {
 
-    /** As many as a set has bits. */
+    /** The number of bits in a set. */
     public static final int MOST = Long.SIZE;
 
     /**
      * A decision.
      *
-     * @param state what follows
-     * @param actions what to do, in this order
+     * @param state the next state
+     * @param actions the actions, in this order
      */
     public record Step(MultiAcquireState state, List<MultiAcquireAction> actions) {}
 
     /**
-     * Begins with a try of all.
+     * Begins with a try of all members.
      *
      * @param count how many, 1 to {@link #MOST}
      * @param waits whether it waits
@@ -65,34 +67,34 @@ public record MultiAcquireState(
     }
 
     /**
-     * One was granted.
+     * Handles the grant of a member.
      *
-     * @param member which
-     * @return what follows
+     * @param member the member
+     * @return the next step
      */
     public Step granted(int member) {
         if (isOver) {
-            return new Step(this, List.of(new Release(bit(member)))); // it raced the end
+            return new Step(this, List.of(new Release(bit(member)))); // The grant came after the end.
         }
         return answered(member, held | bit(member), failure);
     }
 
     /**
-     * One is not available.
+     * Handles a member that is not available.
      *
-     * @param member which
-     * @return what follows
+     * @param member the member
+     * @return the next step
      */
     public Step refused(int member) {
         return isOver ? none() : answered(member, held, failure);
     }
 
     /**
-     * Trying or waiting for one has failed.
+     * Handles a failed try or wait.
      *
-     * @param member which
-     * @param error why
-     * @return what follows
+     * @param member the member
+     * @param error the failure
+     * @return the next step
      */
     public Step failed(int member, Throwable error) {
         if (isOver) {
@@ -106,29 +108,30 @@ public record MultiAcquireState(
     }
 
     /**
-     * One that was held is lost.
+     * Handles the loss of a member.
      *
-     * @param member which
-     * @return what follows
+     * @param member the member
+     * @return the next step
      */
     public Step lost(int member) {
-        boolean isHeld = (held & bit(member)) != 0; // else it was released before it was lost
+        boolean isHeld = (held & bit(member)) != 0; // otherwise it was released before the loss
         return isHeld ? end(held & ~bit(member), asked, new FailLost(member)) : none();
     }
 
     /**
-     * The time is over. A wait for one has the rest of that time as its own limit, and ends by itself.
+     * Handles the end of the time limit. A wait for one member has the rest of that time as its own limit, and ends by
+     * itself.
      *
-     * @return what follows
+     * @return the next step
      */
     public Step timedOut() {
         return isOver || isWaiting ? none() : end(held, asked, new FailTimedOut(Long.numberOfTrailingZeros(asked)));
     }
 
     /**
-     * The subscriber has left.
+     * Handles a cancellation by the subscriber.
      *
-     * @return what follows
+     * @return the next step
      */
     public Step left() {
         return isOver ? none() : end(held, asked, null);

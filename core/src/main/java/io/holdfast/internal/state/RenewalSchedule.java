@@ -1,22 +1,25 @@
 package io.holdfast.internal.state;
 
 /**
- * When to renew: at a third of the lease that the last answer promised, so that two renewals may fail.
+ * Says when to renew: at a third of the lease of the last answer, so that two renewals may fail.
  *
- * <p>The time is rounded down to a grid of a tenth of that period. So leases of one client that are acquired at any moment fall
- * due together, and go out in one request; each renews after nine to ten tenths of its period.
+ * <p>The time is rounded down to a grid of a tenth of that period. So leases that one client acquires at different
+ * moments are due together, and go out in one request. Each is renewed after nine to ten tenths of its period.
  */
 final class RenewalSchedule {
 
     private static final long SHORTEST_RETRY_NANOS = 10_000_000;
     private static final long LONGEST_RETRY_NANOS = 1_000_000_000;
 
-    /** Who gives a contended lock back within this time needs no confirmation; nine tenths of the grant are left for it at least. */
+    /**
+     * A holder that releases a contended lock within this time needs no confirmation; at least nine tenths of the grant
+     * are left then.
+     */
     private static final long CONFIRMATION_NANOS = 50_000_000;
 
     private RenewalSchedule() {}
 
-    /** When to confirm a grant that was pushed. */
+    /** Returns when to confirm a pushed grant. */
     static long confirmation(long nowNanos, long validUntilNanos) {
         return nowNanos + Math.min(CONFIRMATION_NANOS, Math.max(0, (validUntilNanos - nowNanos) / 10));
     }
@@ -26,7 +29,10 @@ final class RenewalSchedule {
         return onGrid(sentAtNanos + period, Math.max(1, period / 10), gridPhaseNanos);
     }
 
-    /** A tenth of what is left: about twenty tries until the deadline, close enough to notice a store that came back. */
+    /**
+     * A tenth of the time that is left: about twenty tries until the deadline, often enough to notice a server that is
+     * reachable again.
+     */
     static long retry(long nowNanos, long validUntilNanos) {
         long pause = Math.min(LONGEST_RETRY_NANOS, Math.max(SHORTEST_RETRY_NANOS, (validUntilNanos - nowNanos) / 10));
         return nowNanos + pause;

@@ -3,12 +3,15 @@ package io.holdfast.internal.state;
 import java.util.Arrays;
 
 /**
- * The send times of the attempts that a pushed grant may still name: the last one that was answered and all after it. An earlier one
- * cannot be named by a push that matters: a later attempt that was answered found the grant already, or ended it.
+ * The send times of the attempts that a pushed grant may still name: the last answered attempt and all later ones. A
+ * push that matters never names an earlier one: a later, answered attempt found the grant already, or ended it.
  */
 final class SentAttempts {
 
-    /** Looks without an answer pile up while the store is away; a grant that names a forgotten one costs one more attempt. */
+    /**
+     * Attempts without an answer accumulate while the back end is unreachable; a grant that names a dropped one costs
+     * one more attempt.
+     */
     private static final int MOST = 16;
 
     private final int firstAttempt;

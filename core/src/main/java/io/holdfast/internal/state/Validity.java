@@ -1,11 +1,12 @@
 package io.holdfast.internal.state;
 
 /**
- * How long an answer of the store may be believed.
+ * Computes how long the client may rely on an answer of the back end.
  *
- * <p>The store promises an expiry of at least its processing of the request + lease. That moment is unknown here but lies after the
- * request was sent, so validity counts from the send time. The margin covers clocks that run at different speeds (1 %) and the
- * resolution of the store's expiry (2 ms), the figures of the Redlock description.
+ * <p>The server keeps the lock at least from its processing of the request until the end of the lease. The client does
+ * not know that moment, but it lies after the send time, so validity counts from the send time. The margin covers
+ * clocks that run at different speeds (1 %) and the resolution of the server's expiry (2 ms), the figures of the
+ * Redlock description.
  */
 public final class Validity {
 
@@ -14,21 +15,21 @@ public final class Validity {
     private Validity() {}
 
     /**
-     * The local deadline.
+     * Returns the local deadline.
      *
      * @param sentAtNanos just before the request was sent
-     * @param leaseNanos what the answer promises
-     * @return from this instant on the lock must be taken as lost
+     * @param leaseNanos the lease duration of the answer
+     * @return from this instant on the client must treat the lock as lost
      */
     public static long until(long sentAtNanos, long leaseNanos) {
         return sentAtNanos + leaseNanos - margin(leaseNanos);
     }
 
     /**
-     * The shortest lease that may be believed for so long after its request was sent.
+     * Returns the shortest lease that is valid for this long after its request was sent.
      *
      * @param validNanos from 0 to 367 days
-     * @return what to ask for
+     * @return the lease duration to request
      */
     public static long leaseNanosFor(long validNanos) {
         return (validNanos + RESOLUTION_NANOS) / 99 * 100 + 200;
@@ -39,10 +40,10 @@ public final class Validity {
     }
 
     /**
-     * Whether a deadline is reached.
+     * Returns whether a deadline is reached.
      *
      * @param deadlineNanos the deadline
-     * @param nowNanos the time
+     * @param nowNanos the current time
      * @return true from the deadline on
      */
     public static boolean isOver(long deadlineNanos, long nowNanos) {
@@ -50,11 +51,11 @@ public final class Validity {
     }
 
     /**
-     * The later of two deadlines.
+     * Returns the later of two deadlines.
      *
-     * @param a one
-     * @param b the other
-     * @return the one that comes after the other
+     * @param a one deadline
+     * @param b the other deadline
+     * @return the later one
      */
     public static long later(long a, long b) {
         return a - b >= 0 ? a : b;

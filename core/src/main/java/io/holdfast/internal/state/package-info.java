@@ -1,7 +1,7 @@
 /**
- * The decisions of the engine as pure functions: state, event, time and randomness in; state and action out. Nothing here does
- * I/O, reads a clock or knows Reactor. All times are nanoseconds of the client's monotonic clock, whose origin is arbitrary, so
- * they are compared by subtraction.
+ * The decisions of the engine as pure functions: state, event, time and randomness go in; state and action come out.
+ * The classes of this package do no I/O, read no clock and do not use Reactor. All times are nanoseconds of the
+ * client's monotonic clock. Its origin is arbitrary, so times are compared by subtraction.
  */
 @NullMarked
 @CheckReturnValue

@@ -32,8 +32,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * Any order of events keeps the promises of a hand-over: one owner at a time, tokens that rise, a bound for claims of other processes, and
- * nothing that stays. The store is the one in memory; requests and answers may be late or lost, and stay in order otherwise.
+ * Events in any order keep the promises of a hand-over: one owner at a time, rising tokens, a bound for claims of other
+ * processes, and no leftovers. The back end is the one in memory. Requests and answers may be late or lost, and
+ * otherwise stay in order.
  */
 class HandOversRandomTest {
 
@@ -52,7 +53,7 @@ class HandOversRandomTest {
         }
     }
 
-    /** One process with claims for one lock, another claimant, and the store. */
+    /** One process with claims for one lock, another claimant, and the back end. */
     private static final class History {
 
         private static final LockKey KEY = LockKey.of(LockKind.MUTEX, "stock");
@@ -132,7 +133,7 @@ class HandOversRandomTest {
             foreigner.any();
         }
 
-        /** All leave, nothing is lost any more, and time passes. */
+        /** All claims leave, no request is lost any more, and time passes. */
         private void end() {
             isLossy = false;
             log("the end");
@@ -148,9 +149,9 @@ class HandOversRandomTest {
                 }
                 now += Math.max(lease.toNanos() / 2, 1_000_000_000L);
             }
-            // An attempt of a claim that is not waited for makes it forget what is over.
+            // An attempt of a claim that does not wait makes the object forget ended claims.
             List<Effect> effects = new ArrayList<>();
-            var unused = locks.look(new LockClaim(KEY, "last", lease, Waiting.NONE, 1, 0, 1), now, effects);
+            var unused = locks.tryAcquire(new LockClaim(KEY, "last", lease, Waiting.NONE, 1, 0, 1), now, effects);
             carryOut(effects);
             assertThat(locks.contents()).isEmpty();
             assertThat(store.contents(now)).isEmpty();
@@ -162,7 +163,7 @@ class HandOversRandomTest {
             log.append(format.formatted(values)).append('\n');
         }
 
-        /** Sends a request, which may get lost, or its answer. */
+        /** Sends a request. The request or its answer may be lost. */
         private <A> void ask(
                 String what, java.util.function.Supplier<A> request, Consumer<A> answered, Runnable failed) {
             toStore.add(() -> {
@@ -220,7 +221,7 @@ class HandOversRandomTest {
                 } else if (effect instanceof Effect.Reserve reserve) {
                     ask(
                             "reserve " + reserve.claim(),
-                            () -> atStore(store.look(reserve.claim(), now)),
+                            () -> atStore(store.tryAcquire(reserve.claim(), now)),
                             answer -> carryOut(out -> locks.reserved(reserve, answer, now, out)),
                             () -> carryOut(out -> locks.reserved(reserve, null, now, out)));
                 } else if (effect instanceof Effect.Release release) {
@@ -264,7 +265,7 @@ class HandOversRandomTest {
             }
         }
 
-        /** A claim of the process that hands over, and what its client would do. */
+        /** A claim of the process that hands over, with its client. */
         private final class Claimant {
 
             private final String id;
@@ -292,7 +293,7 @@ class HandOversRandomTest {
             void start() {
                 log("%s waits", id);
                 assertThat(locks.watch(claim(), watch, now)).isTrue();
-                look();
+                tryAcquire();
                 if (foreigner != null) {
                     foreigner.hasSeen(this);
                 }
@@ -306,11 +307,11 @@ class HandOversRandomTest {
                 } else if (isHolding || random.nextInt(4) == 0) {
                     leave();
                 } else if (random.nextInt(20) != 0) {
-                    look();
+                    tryAcquire();
                 }
             }
 
-            private void look() {
+            private void tryAcquire() {
                 if (isLeaving || isHolding || isAttempting) {
                     return;
                 }
@@ -318,16 +319,16 @@ class HandOversRandomTest {
                 int number = attempt;
                 attemptedAt.put(number, now);
                 isAttempting = true;
-                LockClaim look = claim();
+                LockClaim attempt = claim();
                 List<Effect> effects = new ArrayList<>();
-                Reply<LockAttempt> reply = locks.look(look, now, effects);
+                Reply<LockAttempt> reply = locks.tryAcquire(attempt, now, effects);
                 carryOut(effects);
                 if (reply instanceof Reply.Answer<LockAttempt> it) {
                     answered(number, it.answer());
                 } else if (reply instanceof Reply.Ask<LockAttempt> ask) {
                     ask(
-                            id + " looks as " + ask.claim(),
-                            () -> atStore(store.look(ask.claim(), now)),
+                            id + " sends the attempt " + ask.claim(),
+                            () -> atStore(store.tryAcquire(ask.claim(), now)),
                             answer -> {
                                 List<Effect> out = new ArrayList<>();
                                 LockAttempt own = locks.answered(ask, id, answer, now, out);
@@ -339,7 +340,7 @@ class HandOversRandomTest {
                                 isAttempting = false;
                             });
                 } else {
-                    isAttempting = false; // it was given up, and is remembered
+                    isAttempting = false; // it was given up, and the object remembers that
                 }
             }
 
@@ -357,7 +358,7 @@ class HandOversRandomTest {
                 } else if (signal instanceof WatchSignal.Lost) {
                     isHolding = false;
                 } else if (signal instanceof WatchSignal.Changed) {
-                    look();
+                    tryAcquire();
                 }
             }
 
@@ -392,7 +393,10 @@ class HandOversRandomTest {
                         () -> ask.turn().renewalFailed());
             }
 
-            /** Its work is done, and the store keeps the lock for a short while, until it is released or its time is over. */
+            /**
+             * Its work has ended, and the server keeps the lock for a short time, until it is released or the time
+             * ends.
+             */
             private void keep() {
                 isHolding = false;
                 isLeaving = true;
@@ -422,7 +426,7 @@ class HandOversRandomTest {
                 Reply<Ownership> reply = locks.release(claim(), now, effects);
                 if (reply instanceof Reply.Later<Ownership> later) {
                     later.waiter().resumeWith(this::released);
-                    isReleaseAsked = random.nextBoolean(); // its client may lose patience
+                    isReleaseAsked = random.nextBoolean(); // its client may stop waiting
                 } else {
                     released(reply);
                 }
@@ -446,7 +450,7 @@ class HandOversRandomTest {
                 }
             }
 
-            /** Both answers count: without the one for this, the release is repeated. */
+            /** Both answers count: the client repeats the release if the answer to it is missing. */
             private void withdraw(@Nullable LockClaim place) {
                 if (place != null) {
                     ask(
@@ -465,7 +469,7 @@ class HandOversRandomTest {
             }
         }
 
-        /** A claim of another process, which hears all that the store says. */
+        /** A claim of another process, which receives all signals of the back end. */
         private final class Foreigner {
 
             private final String id;
@@ -492,16 +496,19 @@ class HandOversRandomTest {
                 }
             }
 
-            /** One turn may hold the lock, and another one may have a place ahead of this one. Claims that come later may join both. */
+            /**
+             * One turn may hold the lock, and another one may have a place ahead of this one. Later claims may join
+             * both.
+             */
             void hasSeenOwner(String who) {
                 forgetAnOldPlace();
                 if (cameLater.contains(who)) {
                     passed++;
-                    assertThat(passed).as("passed by claims that came later").isLessThanOrEqualTo(2 * most + 1);
+                    assertThat(passed).as("overtaken by later claims").isLessThanOrEqualTo(2 * most + 1);
                 }
             }
 
-            /** The store may have given it away. */
+            /** The back end may have given the place up. */
             private void forgetAnOldPlace() {
                 if (now - attemptedAt > lease.toNanos() / 4) {
                     hasPlace = false;
@@ -518,7 +525,7 @@ class HandOversRandomTest {
                 forgetAnOldPlace();
                 attempt++;
                 attemptedAt = now;
-                LockAttempt answer = atStore(store.look(
+                LockAttempt answer = atStore(store.tryAcquire(
                         LockClaim.first(KEY, id, lease, Waiting.QUEUE).withAttempt(attempt), now));
                 if (answer instanceof LockAttempt.Acquired acquired) {
                     granted(acquired.fencingToken(), StoreDurations.leaseNanos(acquired.lease()));

@@ -20,7 +20,7 @@ import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** The rules of the queue, one by one: state, request and time in, answer and pushes out. */
+/** The rules of the queue, one by one: state, request and time go in; answer and pushes come out. */
 class LockQueueTest {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
@@ -32,13 +32,13 @@ class LockQueueTest {
 
     @Test
     void freeLockGoesToTheNextAttempt() {
-        assertThat(look(mutex("a", Waiting.NONE), 0)).isEqualTo(new Acquired(1, LEASE));
+        assertThat(tryAcquire(mutex("a", Waiting.NONE), 0)).isEqualTo(new Acquired(1, LEASE));
     }
 
     @Test
-    void attemptOnlyLeavesNothing() {
+    void attemptThatDoesNotWaitLeavesNothing() {
         take("a", 0);
-        assertThat(look(mutex("b", Waiting.NONE), 0)).isInstanceOf(Contended.class);
+        assertThat(tryAcquire(mutex("b", Waiting.NONE), 0)).isInstanceOf(Contended.class);
         assertThat(queue.contents()).singleElement().asString().contains("held by claim a");
     }
 
@@ -49,7 +49,7 @@ class LockQueueTest {
         queueUp("c", 100);
         Outcome<Ownership> outcome = queue.release(mutex("a", Waiting.NONE), at(1_000));
         assertThat(outcome.answer()).isEqualTo(Ownership.HELD);
-        // C = 2 s; the attempt was 1 s before the grant, so the client may count 3 s from sending it.
+        // The claim time is 2 s; the attempt was 1 s before the grant, so the client may count 3 s from the send time.
         assertThat(outcome.pushes())
                 .containsExactly(new Push("b", new WatchSignal.Granted(2, 1, Duration.ofSeconds(3))));
     }
@@ -59,7 +59,7 @@ class LockQueueTest {
         take("a", 0);
         Duration lease = Duration.ofMillis(900);
         LockClaim brief = LockClaim.first(LockKey.of(LockKind.MUTEX, "stock"), "b", lease, Waiting.QUEUE);
-        look(brief, 0);
+        tryAcquire(brief, 0);
         assertThat(queue.release(mutex("a", Waiting.NONE), at(0)).pushes())
                 .containsExactly(new Push("b", new WatchSignal.Granted(2, 1, lease)));
     }
@@ -70,8 +70,8 @@ class LockQueueTest {
         queueUp("b", 0);
         queueUp("c", 0);
         release("a", 0);
-        assertThat(look(again("c", 2), 1_999)).isInstanceOf(Queued.class);
-        assertThat(look(again("c", 3), 2_000)).isEqualTo(new Acquired(3, LEASE));
+        assertThat(tryAcquire(again("c", 2), 1_999)).isInstanceOf(Queued.class);
+        assertThat(tryAcquire(again("c", 3), 2_000)).isEqualTo(new Acquired(3, LEASE));
         assertThat(queue.renew(mutex("b", Waiting.QUEUE), at(2_000))).isEqualTo(new Renewal.NotHeld());
     }
 
@@ -81,22 +81,22 @@ class LockQueueTest {
         queueUp("b", 0);
         release("a", 0);
         assertThat(queue.renew(mutex("b", Waiting.QUEUE), at(1_999))).isEqualTo(new Renewal.Held(LEASE));
-        assertThat(look(mutex("c", Waiting.NONE), 31_998)).isInstanceOf(Contended.class);
-        assertThat(look(mutex("c", Waiting.NONE), 31_999)).isInstanceOf(Acquired.class);
+        assertThat(tryAcquire(mutex("c", Waiting.NONE), 31_998)).isInstanceOf(Contended.class);
+        assertThat(tryAcquire(mutex("c", Waiting.NONE), 31_999)).isInstanceOf(Acquired.class);
     }
 
     @Test
-    void renewalOfAnExpiredLeaseIsRefusedAlsoWhenNobodySupersededIt() {
+    void renewalOfAnExpiredLeaseIsRefusedEvenIfTheLockIsFree() {
         take("a", 0);
         assertThat(queue.renew(mutex("a", Waiting.NONE), at(30_000))).isEqualTo(new Renewal.NotHeld());
-        assertThat(look(mutex("b", Waiting.NONE), 30_000)).isInstanceOf(Acquired.class);
+        assertThat(tryAcquire(mutex("b", Waiting.NONE), 30_000)).isInstanceOf(Acquired.class);
     }
 
     @Test
-    void attemptThatFindsAnExpiryPromotesTheFirstWaiterAndNotItself() {
+    void attemptThatFindsAnExpiryGrantsTheFirstWaiterAndNotItself() {
         take("a", 0);
         queueUp("b", 20_000);
-        Outcome<LockAttempt> outcome = queue.look(mutex("c", Waiting.NONE), at(30_000));
+        Outcome<LockAttempt> outcome = queue.tryAcquire(mutex("c", Waiting.NONE), at(30_000));
         assertThat(outcome.answer()).isInstanceOf(Contended.class);
         assertThat(outcome.pushes())
                 .containsExactly(new Push("b", new WatchSignal.Granted(2, 1, Duration.ofSeconds(12))));
@@ -123,7 +123,7 @@ class LockQueueTest {
         unwatched.add("b");
         queueUp("b", 0);
         assertThat(queue.release(mutex("a", Waiting.NONE), at(0)).pushes()).isEmpty();
-        assertThat(look(again("b", 2), 10)).isInstanceOf(Acquired.class);
+        assertThat(tryAcquire(again("b", 2), 10)).isInstanceOf(Acquired.class);
     }
 
     @Test
@@ -140,8 +140,8 @@ class LockQueueTest {
     @Test
     void overtakenAttemptGetsAnAnswerButChangesNothing() {
         take("a", 0);
-        look(again("b", 3), 0);
-        assertThat(look(again("b", 2), 10_000)).isInstanceOf(Queued.class);
+        tryAcquire(again("b", 3), 0);
+        assertThat(tryAcquire(again("b", 2), 10_000)).isInstanceOf(Queued.class);
         Outcome<Ownership> outcome = queue.release(mutex("a", Waiting.NONE), at(10_000));
         assertThat(outcome.pushes())
                 .containsExactly(new Push("b", new WatchSignal.Granted(2, 3, Duration.ofSeconds(12))));
@@ -149,27 +149,27 @@ class LockQueueTest {
 
     @Test
     void overtakenAttemptOfAHolderDoesNotExtend() {
-        look(again("a", 2), 0);
-        assertThat(look(again("a", 1), 10_000)).isEqualTo(new Acquired(1, Duration.ofSeconds(20)));
-        assertThat(look(mutex("b", Waiting.NONE), 30_000)).isInstanceOf(Acquired.class);
+        tryAcquire(again("a", 2), 0);
+        assertThat(tryAcquire(again("a", 1), 10_000)).isEqualTo(new Acquired(1, Duration.ofSeconds(20)));
+        assertThat(tryAcquire(mutex("b", Waiting.NONE), 30_000)).isInstanceOf(Acquired.class);
     }
 
     @Test
     void attemptAgainFollowsTheHoldersRestThePlaceAndTheLease() {
         take("a", 0);
-        assertThat(look(mutex("b", Waiting.QUEUE), 0)).as("claim time").isEqualTo(queued(2_000));
-        assertThat(look(mutex("c", Waiting.QUEUE), 0)).as("claim time").isEqualTo(queued(2_000));
-        assertThat(look(mutex("d", Waiting.QUEUE), 0))
+        assertThat(tryAcquire(mutex("b", Waiting.QUEUE), 0)).as("claim time").isEqualTo(queued(2_000));
+        assertThat(tryAcquire(mutex("c", Waiting.QUEUE), 0)).as("claim time").isEqualTo(queued(2_000));
+        assertThat(tryAcquire(mutex("d", Waiting.QUEUE), 0))
                 .as("a third of the lease")
                 .isEqualTo(queued(10_000));
-        assertThat(look(again("b", 2), 14_000)).isEqualTo(queued(2_000));
-        assertThat(look(again("b", 3), 28_500)).isEqualTo(queued(1_510));
+        assertThat(tryAcquire(again("b", 2), 14_000)).isEqualTo(queued(2_000));
+        assertThat(tryAcquire(again("b", 3), 28_500)).isEqualTo(queued(1_510));
     }
 
     @Test
-    void notifiedClaimIsToldOnceAndHasNoPlace() {
+    void notifiedClaimGetsOneSignalAndHasNoPlace() {
         take("a", 0);
-        assertThat(look(mutex("b", Waiting.NOTIFY), 0)).isInstanceOf(Contended.class);
+        assertThat(tryAcquire(mutex("b", Waiting.NOTIFY), 0)).isInstanceOf(Contended.class);
         assertThat(queue.release(mutex("a", Waiting.NONE), at(0)).pushes())
                 .containsExactly(new Push("b", new WatchSignal.Changed()));
         assertThat(queue.isEmpty()).isTrue();
@@ -179,29 +179,29 @@ class LockQueueTest {
     void interestIsBounded() {
         take("a", 0);
         for (int i = 0; i < 1_000; i++) {
-            look(mutex("n" + i, Waiting.NOTIFY), 0);
+            tryAcquire(mutex("n" + i, Waiting.NOTIFY), 0);
         }
         assertThat(queue.contents()).hasSize(257);
     }
 
     @Test
-    void waiterThatStopsWaitingLetsThoseBehindItPass() {
-        look(claim(LockKind.READ, "r1", Waiting.NONE), 0);
-        look(claim(LockKind.WRITE, "w", Waiting.QUEUE), 0);
-        look(claim(LockKind.READ, "r2", Waiting.QUEUE), 0);
+    void waiterThatStopsWaitingLetsTheWaitersBehindItPass() {
+        tryAcquire(claim(LockKind.READ, "r1", Waiting.NONE), 0);
+        tryAcquire(claim(LockKind.WRITE, "w", Waiting.QUEUE), 0);
+        tryAcquire(claim(LockKind.READ, "r2", Waiting.QUEUE), 0);
         LockClaim onlyAttempts = claim(LockKind.WRITE, "w", Waiting.NONE).withAttempt(2);
-        assertThat(queue.look(onlyAttempts, at(0)).pushes())
+        assertThat(queue.tryAcquire(onlyAttempts, at(0)).pushes())
                 .extracting(Push::claimId)
                 .containsExactly("r2");
     }
 
     @Test
     void readersInFrontAreGrantedTogetherUpToTheFirstWriter() {
-        look(claim(LockKind.WRITE, "w1", Waiting.NONE), 0);
-        look(claim(LockKind.READ, "r1", Waiting.QUEUE), 0);
-        look(claim(LockKind.READ, "r2", Waiting.QUEUE), 0);
-        look(claim(LockKind.WRITE, "w2", Waiting.QUEUE), 0);
-        look(claim(LockKind.READ, "r3", Waiting.QUEUE), 0);
+        tryAcquire(claim(LockKind.WRITE, "w1", Waiting.NONE), 0);
+        tryAcquire(claim(LockKind.READ, "r1", Waiting.QUEUE), 0);
+        tryAcquire(claim(LockKind.READ, "r2", Waiting.QUEUE), 0);
+        tryAcquire(claim(LockKind.WRITE, "w2", Waiting.QUEUE), 0);
+        tryAcquire(claim(LockKind.READ, "r3", Waiting.QUEUE), 0);
         assertThat(queue.release(claim(LockKind.WRITE, "w1", Waiting.NONE), at(0))
                         .pushes())
                 .extracting(Push::claimId)
@@ -210,37 +210,37 @@ class LockQueueTest {
 
     @Test
     void semaphoreClaimIsJudgedByItsOwnPermits() {
-        look(permit("a", 2), 0);
-        look(permit("b", 2), 0);
-        assertThat(look(permit("c", 2), 0)).isInstanceOf(Queued.class);
-        assertThat(look(permit("d", 3), 0)).as("behind a living waiter").isInstanceOf(Queued.class);
+        tryAcquire(permit("a", 2), 0);
+        tryAcquire(permit("b", 2), 0);
+        assertThat(tryAcquire(permit("c", 2), 0)).isInstanceOf(Queued.class);
+        assertThat(tryAcquire(permit("d", 3), 0)).as("behind a live waiter").isInstanceOf(Queued.class);
         assertThat(queue.release(permit("a", 2), at(0)).pushes())
                 .extracting(Push::claimId)
                 .containsExactly("c", "d");
     }
 
     @Test
-    void expiredHolderIsNotHeldAlsoWhenNobodySupersededIt() {
+    void expiredHolderIsNotHeldEvenIfTheLockIsFree() {
         take("a", 0);
         assertThat(release("a", 30_000)).isEqualTo(Ownership.NOT_HELD);
         assertThat(queue.isEmpty()).isTrue();
     }
 
     @Test
-    void manyPermitsAreTakenTogetherAndGivenBackTogether() {
-        assertThat(look(permits("a", 3, 5), 0)).isInstanceOf(Acquired.class);
-        assertThat(look(permits("a", 3, 5).withAttempt(2), 0)).isInstanceOf(Acquired.class);
-        assertThat(look(permits("b", 3, 5).withWaiting(Waiting.NONE), 0)).isInstanceOf(Contended.class);
-        assertThat(look(permits("c", 2, 5), 0)).isInstanceOf(Acquired.class);
+    void manyPermitsAreTakenAndReleasedTogether() {
+        assertThat(tryAcquire(permits("a", 3, 5), 0)).isInstanceOf(Acquired.class);
+        assertThat(tryAcquire(permits("a", 3, 5).withAttempt(2), 0)).isInstanceOf(Acquired.class);
+        assertThat(tryAcquire(permits("b", 3, 5).withWaiting(Waiting.NONE), 0)).isInstanceOf(Contended.class);
+        assertThat(tryAcquire(permits("c", 2, 5), 0)).isInstanceOf(Acquired.class);
         assertThat(queue.release(permit("a", 5), at(0)).answer()).isEqualTo(Ownership.HELD);
         assertThat(queue.release(permit("a", 5), at(0)).answer()).isEqualTo(Ownership.NOT_HELD);
-        assertThat(look(permits("d", 4, 5).withWaiting(Waiting.NONE), 0)).isInstanceOf(Contended.class);
-        assertThat(look(permits("d", 3, 5).withAttempt(2), 0)).isInstanceOf(Acquired.class);
+        assertThat(tryAcquire(permits("d", 4, 5).withWaiting(Waiting.NONE), 0)).isInstanceOf(Contended.class);
+        assertThat(tryAcquire(permits("d", 3, 5).withAttempt(2), 0)).isInstanceOf(Acquired.class);
     }
 
     @Test
     void permitsThatGetFreeAreServedFromTheHeadUntilOneDoesNotFit() {
-        look(permits("a", 4, 4), 0);
+        tryAcquire(permits("a", 4, 4), 0);
         queueUp(permits("b", 1, 4), 0);
         queueUp(permits("c", 2, 4), 0);
         queueUp(permits("d", 2, 4), 0);
@@ -251,31 +251,32 @@ class LockQueueTest {
     }
 
     @Test
-    void permitsOfThoseThatExpireOneByOneAddUp() {
-        look(permits("a", 1, 3), 0);
-        look(permits("b", 2, 3), 10_000);
+    void permitsOfHoldersThatExpireOneByOneAddUp() {
+        tryAcquire(permits("a", 1, 3), 0);
+        tryAcquire(permits("b", 2, 3), 10_000);
         queueUp(permits("c", 3, 3), 16_000);
-        assertThat(look(permits("c", 3, 3).withAttempt(2), 30_000)).isInstanceOf(Queued.class);
-        assertThat(look(permits("c", 3, 3).withAttempt(3), 40_000)).isInstanceOf(Acquired.class);
-        assertThat(look(permit("d", 3).withWaiting(Waiting.NONE), 40_000)).isInstanceOf(Contended.class);
+        assertThat(tryAcquire(permits("c", 3, 3).withAttempt(2), 30_000)).isInstanceOf(Queued.class);
+        assertThat(tryAcquire(permits("c", 3, 3).withAttempt(3), 40_000)).isInstanceOf(Acquired.class);
+        assertThat(tryAcquire(permit("d", 3).withWaiting(Waiting.NONE), 40_000)).isInstanceOf(Contended.class);
     }
 
     @Test
-    void asManyPermitsAsThereAreNumbersDoNotOverflow() {
+    void theLargestNumberOfPermitsDoesNotOverflow() {
         int all = Integer.MAX_VALUE;
-        look(permits("a", all, all), 0);
-        assertThat(look(permits("b", all, all).withWaiting(Waiting.NONE), 0)).isInstanceOf(Contended.class);
+        tryAcquire(permits("a", all, all), 0);
+        assertThat(tryAcquire(permits("b", all, all).withWaiting(Waiting.NONE), 0))
+                .isInstanceOf(Contended.class);
         var unused = queue.release(permit("a", all), at(0));
-        assertThat(look(permits("b", all, all).withAttempt(2), 0)).isInstanceOf(Acquired.class);
+        assertThat(tryAcquire(permits("b", all, all).withAttempt(2), 0)).isInstanceOf(Acquired.class);
     }
 
     @Test
     void floorRaisesAHeldTokenAndAllLaterOnes() {
         take("a", 0);
-        assertThat(look(again("a", 2).withTokenFloor(100), 0)).isEqualTo(new Acquired(100, LEASE));
-        assertThat(look(again("a", 3).withTokenFloor(7), 0)).isEqualTo(new Acquired(100, LEASE));
+        assertThat(tryAcquire(again("a", 2).withTokenFloor(100), 0)).isEqualTo(new Acquired(100, LEASE));
+        assertThat(tryAcquire(again("a", 3).withTokenFloor(7), 0)).isEqualTo(new Acquired(100, LEASE));
         release("a", 0);
-        assertThat(look(mutex("b", Waiting.NONE), 0)).isEqualTo(new Acquired(101, LEASE));
+        assertThat(tryAcquire(mutex("b", Waiting.NONE), 0)).isEqualTo(new Acquired(101, LEASE));
     }
 
     @Test
@@ -287,20 +288,20 @@ class LockQueueTest {
     }
 
     @CanIgnoreReturnValue
-    private LockAttempt look(LockClaim claim, long millis) {
-        return queue.look(claim, at(millis)).answer();
+    private LockAttempt tryAcquire(LockClaim claim, long millis) {
+        return queue.tryAcquire(claim, at(millis)).answer();
     }
 
     private void take(String id, long millis) {
-        assertThat(look(mutex(id, Waiting.NONE), millis)).isInstanceOf(Acquired.class);
+        assertThat(tryAcquire(mutex(id, Waiting.NONE), millis)).isInstanceOf(Acquired.class);
     }
 
     private void queueUp(String id, long millis) {
-        assertThat(look(mutex(id, Waiting.QUEUE), millis)).isInstanceOf(Queued.class);
+        assertThat(tryAcquire(mutex(id, Waiting.QUEUE), millis)).isInstanceOf(Queued.class);
     }
 
     private void queueUp(LockClaim claim, long millis) {
-        assertThat(look(claim, millis)).isInstanceOf(Queued.class);
+        assertThat(tryAcquire(claim, millis)).isInstanceOf(Queued.class);
     }
 
     @CanIgnoreReturnValue

@@ -30,27 +30,27 @@ class LockTableTest {
     private final LockTable table = new LockTable(id -> true, 0);
 
     @Test
-    void attemptThatComesAfterItsReleaseTakesNothing() {
+    void attemptThatArrivesAfterItsReleaseTakesNothing() {
         LockClaim withdrawn = claim("stock", "a", Waiting.QUEUE);
         assertThat(table.release(withdrawn, 0).answer()).isEqualTo(Ownership.NOT_HELD);
-        assertThat(table.look(withdrawn, 1).answer()).isInstanceOf(Contended.class);
+        assertThat(table.tryAcquire(withdrawn, 1).answer()).isInstanceOf(Contended.class);
         assertThat(table.contents(1)).isEmpty();
     }
 
     @Test
     void claimWhoseAttemptsAreAllAnsweredLeavesNoTombstone() {
         LockClaim answered = claim("stock", "a", Waiting.NONE);
-        assertThat(table.look(answered, 0).answer()).isInstanceOf(Acquired.class);
+        assertThat(table.tryAcquire(answered, 0).answer()).isInstanceOf(Acquired.class);
         assertThat(table.release(answered, 0).answer()).isEqualTo(Ownership.HELD);
         assertThat(table.tombstones(0)).isZero();
     }
 
     @Test
-    void claimWithAnAttemptStillUnderWayLeavesOne() {
+    void claimWithAnAttemptUnderWayLeavesATombstone() {
         LockClaim claim = claim("stock", "a", Waiting.NONE);
-        assertThat(table.look(claim, 0).answer()).isInstanceOf(Acquired.class);
+        assertThat(table.tryAcquire(claim, 0).answer()).isInstanceOf(Acquired.class);
         assertThat(table.release(claim.withAttempt(2), 0).answer()).isEqualTo(Ownership.HELD);
-        assertThat(table.look(claim.withAttempt(2), 1).answer()).isInstanceOf(Contended.class);
+        assertThat(table.tryAcquire(claim.withAttempt(2), 1).answer()).isInstanceOf(Contended.class);
     }
 
     @Test
@@ -61,9 +61,10 @@ class LockTableTest {
     }
 
     @Test
-    void expiredLocksAreSweptAwayByRequestsForOthers() {
+    void expiredLocksAreRemovedByRequestsForOtherLocks() {
         for (int i = 0; i < 100; i++) {
-            assertThat(table.look(claim("lock " + i, "a" + i, Waiting.NONE), 0).answer())
+            assertThat(table.tryAcquire(claim("lock " + i, "a" + i, Waiting.NONE), 0)
+                            .answer())
                     .isInstanceOf(Acquired.class);
         }
         assertThat(table.contents(0)).hasSize(100);
@@ -81,22 +82,23 @@ class LockTableTest {
     }
 
     private LockAttempt take(LockKind kind, String id) {
-        return table.look(LockClaim.first(LockKey.of(kind, "stock"), id, LEASE, Waiting.NONE), 0)
+        return table.tryAcquire(LockClaim.first(LockKey.of(kind, "stock"), id, LEASE, Waiting.NONE), 0)
                 .answer();
     }
 
     @Test
     void tokensRiseOverAllNames() {
-        assertThat(table.look(claim("x", "a", Waiting.NONE), 0).answer()).isEqualTo(new Acquired(1, LEASE));
-        assertThat(table.look(claim("y", "b", Waiting.NONE), 0).answer()).isEqualTo(new Acquired(2, LEASE));
-        assertThat(table.look(claim("x", "c", Waiting.NONE), LEASE.toNanos()).answer())
+        assertThat(table.tryAcquire(claim("x", "a", Waiting.NONE), 0).answer()).isEqualTo(new Acquired(1, LEASE));
+        assertThat(table.tryAcquire(claim("y", "b", Waiting.NONE), 0).answer()).isEqualTo(new Acquired(2, LEASE));
+        assertThat(table.tryAcquire(claim("x", "c", Waiting.NONE), LEASE.toNanos())
+                        .answer())
                 .isEqualTo(new Acquired(3, LEASE));
     }
 
-    /** Clients that believe what they are told must never be two, whatever the order of requests, and tokens must rise. */
+    /** Never two clients believe that they hold the lock, whatever the order of requests, and tokens rise. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void twoNeverBelieveToHoldInRandomHistories(long seed) {
+    void randomHistoriesNeverHaveTwoOwners(long seed) {
         Random random = new Random(seed);
         Map<String, Long> validUntil = new HashMap<>();
         Map<String, Long> attemptedAt = new HashMap<>();
@@ -111,7 +113,7 @@ class LockTableTest {
             Iterable<Push> pushes;
             if (random.nextInt(4) > 0) {
                 attemptedAt.put(id, now);
-                Outcome<LockAttempt> outcome = table.look(claim, now);
+                Outcome<LockAttempt> outcome = table.tryAcquire(claim, now);
                 pushes = outcome.pushes();
                 if (outcome.answer() instanceof Acquired acquired) {
                     validUntil.put(id, now + acquired.lease().toNanos());

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class AcquireStateRandomTest {
 
     private static final int HISTORIES = 2_000 * Integer.getInteger("holdfast.cases", 1);
-    private static final List<Mode> MODES = List.of(Mode.TRY, Mode.ONE_LOOK, Mode.WAIT);
+    private static final List<Mode> MODES = List.of(Mode.TRY, Mode.ONE_ATTEMPT, Mode.WAIT);
 
     @Test
     void noHistoryBreaksAPromise() {
@@ -35,7 +35,7 @@ class AcquireStateRandomTest {
         }
     }
 
-    /** One acquisition with what the test knows of it. */
+    /** One acquisition, with the state that the test expects. */
     private static final class History {
 
         private final Random random;
@@ -145,7 +145,7 @@ class AcquireStateRandomTest {
             take(event, step);
         }
 
-        /** It rests no longer than the last answer took. */
+        /** The acquisition rests no longer than the last answer took. */
         private void attemptsOrRests(String why, Step step) {
             if (step.action() instanceof Pause rest) {
                 assertThat(restUntil - rest.untilNanos()).as(why).isNotNegative();
@@ -184,7 +184,7 @@ class AcquireStateRandomTest {
             over = true;
         }
 
-        /** What holds after every step. */
+        /** Checks the invariants after every step. */
         private void take(String event, Step step) {
             AcquireAction action = step.action();
             log.append(
@@ -212,7 +212,7 @@ class AcquireStateRandomTest {
                 over = true;
             } else if (!(action instanceof AcquireAction.None)) {
                 assertThat(over && !(action instanceof AcquireAction.Withdraw))
-                        .as("told twice")
+                        .as("signalled twice")
                         .isFalse();
                 over = true;
             }

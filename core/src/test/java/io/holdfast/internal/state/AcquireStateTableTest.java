@@ -101,13 +101,13 @@ class AcquireStateTableTest {
     }
 
     private static AcquireState in(Phase phase) {
-        AcquireState looking = Acquiring.started(Mode.WAIT);
+        AcquireState attempting = Acquiring.started(Mode.WAIT);
         AcquireState state = switch (phase) {
-            case ATTEMPTING -> looking;
+            case ATTEMPTING -> attempting;
             case PAUSING ->
-                looking.answered(1, Acquiring.queued(10_000), NOW, 0).state();
-            case LEAVING -> looking.left().state();
-            case ENDED -> looking.answered(1, Acquiring.acquired(), NOW, 0).state();
+                attempting.answered(1, Acquiring.queued(10_000), NOW, 0).state();
+            case LEAVING -> attempting.left().state();
+            case ENDED -> attempting.answered(1, Acquiring.acquired(), NOW, 0).state();
         };
         assertThat(state.phase()).isEqualTo(phase);
         return state;

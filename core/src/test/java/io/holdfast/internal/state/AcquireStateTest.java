@@ -74,7 +74,7 @@ class AcquireStateTest {
     }
 
     @Test
-    void aGrantThatNamesAnAttemptBeforeAnAnsweredOneIsNotBelieved() {
+    void aGrantThatNamesAnAttemptBeforeAnAnsweredOneIsIgnored() {
         AcquireState state = Acquiring.started(Mode.WAIT)
                 .answered(1, Acquiring.queued(100), Acquiring.millis(10), 0)
                 .state()
@@ -89,7 +89,7 @@ class AcquireStateTest {
     }
 
     @Test
-    void aPushedGrantIsMadeAWholeOneWhereThatIsWanted() {
+    void aPushedGrantBecomesAWholeLeaseWhereThePlanNeedsIt() {
         AcquireState state = AcquireState.start(Acquiring.wholeLeasePlan(), true, 0)
                 .state()
                 .answered(1, Acquiring.queued(100), Acquiring.millis(10), 0)
@@ -104,7 +104,7 @@ class AcquireStateTest {
     }
 
     @Test
-    void aLossToldBeforeTheGrantIsAnsweredPutsThatGrantInDoubt() {
+    void aLossSignalledBeforeTheAnswerPutsTheGrantInDoubt() {
         Step granted = Acquiring.started(Mode.WAIT).lost(NOW).state().answered(1, Acquiring.acquired(), NOW, 0);
 
         assertThat(granted.action())
@@ -114,16 +114,16 @@ class AcquireStateTest {
     }
 
     @Test
-    void aLossToldBeforeAPushPutsThatGrantInDoubt() {
-        AcquireState told = Acquiring.started(Mode.WAIT).lost(NOW).state();
+    void aLossSignalledBeforeAPushPutsTheGrantInDoubt() {
+        AcquireState lost = Acquiring.started(Mode.WAIT).lost(NOW).state();
 
-        Grant pushed = delivered(told.granted(Acquiring.granted(1, 2_000), NOW));
+        Grant pushed = delivered(lost.granted(Acquiring.granted(1, 2_000), NOW));
 
         assertThat(pushed.standing()).isEqualTo(Grant.Standing.DOUBTED);
     }
 
     @Test
-    void aLossToldBeforeTheAttemptWasSentPutsNoGrantInDoubt() {
+    void aLossSignalledBeforeTheAttemptWasSentPutsNoGrantInDoubt() {
         AcquireState attemptingAgain = Acquiring.started(Mode.WAIT)
                 .lost(NOW)
                 .state()
@@ -139,13 +139,13 @@ class AcquireStateTest {
     @ParameterizedTest
     @CsvSource({"armed", "changed", "lost", "disarmed", "granted late"})
     void aSignalDuringAnAttemptLeadsToAnotherAttemptAsSoonAsItIsAnswered(String signal) {
-        AcquireState looking = Acquiring.started(Mode.WAIT);
+        AcquireState attempting = Acquiring.started(Mode.WAIT);
         AcquireState signalled = switch (signal) {
-            case "armed" -> looking.armed(NOW).state();
-            case "changed" -> looking.changed(NOW).state();
-            case "lost" -> looking.lost(NOW).state();
-            case "disarmed" -> looking.disarmed(NOW).state();
-            default -> looking.granted(Acquiring.granted(9, 10), NOW).state();
+            case "armed" -> attempting.armed(NOW).state();
+            case "changed" -> attempting.changed(NOW).state();
+            case "lost" -> attempting.lost(NOW).state();
+            case "disarmed" -> attempting.disarmed(NOW).state();
+            default -> attempting.granted(Acquiring.granted(9, 10), NOW).state();
         };
 
         Step answered = signalled.answered(1, Acquiring.queued(10_000), NOW, 0);
@@ -189,7 +189,7 @@ class AcquireStateTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"TRY, NotAvailable", "ONE_LOOK, TimedOut"})
+    @CsvSource({"TRY, NotAvailable", "ONE_ATTEMPT, TimedOut"})
     void oneAttemptIsAll(Mode mode, String end) {
         Step step = Acquiring.started(mode).answered(1, Acquiring.contended(10), NOW, 0);
 
@@ -201,8 +201,8 @@ class AcquireStateTest {
     @CsvSource({
         "TRY, true, Failed",
         "TRY, false, Failed",
-        "ONE_LOOK, true, TimedOut+withdraw",
-        "ONE_LOOK, false, Failed",
+        "ONE_ATTEMPT, true, TimedOut+withdraw",
+        "ONE_ATTEMPT, false, Failed",
     })
     void oneAttemptThatFailsEndsWithAWithdrawal(Mode mode, boolean isTransient, String end) {
         Step step = Acquiring.started(mode).attemptFailed(1, Acquiring.failure(isTransient), NOW, 0);
@@ -259,7 +259,7 @@ class AcquireStateTest {
     }
 
     @Test
-    void aFailureThatTellsForHowLongIsWaitedForThatLongAndIsNotCountedAsOneOfTheRow() {
+    void aFailureWithRetryAfterDelaysTheNextAttemptAndIsNotCounted() {
         AcquireState state = Acquiring.started(Mode.WAIT)
                 .attemptFailed(1, Acquiring.failure(true), Acquiring.millis(20_000), 0)
                 .state()
@@ -276,9 +276,9 @@ class AcquireStateTest {
         assertThat(again.state().isAnswered()).isFalse();
     }
 
-    /** {@link System#nanoTime} may be. */
+    /** The clock may be below zero, as {@link System#nanoTime} may be. */
     @Test
-    void aSignalIsHeededAtOnceAlsoWhenTheClockIsBelowZero() {
+    void aSignalCausesAnAttemptAtOnceEvenIfTheClockIsBelowZero() {
         long now = -Acquiring.millis(1_000_000);
         AcquireState waits = AcquireState.start(Acquiring.plan(Mode.WAIT, false), true, now)
                 .state()
@@ -289,7 +289,7 @@ class AcquireStateTest {
     }
 
     @Test
-    void noStoreIsBelievedThatItRefusesForYears() {
+    void aRetryAfterOfYearsIsBounded() {
         Step step = Acquiring.started(Mode.WAIT).attemptFailed(1, Acquiring.notYet(Long.MAX_VALUE), 0, 0);
 
         assertThat(step.action()).isEqualTo(new AcquireAction.Pause(Acquiring.millis(86_400_020)));
@@ -297,7 +297,7 @@ class AcquireStateTest {
 
     @ParameterizedTest
     @EnumSource(Mode.class)
-    void aGrantThatComesTooLateIsTriedAgainSoonAlsoByOneThatDoesNotWait(Mode mode) {
+    void aLateGrantIsTriedAgainSoonEvenWithoutWaiting(Mode mode) {
         long late = Acquiring.millis(Acquiring.LEASE_MILLIS + 300);
 
         Step first = Acquiring.started(mode).answered(1, Acquiring.acquired(), late, 0);
@@ -310,8 +310,8 @@ class AcquireStateTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"TRY, Failed", "ONE_LOOK, TimedOut+withdraw"})
-    void oneAttemptDoesNotWaitForAStoreThatMayNotGrantYet(Mode mode, String end) {
+    @CsvSource({"TRY, Failed", "ONE_ATTEMPT, TimedOut+withdraw"})
+    void oneAttemptDoesNotWaitForTheQuarantine(Mode mode, String end) {
         assertThat(Acquiring.action(Acquiring.started(mode).attemptFailed(1, Acquiring.notYet(90_000), NOW, 0)))
                 .isEqualTo(end);
     }
@@ -330,18 +330,18 @@ class AcquireStateTest {
             last = AcquireState.start(Acquiring.plan(Mode.WAIT, limited), true, 0);
         }
 
-        /** The attempt in flight fails then; if none is, one is sent just before. */
+        /** Fails the attempt in flight at that time; if none is in flight, one is sent just before. */
         void attemptUntil(long millis) {
-            AcquireState looking = looking(millis);
-            last = looking.attemptFailed(looking.attempt(), Acquiring.failure(true), Acquiring.millis(millis), 0);
+            AcquireState attempting = attempting(millis);
+            last = attempting.attemptFailed(attempting.attempt(), Acquiring.failure(true), Acquiring.millis(millis), 0);
         }
 
         void answerAt(long millis) {
-            AcquireState looking = looking(millis);
-            last = looking.answered(looking.attempt(), Acquiring.queued(10), Acquiring.millis(millis), 0);
+            AcquireState attempting = attempting(millis);
+            last = attempting.answered(attempting.attempt(), Acquiring.queued(10), Acquiring.millis(millis), 0);
         }
 
-        private AcquireState looking(long millis) {
+        private AcquireState attempting(long millis) {
             AcquireState state = last.state();
             return state.phase() == Phase.PAUSING
                     ? state.pauseOver(Acquiring.millis(millis)).state()

@@ -8,7 +8,7 @@ import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
 
-/** What the tests of acquisitions share. Times are milliseconds after an origin of nanoseconds. */
+/** Shared by the tests of acquisitions. Times are milliseconds after an origin of nanoseconds. */
 final class Acquiring {
 
     static final long LEASE_MILLIS = 30_000;
@@ -57,7 +57,7 @@ final class Acquiring {
         return LockBackendException.notYet("stock/42", "on purpose", Duration.ofMillis(millis));
     }
 
-    /** The action's name, with what matters of it. */
+    /** Returns the name of the action with its important fields. */
     static String action(Step step) {
         AcquireAction action = step.action();
         if (action instanceof AcquireAction.TimedOut over) {

@@ -53,7 +53,7 @@ class CandidateStateTest {
     }
 
     @Test
-    void aStoreThatIsAwayIsAskedAgainAndBlamedOnceInARow() {
+    void anUnreachableBackEndIsTriedAgainAndReportedOnceInARow() {
         StandAgain first = again(state.ended(NAME, STANDING, failure(true), 0));
         StandAgain second = again(first.next().ended(NAME, STANDING, failure(true), 0));
         assertThat(first.storeFailed()).isTrue();
@@ -66,7 +66,7 @@ class CandidateStateTest {
     }
 
     @Test
-    void aStoreThatAnsweredForAWhileIsBlamedAgainWhenItIsAwayOnceMore() {
+    void aBackEndThatAnsweredMeanwhileIsReportedAgain() {
         CandidateState away =
                 again(state.ended(NAME, STANDING, failure(true), 0)).next();
         Candidacy whole = new Candidacy(0, 10 * LEASE, false);

@@ -30,7 +30,7 @@ class LeaseStateRandomTest {
         }
     }
 
-    /** One lease with what the test knows of it. */
+    /** One lease, with the state that the test expects. */
     private static final class History {
 
         private final Random random;
@@ -139,7 +139,7 @@ class LeaseStateRandomTest {
             releaseAsked = true;
         }
 
-        /** What holds after every step. */
+        /** Checks the invariants after every step. */
         private void take(String event, Step step) {
             LeaseState next = step.state();
             log.append("%d %s: %s, %s%n".formatted(now, event, step.action(), next));
@@ -176,16 +176,16 @@ class LeaseStateRandomTest {
             }
             if (next.phase() == Phase.HELD) {
                 assertThat(next.validUntilNanos() - next.wakeAtNanos())
-                        .as("woken after the deadline")
+                        .as("tick after the deadline")
                         .isNotNegative();
             }
         }
 
-        /** The engine ticks a lease that it finds over, so that a late answer meets a lost one. */
+        /** The engine ticks a lease that has ended, so that a late answer arrives at a lost lease. */
         private void staysInvalid(LeaseState next) {
             boolean valid = next.isValid(now);
             assertThat(valid && next.validUntilNanos() - now <= 0).isFalse();
-            assertThat(valid && wasInvalid).as("came back to life").isFalse();
+            assertThat(valid && wasInvalid).as("valid again").isFalse();
             wasInvalid |= !valid || next.validUntilNanos() - now <= 0;
         }
     }

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Every phase with every event. The lease of 30 s is granted at 0, renewed at about 10 s, and over at 29.698 s. */
+/** Every phase with every event. The lease of 30 s is granted at 0, renewed at about 10 s, and ends at 29.698 s. */
 class LeaseStateTableTest {
 
     private static final long LEASE = 30_000_000_000L;
@@ -50,7 +50,7 @@ class LeaseStateTableTest {
             "downgrade failed late",
             "downgrade cancelled");
 
-    /** Of a lease that waits for the end of its last renewal. */
+    /** A lease that waits for the end of its last renewal. */
     private static final List<String> EXPORTING = List.of(
             "renewed",
             "renewed late",
@@ -62,7 +62,7 @@ class LeaseStateTableTest {
             "closed",
             "export cancelled");
 
-    /** Of a lease that becomes one of a reader when its last renewal has ended. */
+    /** A lease that becomes a read lease when its last renewal has ended. */
     private static final List<String> STOPPING = List.of(
             "tick at deadline",
             "renewed",
@@ -75,7 +75,7 @@ class LeaseStateTableTest {
             "closed",
             "downgrade cancelled");
 
-    /** Of one for which the store was asked. */
+    /** A lease whose downgrade was sent to the back end. */
     private static final List<String> DOWNGRADING = List.of(
             "tick at deadline",
             "denied",
@@ -163,7 +163,7 @@ class LeaseStateTableTest {
 
     @ParameterizedTest
     @EnumSource(value = Phase.class, names = "HELD", mode = EnumSource.Mode.EXCLUDE)
-    void whatIsNotInTheTableChangesNothing(Phase phase) {
+    void eventsOutsideTheTableChangeNothing(Phase phase) {
         LeaseState state = in(phase);
         for (String event : EVENTS) {
             if (phase == Phase.RELEASING && (event.startsWith("answered") || event.equals("given up"))) {
@@ -181,7 +181,7 @@ class LeaseStateTableTest {
     }
 
     @Test
-    void downgradeThatFailedIsAskedForAgain() {
+    void failedDowngradeIsSentAgain() {
         LeaseState failed = in(Phase.DOWNGRADING).downgradeFailed(DUE).state();
         assertThat(failed.wakeAtNanos()).isBetween(DUE + 1, DUE + EARLY);
         assertThat(failed.tick(failed.wakeAtNanos() - 1).action()).isEqualTo(LeaseAction.NONE);
@@ -192,7 +192,7 @@ class LeaseStateTableTest {
     }
 
     @Test
-    void answerWhoseLeaseIsOverIsAskedForAgain() {
+    void downgradeWithAnEndedLeaseIsSentAgain() {
         Step late = in(Phase.DOWNGRADING).downgraded(EARLY, EARLY, DUE);
         assertThat(late.state().phase()).isEqualTo(Phase.DOWNGRADING);
         assertThat(late.state().wakeAtNanos()).isBetween(DUE + 1, DUE + EARLY);

@@ -40,7 +40,7 @@ class LeaseStateTest {
     }
 
     @Test
-    void aRenewalThatPromisesLessShortensTheLease() {
+    void aRenewalWithAShorterLeaseShortensTheLease() {
         LeaseState state = granted(RENEWED)
                 .renewed(10_000 * MILLI, 1_000 * MILLI, true, 10_001 * MILLI)
                 .state();
@@ -61,7 +61,7 @@ class LeaseStateTest {
     }
 
     @Test
-    void anEndByTheLongestHoldTimeIsToldFromOneByTheDeadline() {
+    void anEndByTheLongestHoldTimeDiffersFromOneByTheDeadline() {
         LeaseTerms bounded = new LeaseTerms(true, true, 20_000 * MILLI, 0);
 
         assertThat(granted(bounded).tick(20_000 * MILLI).state().reachedLongestHold())
@@ -72,7 +72,7 @@ class LeaseStateTest {
     }
 
     @Test
-    void anAnswerThatPromisesNothingIsNotTheLongestHoldTime() {
+    void anAnswerWithAZeroLeaseIsNotTheLongestHoldTime() {
         LeaseState held = granted(new LeaseTerms(true, true, 20_000 * MILLI, 0));
 
         LeaseState lost =

@@ -37,7 +37,7 @@ class MultiAcquireStateTest {
     }
 
     @Test
-    void oneThatIsMissingIsWaitedForAndWhatIsBehindItIsReleased() {
+    void theFirstMissingMemberIsWaitedForAndLaterMembersAreReleased() {
         Step step = MultiAcquireState.start(4, true).state().granted(3);
         step = step.state().refused(1);
         step = step.state().granted(0);
@@ -65,7 +65,7 @@ class MultiAcquireStateTest {
     }
 
     @Test
-    void aTryThatFailsBeforeAWaitIsLeftToTheWait() {
+    void aFailedTryBeforeAWaitIsIgnored() {
         Step step = MultiAcquireState.start(2, true)
                 .state()
                 .failed(0, broken)
@@ -76,7 +76,7 @@ class MultiAcquireStateTest {
     }
 
     @Test
-    void theLossOfOneEndsIt() {
+    void theLossOfAMemberEndsTheAcquisition() {
         Step step = MultiAcquireState.start(3, true).state().granted(0).state().granted(1);
         step = step.state().lost(0);
         assertThat(step.actions()).containsExactly(new Withdraw(0b100), new Release(0b10), new FailLost(0));
@@ -86,7 +86,7 @@ class MultiAcquireStateTest {
     }
 
     @Test
-    void theTimeThatIsOverEndsATryAndLeavesAWaitToItsOwnLimit() {
+    void theTimeLimitEndsATryAndLeavesAWaitToItsOwnLimit() {
         Step step = MultiAcquireState.start(3, true).state().granted(0);
         assertThat(step.state().timedOut().actions())
                 .containsExactly(new Withdraw(0b110), new Release(0b1), new FailTimedOut(1));
@@ -96,22 +96,25 @@ class MultiAcquireStateTest {
     }
 
     @Test
-    void theLossOfOneThatWasReleasedIsNone() {
+    void theLossOfAReleasedMemberIsIgnored() {
         Step step = MultiAcquireState.start(2, true).state().granted(1).state().refused(0);
         assertThat(step.state().lost(1).actions()).isEmpty();
     }
 
     @ParameterizedTest
     @ValueSource(ints = {0, 65})
-    void refusesAnotherCount(int count) {
+    void aCountOutOfRangeIsRefused(int count) {
         assertThatThrownBy(() -> MultiAcquireState.start(count, true))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("1 to 64 locks, not " + count);
     }
 
-    /** Answers, losses and leaving by chance: it waits in order, asks for what it does not have, and keeps nothing. */
+    /**
+     * Random answers, losses and cancellations: the acquisition waits in order, requests only members that it does not
+     * hold, and keeps none at its end.
+     */
     @RepeatedTest(500)
-    void keepsTheOrderAndNothingElse(RepetitionInfo repetition) {
+    void membersAreKeptInTheCanonicalOrder(RepetitionInfo repetition) {
         Random random = new Random(repetition.getCurrentRepetition());
         int count = 1 + random.nextInt(random.nextInt(10) == 0 ? 64 : 6);
         Model model = new Model(random.nextBoolean());
@@ -129,7 +132,7 @@ class MultiAcquireStateTest {
         assertThat(model.isDelivered ? 0 : model.held).isZero();
     }
 
-    /** What the members' acquisitions and leases are, by the actions. */
+    /** The acquisitions and leases of the members, according to the actions. */
     private final class Model {
 
         private final boolean waits;

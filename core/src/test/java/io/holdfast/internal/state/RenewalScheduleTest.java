@@ -49,7 +49,7 @@ class RenewalScheduleTest {
     }
 
     @Test
-    void aRetryComesAfterATenthOfWhatIsLeftWithinBounds() {
+    void aRetryComesAfterATenthOfTheRemainingTimeWithinBounds() {
         assertThat(RenewalSchedule.retry(0, 5_000 * MILLI)).isEqualTo(500 * MILLI);
         assertThat(RenewalSchedule.retry(0, 60_000 * MILLI)).isEqualTo(1_000 * MILLI);
         assertThat(RenewalSchedule.retry(0, 1)).isEqualTo(10 * MILLI);

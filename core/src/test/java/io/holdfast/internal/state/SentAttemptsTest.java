@@ -8,35 +8,34 @@ class SentAttemptsTest {
 
     @Test
     void itKnowsTheAttemptThatWasAnsweredLastAndAllAfterIt() {
-        SentAttempts looks =
-                SentAttempts.first(10).plus(20).plus(30).answered(2).plus(40);
+        SentAttempts sent = SentAttempts.first(10).plus(20).plus(30).answered(2).plus(40);
 
-        assertThat(looks.knows(1)).isFalse();
-        assertThat(looks.sentAt(2)).isEqualTo(20);
-        assertThat(looks.sentAt(3)).isEqualTo(30);
-        assertThat(looks.sentAt(4)).isEqualTo(40);
-        assertThat(looks.knows(5)).isFalse();
+        assertThat(sent.knows(1)).isFalse();
+        assertThat(sent.sentAt(2)).isEqualTo(20);
+        assertThat(sent.sentAt(3)).isEqualTo(30);
+        assertThat(sent.sentAt(4)).isEqualTo(40);
+        assertThat(sent.knows(5)).isFalse();
     }
 
     @Test
-    void itForgetsTheOldestOfManyThatWereNotAnswered() {
-        SentAttempts looks = SentAttempts.first(1);
+    void itForgetsTheOldestOfManyUnansweredAttempts() {
+        SentAttempts sent = SentAttempts.first(1);
         for (int attempt = 2; attempt <= 1_000; attempt++) {
-            looks = looks.plus(attempt);
+            sent = sent.plus(attempt);
         }
 
-        assertThat(looks.knows(984)).isFalse();
+        assertThat(sent.knows(984)).isFalse();
         for (int attempt = 985; attempt <= 1_000; attempt++) {
-            assertThat(looks.knows(attempt)).isTrue();
-            assertThat(looks.sentAt(attempt)).isEqualTo(attempt);
+            assertThat(sent.knows(attempt)).isTrue();
+            assertThat(sent.sentAt(attempt)).isEqualTo(attempt);
         }
     }
 
     @Test
     void anAnswerToAForgottenAttemptForgetsNothingMore() {
-        SentAttempts looks = SentAttempts.first(10).plus(20).answered(2);
+        SentAttempts sent = SentAttempts.first(10).plus(20).answered(2);
 
-        assertThat(looks.answered(1).sentAt(2)).isEqualTo(20);
+        assertThat(sent.answered(1).sentAt(2)).isEqualTo(20);
     }
 
     @Test

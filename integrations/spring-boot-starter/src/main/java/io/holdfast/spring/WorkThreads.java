@@ -95,11 +95,14 @@ final class WorkThreads {
      * Takes no more tasks. Those that wait still run, since a caller may be blocked until it hears its result: on one thread more if all are blocked. None is
      * interrupted.
      */
-    void end() {
+    synchronized void end() {
+        threads.shutdown(); // first: a task that comes now is refused, or is seen to wait
         if (!waiting.isEmpty()) {
-            addThread();
+            int more = threads.getPoolSize() + 1;
+            threads.setMaximumPoolSize(Math.max(more, threads.getMaximumPoolSize()));
+            // Also after its end, the pool makes threads up to its core for tasks that wait.
+            threads.setCorePoolSize(more);
         }
-        threads.shutdown();
     }
 
     int size() {
@@ -120,11 +123,17 @@ final class WorkThreads {
     }
 
     private void wait(Runnable task) {
-        if (threads.isShutdown()) {
-            throw new RejectedExecutionException("the threads for work under locks have ended");
+        if (task instanceof Start) {
+            return; // another caller took the place of the new thread at this moment
         }
-        waiting.append(task);
-        watch();
+        if (!threads.isShutdown()) {
+            waiting.append(task);
+            if (!threads.isShutdown() || !waiting.remove(task)) { // looked at after end() could see it wait
+                watch();
+                return;
+            }
+        }
+        throw new RejectedExecutionException("the threads for work under locks have ended");
     }
 
     private void watch() {
@@ -142,30 +151,34 @@ final class WorkThreads {
         }
     }
 
-    private void look(long endedBefore) {
-        if (waiting.isEmpty() || threads.isShutdown()) {
+    private synchronized void look(long endedBefore) {
+        if (threads.isShutdown()) {
+            return; // there is a thread more already
+        }
+        if (waiting.isEmpty()) {
             threads.setMaximumPoolSize(most);
             isWatched.set(false);
-            if (!waiting.isEmpty() && !threads.isShutdown()) {
+            if (!waiting.isEmpty()) {
                 watch(); // it came in between
             }
             return;
         }
-        if (ended.get() == endedBefore) {
+        boolean isStuck = ended.get() == endedBefore;
+        attemptAgain(); // first: the machine may have no thread left, now
+        if (isStuck) {
             addThread();
         }
-        attemptAgain();
     }
 
     private void addThread() {
-        int before = threads.getMaximumPoolSize();
-        if (before == most) {
+        if (threads.getMaximumPoolSize() == most) {
             LOG.warn(
                     "all {} threads for work under locks are blocked, and {} tasks wait: one thread more is made each second. Leases are renewed all the same. See holdfast.deliver-threads",
                     most,
                     waiting.size());
         }
-        threads.setMaximumPoolSize(before + 1);
+        // Those that were made beyond the bound may be blocked still, although the bound is what it was.
+        threads.setMaximumPoolSize(Math.max(most, threads.getPoolSize()) + 1);
         threads.execute(new Start());
     }
 }

@@ -135,6 +135,38 @@ class WorkThreadsTest {
         assertThat(threads.size()).isLessThanOrEqualTo(2);
     }
 
+    /** The bound is what it was, and threads beyond it are blocked still. */
+    @Test
+    void oneThreadMoreIsMadeWithinASecondAlthoughMoreThanTheBoundAreBlocked() {
+        await(block(2));
+        CountDownLatch beyond = block(3);
+        for (int threadsBeyond = 0; threadsBeyond < 3; threadsBeyond++) {
+            timer.advanceTimeBy(SECOND);
+        }
+        await(beyond);
+        timer.advanceTimeBy(SECOND); // no task waits any more
+        CountDownLatch inner = block(1);
+
+        timer.advanceTimeBy(SECOND);
+
+        assertThat(threads.size()).isEqualTo(6);
+        await(inner);
+    }
+
+    @Test
+    void aTaskThatWaitsAtTheEndRunsAlthoughMoreThreadsThanTheBoundAreBlocked() {
+        await(block(2));
+        await(afterASecond(block(1)));
+        timer.advanceTimeBy(SECOND);
+        CountDownLatch waiting = block(1);
+
+        threads.end();
+
+        await(waiting);
+        timer.advanceTimeBy(SECOND);
+        assertThat(threads.size()).isEqualTo(4);
+    }
+
     private CountDownLatch afterASecond(CountDownLatch latch) {
         timer.advanceTimeBy(SECOND);
         return latch;

@@ -9,18 +9,20 @@ import java.util.Map;
 import java.util.PriorityQueue;
 
 /**
- * No two owners believe in a lease at the same moment: a mutex has one, a read/write lock has one writer or any number of readers, a
- * semaphore has owners that take no more than its permits together. The belief lasts from the emission of the lease to the earliest of: release called, loss signalled,
- * validity over; the end is no part of it.
+ * Checks that no two owners believe in a lease at the same moment. A mutex has one owner, a read/write lock has one
+ * writer or any number of readers, and the owners of a semaphore take no more than its permits together. The belief
+ * lasts from the emission of the lease to the earliest of: release called, loss signalled, validity over. The end does
+ * not belong to it.
  *
- * <p>The belief of one that goes on with a lease begins where that in the former lease has ended: the lock is held in between.
+ * <p>If an operation continues a lease, its belief begins at the end of the belief in the former lease: the lock is
+ * held in between.
  *
- * <p>Where the claims of a semaphore disagree about its permits, the most generous of those that believe counts: the last one that was
- * granted has judged by its own permits.
+ * <p>If the claims of a semaphore disagree about its permits, the largest number of the present owners counts: the back
+ * end judged the last grant by that claim's own number.
  */
 public final class BeliefCheck implements HistoryCheck {
 
-    /** Without state. */
+    /** Makes the check; it has no state. */
     public BeliefCheck() {}
 
     @Override
@@ -59,7 +61,7 @@ public final class BeliefCheck implements HistoryCheck {
                 new PriorityQueue<>(Comparator.comparingLong(LockOperation::believedUntil));
         private int exclusive;
 
-        /** How many permits they take together. */
+        /** How many permits the present owners take together. */
         private long taken;
 
         void join(LockOperation owner, long from, List<Violation> found) {
@@ -81,7 +83,7 @@ public final class BeliefCheck implements HistoryCheck {
 
         private boolean isTooMany(LockOperation owner) {
             if (owner.lock().kind() == LockKind.SEMAPHORE) {
-                // The usual case without a look at all of them.
+                // Avoids reading all of them in the usual case.
                 return taken > owner.lock().permits()
                         && taken
                                 > present.stream()

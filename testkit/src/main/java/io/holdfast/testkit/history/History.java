@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What several processes did with locks, in the order of time. Immutable. */
+/** The events of several processes with locks, in the order of time. Immutable. */
 public final class History {
 
     private final List<HistoryEvent> events;
@@ -25,11 +25,11 @@ public final class History {
     }
 
     /**
-     * Puts the events of all processes in the order of time. Those of one time stay in the order in which they are given.
+     * Sorts the events of all processes by time. Events of the same time keep the given order.
      *
-     * @param events of any number of processes; of each process in the order in which it recorded them
+     * @param events the events of any number of processes; those of each process in the order in which it recorded them
      * @return the history
-     * @throws IllegalArgumentException if something is said about an acquisition that was never asked for
+     * @throws IllegalArgumentException if an event belongs to an acquisition that was never requested
      */
     public static History of(Collection<HistoryEvent> events) {
         List<HistoryEvent> sorted = new ArrayList<>(events);
@@ -38,7 +38,7 @@ public final class History {
     }
 
     /**
-     * Reads the lines of several processes. A last line that is cut off, as a killed process leaves it, is left out.
+     * Reads the lines of several processes. Leaves out a last line that is cut off, as a killed process leaves it.
      *
      * @param processes one text for each process
      * @return the history of all of them
@@ -69,18 +69,18 @@ public final class History {
     }
 
     /**
-     * All events.
+     * Returns all events.
      *
-     * @return in the order of time
+     * @return events in the order of time
      */
     public List<HistoryEvent> events() {
         return events;
     }
 
     /**
-     * All acquisitions, each with what became of it.
+     * Returns all acquisitions with their outcomes.
      *
-     * @return in the order in which they were asked for
+     * @return acquisitions in the order of their requests
      */
     public List<LockOperation> operations() {
         return operations;
@@ -89,7 +89,7 @@ public final class History {
     /**
      * Writes the lines of all processes into one text.
      *
-     * @param text where to
+     * @param text receives the lines
      * @throws IOException if it cannot be written
      */
     public void write(Appendable text) throws IOException {
@@ -99,10 +99,10 @@ public final class History {
     }
 
     /**
-     * Applies checks.
+     * Runs checks.
      *
-     * @param checks which promises
-     * @return all violations, in the order of the checks; empty when all is well
+     * @param checks the checks
+     * @return all violations, in the order of the checks; empty when there are none
      */
     public List<Violation> violations(HistoryCheck... checks) {
         return Arrays.stream(checks)
@@ -125,7 +125,7 @@ public final class History {
             if (event.operation() != 0) {
                 LockOperation.Collected of = known.get(Identity.of(event));
                 if (of == null) {
-                    throw new IllegalArgumentException("acquisition %d of process %s was never asked for: %s"
+                    throw new IllegalArgumentException("acquisition %d of process %s was never requested: %s"
                             .formatted(event.operation(), event.process(), event.line()));
                 }
                 of.add(event);

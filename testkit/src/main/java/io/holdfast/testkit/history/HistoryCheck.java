@@ -2,14 +2,14 @@ package io.holdfast.testkit.history;
 
 import java.util.List;
 
-/** One promise that a history must keep. Pure: the same history always has the same violations. */
+/** A promise that a history must keep. It is pure: the same history always has the same violations. */
 public interface HistoryCheck {
 
     /**
-     * Looks for what breaks the promise.
+     * Finds the violations of the promise.
      *
-     * @param history what happened
-     * @return one violation for each operation that breaks it; empty when all is well
+     * @param history the history
+     * @return one violation for each operation that breaks the promise; empty when there are none
      */
     List<Violation> violations(History history);
 }

@@ -11,16 +11,16 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One thing that a process did or saw, and its form as a line of text.
+ * One event of a process, and its form as a line of text.
  *
- * @param nanos when, on the clock that all processes of the history share
- * @param process who
- * @param operation which acquisition of this process, from 1; 0 for what concerns none
- * @param what what it was
- * @param lock which lock; given with {@link What#ASKED}, else null
- * @param token the fencing token; with {@link What#ASKED} that of the lease that is gone on with; 0 for none
- * @param value what the kind of event says; 0 for none
- * @param note a remark for the reader, or what was found
+ * @param nanos the time, on the clock that all processes of the history share
+ * @param process the name of the process
+ * @param operation the number of the acquisition in this process, from 1; 0 for none
+ * @param what the kind of the event
+ * @param lock the lock; given with {@link What#ASKED}, else null
+ * @param token the fencing token; with {@link What#ASKED} that of the lease that is continued; 0 for none
+ * @param value a number whose meaning depends on the kind; 0 for none
+ * @param note a remark for the reader, or a description of leftovers
  */
 public record HistoryEvent(
         long nanos,
@@ -36,17 +36,19 @@ public record HistoryEvent(
 
     /** Kinds of events. */
     public enum What {
-        /** An acquisition was subscribed to; {@code value} is how many permits of a semaphore it takes, 0 for one. */
+        /**
+         * A subscriber requested an acquisition; {@code value} is how many permits of a semaphore it takes, 0 for one.
+         */
         ASKED,
-        /** The acquisition is known to have a place in the server's queue. */
+        /** The acquisition was seen to have a place in the server's queue. */
         QUEUED,
-        /** From here on the place in the queue may be lost: a fault has hit its owner or the server. */
+        /** From now on the place in the queue may be lost: a fault has hit its owner or the server. */
         PLACE_UNSURE,
-        /** The lease was emitted, with its token; {@code value} is until when it is valid by what is known now, 0 if not known. */
+        /** The lease was emitted, with its token; {@code value} is the known end of its validity, 0 if not known. */
         ACQUIRED,
-        /** The lease was valid; {@code value} is until when, by what is known now. */
+        /** The lease was valid; {@code value} is the known end of its validity. */
         VALID,
-        /** The lease was seen not to be valid any more. */
+        /** The lease was seen to be invalid. */
         INVALID,
         /** The release was called. */
         RELEASE_ASKED,
@@ -60,26 +62,26 @@ public record HistoryEvent(
         WRITTEN,
         /** A fenced register refused a write. */
         REFUSED,
-        /** A write whose outcome is not known. */
+        /** The outcome of a write is unknown. */
         WRITE_UNKNOWN,
-        /** No fault is injected after this, and what was broken works again. */
+        /** No fault is injected after this, and everything that was broken works again. */
         FAULTS_ENDED,
-        /** Something was left in the store after all had ended; the note says what. */
+        /** Data was left at the back end after all had ended; the note describes it. */
         LEFT
     }
 
     /**
-     * Checks the parts.
+     * Checks the components.
      *
-     * @param nanos when
-     * @param process who; not empty
+     * @param nanos the time
+     * @param process the name of the process; not empty
      * @param operation not negative
-     * @param what what it was
-     * @param lock which lock, with {@link What#ASKED}
+     * @param what the kind of the event
+     * @param lock the lock, with {@link What#ASKED}
      * @param token not negative
-     * @param value what the kind of event says
+     * @param value a number whose meaning depends on the kind
      * @param note a remark
-     * @throws IllegalArgumentException if a part is out of its range, or an acquisition names no lock
+     * @throws IllegalArgumentException if a component is out of its range, or an acquisition names no lock
      */
     public HistoryEvent {
         requireNonNull(what, "what");
@@ -95,9 +97,9 @@ public record HistoryEvent(
     }
 
     /**
-     * The event as a line of fields between single blanks. Texts are encoded, so a line has no line break.
+     * Formats the event as a line of fields between single blanks. Texts are encoded, so a line has no line break.
      *
-     * @return without a line end
+     * @return the line without a line end
      */
     public String line() {
         String key = lock == null ? "- - 0" : lock.kind() + " " + encoded(lock.name()) + " " + lock.permits();
@@ -106,10 +108,10 @@ public record HistoryEvent(
     }
 
     /**
-     * Reads a line.
+     * Parses a line.
      *
-     * @param line as {@link #line} writes it
-     * @return empty when it is cut off or not of this form, as the last line of a killed process may be
+     * @param line a line of {@link #line}
+     * @return empty when the line is cut off or malformed, as the last line of a killed process may be
      */
     public static Optional<HistoryEvent> parse(String line) {
         String[] field = line.split(" ", -1);

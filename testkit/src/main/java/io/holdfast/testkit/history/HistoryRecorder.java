@@ -15,10 +15,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes down what one process does with locks. Thread-safe. All times are nanoseconds of a monotonic clock that all processes of the
- * history share, and are given by the caller: what begins is timed before it is done, what was seen is timed after it was seen, except the
- * emission of a lease and the end of its validity, which are to be timed as late as possible and as early as possible. So whatever the
- * history says is believed was believed.
+ * Records what one process does with locks. Thread-safe. The caller gives all times, in nanoseconds of a monotonic
+ * clock that all processes of the history share. It times an action before it begins, and an observation after it was
+ * made. There are two exceptions: it times the emission of a lease as late as possible, and the end of its validity as
+ * early as possible. So a belief in the history is never longer than the real one.
  */
 public final class HistoryRecorder {
 
@@ -37,9 +37,9 @@ public final class HistoryRecorder {
     }
 
     /**
-     * Keeps the events in memory.
+     * Returns a recorder that keeps the events in memory.
      *
-     * @param process its name, unique in the history: a process that is started again has another one
+     * @param process a name, unique in the history: a restarted process has a new one
      * @return a recorder
      */
     public static HistoryRecorder inMemory(String process) {
@@ -48,10 +48,10 @@ public final class HistoryRecorder {
     }
 
     /**
-     * Passes the events on.
+     * Returns a recorder that passes the events on.
      *
-     * @param process its name, unique in the history
-     * @param sink called on the threads that record, also at the same time
+     * @param process a name, unique in the history
+     * @param sink receives the events, on the recording threads, also concurrently
      * @return a recorder
      */
     public static HistoryRecorder to(String process, Consumer<HistoryEvent> sink) {
@@ -59,11 +59,12 @@ public final class HistoryRecorder {
     }
 
     /**
-     * Writes each event as a line, flushed before the call returns: what was done is known even if the process is killed right after.
+     * Returns a recorder that writes each event as a line, and flushes it before the call returns. So the event is
+     * known even if the process is killed right after.
      *
-     * @param process its name, unique in the history
-     * @param lines stays the caller's to close; written to under the recorder's lock
-     * @return a recorder, whose calls throw {@link UncheckedIOException} when a line cannot be written
+     * @param process a name, unique in the history
+     * @param lines receives the lines, under the recorder's lock; the caller closes it
+     * @return a recorder whose calls throw {@link UncheckedIOException} when a line cannot be written
      */
     public static HistoryRecorder lines(String process, Writer lines) {
         requireNonNull(lines, "lines");
@@ -83,32 +84,32 @@ public final class HistoryRecorder {
     }
 
     /**
-     * The events so far.
+     * Returns the events so far.
      *
-     * @return a copy; empty unless this keeps them in memory
+     * @return a copy; empty unless this recorder keeps events in memory
      */
     public List<HistoryEvent> events() {
         return memory == null ? List.of() : List.copyOf(memory);
     }
 
     /**
-     * An acquisition is subscribed to.
+     * Records that a subscriber requests an acquisition.
      *
-     * @param nanos before the subscription
-     * @param lock which lock
-     * @return the number of the acquisition in this process, for all that follows about it
+     * @param nanos the time before the subscription
+     * @param lock the lock
+     * @return the number of the acquisition in this process, for its later events
      */
     public long asked(long nanos, LockKey lock) {
         return asked(nanos, lock, 1);
     }
 
     /**
-     * An acquisition is subscribed to.
+     * Records that a subscriber requests an acquisition.
      *
-     * @param nanos before the subscription
-     * @param lock which lock
+     * @param nanos the time before the subscription
+     * @param lock the lock
      * @param permits how many permits of a semaphore it takes; 1 for other kinds
-     * @return the number of the acquisition in this process, for all that follows about it
+     * @return the number of the acquisition in this process, for its later events
      */
     public long asked(long nanos, LockKey lock, int permits) {
         long operation = operations.incrementAndGet();
@@ -117,12 +118,13 @@ public final class HistoryRecorder {
     }
 
     /**
-     * An adoption of a lease that was handed on is subscribed to, or a downgrade. The belief in the lease before is recorded by itself.
+     * Records that a subscriber requests the adoption of a lease that was handed on, or a downgrade. The caller records
+     * the belief in the former lease separately.
      *
-     * @param nanos before the subscription
-     * @param lock which lock; after a downgrade its read side
-     * @param token of the lease before
-     * @return the number of the acquisition in this process, for all that follows about it
+     * @param nanos the time before the subscription
+     * @param lock the lock; after a downgrade its read side
+     * @param token the token of the former lease
+     * @return the number of the acquisition in this process, for its later events
      */
     public long goesOn(long nanos, LockKey lock, long token) {
         long operation = operations.incrementAndGet();
@@ -131,9 +133,9 @@ public final class HistoryRecorder {
     }
 
     /**
-     * The acquisition has a place in the server's queue.
+     * Records that the acquisition has a place in the server's queue.
      *
-     * @param nanos after that was known
+     * @param nanos the time after that was known
      * @param operation the acquisition
      */
     public void queued(long nanos, long operation) {
@@ -141,9 +143,9 @@ public final class HistoryRecorder {
     }
 
     /**
-     * A fault may cost the acquisition its place in the queue.
+     * Records that a fault may cost the acquisition its place in the queue.
      *
-     * @param nanos before the fault
+     * @param nanos the time before the fault
      * @param operation the acquisition
      * @param why the fault
      */
@@ -152,32 +154,33 @@ public final class HistoryRecorder {
     }
 
     /**
-     * The lease was emitted.
+     * Records that the lease was emitted.
      *
-     * @param nanos as late as possible: read in the first operator after the lock's
+     * @param nanos the time, as late as possible: read in the first operator after that of the lock
      * @param operation the acquisition
      * @param token its fencing token
-     * @param validUntil until when the lease says it is valid: the time before {@code remaining()} was asked, plus that; 0 if not asked
+     * @param validUntil the end of the validity as the lease reports it: the time before the call of
+     *     {@code remaining()}, plus its result; 0 without a call
      */
     public void acquired(long nanos, long operation, long token, long validUntil) {
         record(nanos, operation, What.ACQUIRED, token, validUntil, "");
     }
 
     /**
-     * The lease was valid.
+     * Records that the lease was valid.
      *
-     * @param nanos before it was asked
+     * @param nanos the time before the call
      * @param operation the acquisition
-     * @param validUntil until when it says it is valid: that time plus {@code remaining()}
+     * @param validUntil the end of the validity as the lease reports it: that time plus {@code remaining()}
      */
     public void valid(long nanos, long operation, long validUntil) {
         record(nanos, operation, What.VALID, 0, validUntil, "");
     }
 
     /**
-     * The lease was seen not to be valid any more.
+     * Records that the lease was seen to be invalid.
      *
-     * @param nanos before it was asked
+     * @param nanos the time before the call
      * @param operation the acquisition
      */
     public void invalid(long nanos, long operation) {
@@ -185,9 +188,9 @@ public final class HistoryRecorder {
     }
 
     /**
-     * The release is called, or the end of the scope that calls it is reached.
+     * Records that the release is called, or that the scope that calls it ends.
      *
-     * @param nanos before the call
+     * @param nanos the time before the call
      * @param operation the acquisition
      */
     public void releaseAsked(long nanos, long operation) {
@@ -195,9 +198,10 @@ public final class HistoryRecorder {
     }
 
     /**
-     * The release was confirmed. One that was not stays unknown: nothing is to be recorded then.
+     * Records that the release was confirmed. Without a confirmation the outcome stays unknown, and the caller records
+     * nothing.
      *
-     * @param nanos after that
+     * @param nanos the time after that
      * @param operation the acquisition
      */
     public void released(long nanos, long operation) {
@@ -205,33 +209,34 @@ public final class HistoryRecorder {
     }
 
     /**
-     * The loss was signalled.
+     * Records that the loss was signalled.
      *
-     * @param nanos before the handler does anything
+     * @param nanos the time before the handler does anything
      * @param operation the acquisition
-     * @param reason why
+     * @param reason the reason
      */
     public void lost(long nanos, long operation, String reason) {
         record(nanos, operation, What.LOST, 0, 0, reason);
     }
 
     /**
-     * The acquisition ended without a lease.
+     * Records that the acquisition ended without a lease.
      *
-     * @param nanos before it was left, or after its end was signalled
+     * @param nanos the time before the cancellation, or after the signal of the end
      * @param operation the acquisition
-     * @param how such as empty, timeout, cancelled; begins with {@link RecoveryCheck#FAILED} for an error of the lock
+     * @param how for example empty, timeout, cancelled; begins with {@link RecoveryCheck#FAILED} for an error of the
+     *     lock
      */
     public void ended(long nanos, long operation, String how) {
         record(nanos, operation, What.ENDED, 0, 0, how);
     }
 
     /**
-     * A fenced register has taken a write.
+     * Records that a fenced register has taken a write.
      *
-     * @param nanos when
-     * @param operation the acquisition whose token was presented
-     * @param token that token
+     * @param nanos the time
+     * @param operation the acquisition whose token was sent
+     * @param token the token
      * @param order the number of this write in the order of the register, from 1
      */
     public void written(long nanos, long operation, long token, long order) {
@@ -239,41 +244,41 @@ public final class HistoryRecorder {
     }
 
     /**
-     * A fenced register has refused a write.
+     * Records that a fenced register has refused a write.
      *
-     * @param nanos when
-     * @param operation the acquisition whose token was presented
-     * @param token that token
+     * @param nanos the time
+     * @param operation the acquisition whose token was sent
+     * @param token the token
      */
     public void refused(long nanos, long operation, long token) {
         record(nanos, operation, What.REFUSED, token, 0, "");
     }
 
     /**
-     * Whether a fenced register has taken a write is not known.
+     * Records that the outcome of a write to a fenced register is unknown.
      *
-     * @param nanos when
-     * @param operation the acquisition whose token was presented
-     * @param token that token
+     * @param nanos the time
+     * @param operation the acquisition whose token was sent
+     * @param token the token
      */
     public void writeUnknown(long nanos, long operation, long token) {
         record(nanos, operation, What.WRITE_UNKNOWN, token, 0, "");
     }
 
     /**
-     * No fault is injected after this.
+     * Records that no fault is injected after this.
      *
-     * @param nanos when all was well again
+     * @param nanos the time when everything worked again
      */
     public void faultsEnded(long nanos) {
         record(nanos, 0, What.FAULTS_ENDED, 0, 0, "");
     }
 
     /**
-     * Something was left in the store although all had ended.
+     * Records that data was left at the back end although all had ended.
      *
-     * @param nanos when it was seen
-     * @param what such as the name of a key
+     * @param nanos the time when it was found
+     * @param what a description, such as the name of a key
      */
     public void left(long nanos, String what) {
         record(nanos, 0, What.LEFT, 0, 0, what);

@@ -8,21 +8,23 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One acquisition and what became of it. A time that is not known, or did not come, is {@link #NEVER}.
+ * One acquisition and its outcome. A time that is unknown, or of an event that did not happen, is {@link #NEVER}.
  *
- * @param process who asked
- * @param number of the acquisition in its process
- * @param lock which lock
+ * @param process the process of the acquisition
+ * @param number the number of the acquisition in its process
+ * @param lock the lock
  * @param permits how many permits of a semaphore it takes; 1 for other kinds
- * @param askedAt when it was subscribed to
- * @param queuedAt when it was known to have a place in the queue
- * @param unsureAt from when on the place may be lost
+ * @param askedAt when a subscriber requested it
+ * @param queuedAt when it was seen to have a place in the queue
+ * @param unsureAt from when on its place may be lost
  * @param acquiredAt when the lease was emitted
  * @param token the fencing token; 0 without a lease
- * @param believedUntil the end of the belief, which lasts from the emission to the earliest of: release called, loss signalled, validity
- *     over. Where nothing is known of the validity, it is the emission itself. {@link #NEVER} without a lease.
+ * @param believedUntil the end of the belief, which lasts from the emission to the earliest of: release called, loss
+ *     signalled, validity over. If the validity is unknown, it is the time of the emission. {@link #NEVER} without a
+ *     lease.
  * @param endedAt when the acquisition ended without a lease
- * @param goesOnWith the token of the lease that it continues: that of the exporter for an adoption, that of the writer for a downgrade; 0 for a new acquisition
+ * @param goesOnWith the token of the lease that it continues: that of the exporter for an adoption, that of the writer
+ *     for a downgrade; 0 for a new acquisition
  */
 public record LockOperation(
         String process,
@@ -38,29 +40,29 @@ public record LockOperation(
         long endedAt,
         long goesOnWith) {
 
-    /** The time of what did not happen. */
+    /** The time of an event that did not happen. */
     public static final long NEVER = Long.MAX_VALUE;
 
     /**
-     * Whether there was a lease.
+     * Returns whether it got a lease.
      *
-     * @return true if one was emitted
+     * @return true if a lease was emitted
      */
     public boolean hasAcquired() {
         return acquiredAt != NEVER;
     }
 
     /**
-     * Whether it goes on with the hold of another operation.
+     * Returns whether it continues the hold of another operation.
      *
-     * @return false for an acquisition of its own
+     * @return false for a new acquisition
      */
     public boolean isSuccessor() {
         return goesOnWith != 0;
     }
 
     /**
-     * Whether it must be alone.
+     * Returns whether it excludes all other owners.
      *
      * @return true for a mutex and a writer
      */
@@ -68,7 +70,7 @@ public record LockOperation(
         return lock.kind() == LockKind.MUTEX || lock.kind() == LockKind.WRITE;
     }
 
-    /** Whether the two cannot hold at one time, whichever comes first. Both are of one lock. */
+    /** Returns whether the two operations cannot hold at the same time, in either order. Both are of one lock. */
     boolean excludes(LockOperation other) {
         if (lock.kind() == LockKind.SEMAPHORE) {
             return (long) permits + other.permits > Math.max(lock.permits(), other.lock.permits());
@@ -76,7 +78,7 @@ public record LockOperation(
         return isExclusive() || other.isExclusive();
     }
 
-    /** Those of one name and sort are one lock: the two sides of a read/write lock are. */
+    /** Returns an id of the lock: the two sides of a read/write lock are one lock, other kinds of one name are not. */
     String lockId() {
         return switch (lock.kind()) {
                     case MUTEX -> "mutex ";
@@ -113,7 +115,7 @@ public record LockOperation(
         }
     }
 
-    /** What is said of one acquisition, while it is read. */
+    /** Collects the events of one acquisition while a history is read. */
     static final class Collected {
 
         private final HistoryEvent asked;

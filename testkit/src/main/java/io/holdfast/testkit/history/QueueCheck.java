@@ -13,9 +13,11 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * First come, first served: whoever asks for the lock after another one was known to be in its queue is not handed a lease while that one
- * still waits. One that goes on with a lease passes no waiter. Only of pairs that exclude each other, as two claims of a semaphore do that do not fit into its permits together, since of others the order of the grants is not seen by those who get them; and not once
- * a fault may have cost the place in the queue ({@link HistoryEvent.What#PLACE_UNSURE}).
+ * Checks the order of arrival: if an acquisition was seen in the queue before another one was requested, the other one
+ * gets no lease while the first still waits. An operation that continues a lease overtakes no waiter. Only pairs that
+ * exclude each other count, such as two claims of a semaphore that do not fit into its permits together. Owners that do
+ * not exclude each other cannot see the order of their grants. A pair also does not count once a fault may have cost
+ * the place in the queue ({@link HistoryEvent.What#PLACE_UNSURE}).
  */
 public final class QueueCheck implements HistoryCheck {
 
@@ -23,7 +25,7 @@ public final class QueueCheck implements HistoryCheck {
             .thenComparing(LockOperation::process)
             .thenComparingLong(LockOperation::number);
 
-    /** Without state. */
+    /** Makes the check; it has no state. */
     public QueueCheck() {}
 
     @Override
@@ -46,11 +48,12 @@ public final class QueueCheck implements HistoryCheck {
     }
 
     private static void walk(List<Step> steps, List<Violation> found) {
-        // Of one moment: whoever leaves was not passed, and whoever comes was not there yet.
+        // At the same time, an operation that leaves the queue was not overtaken, and one that joins it was not there
+        // yet.
         steps.sort(Comparator.comparingLong(Step::nanos).thenComparing(Step::kind));
         TreeSet<LockOperation> all = new TreeSet<>(BY_PLACE);
         TreeSet<LockOperation> exclusive = new TreeSet<>(BY_PLACE);
-        Set<LockOperation> told = new HashSet<>();
+        Set<LockOperation> reported = new HashSet<>();
         for (Step step : steps) {
             LockOperation one = step.operation();
             switch (step.kind()) {
@@ -66,10 +69,9 @@ public final class QueueCheck implements HistoryCheck {
                 }
                 case IS_SERVED -> {
                     LockOperation first = passedBy(one, isReader(one) ? exclusive : all);
-                    if (first != null && told.add(first)) {
+                    if (first != null && reported.add(first)) {
                         found.add(new Violation(
-                                "queue",
-                                "a waiter was passed by one that came later:%n  %s%n  %s".formatted(first, one)));
+                                "queue", "a later acquisition overtook a waiter:%n  %s%n  %s".formatted(first, one)));
                     }
                 }
             }
@@ -80,7 +82,7 @@ public final class QueueCheck implements HistoryCheck {
         return one.lock().kind() == LockKind.READ;
     }
 
-    /** The first one that waited before the other one came, and excludes it. */
+    /** Returns the first operation that waited before the other one was requested, and excludes it. */
     private static @Nullable LockOperation passedBy(LockOperation one, SortedSet<LockOperation> waiting) {
         for (LockOperation earlier : waiting) {
             if (earlier.queuedAt() >= one.askedAt()) {

@@ -4,7 +4,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.stream.Collectors;
 
-/** Operations in a message: the first ones by time, each on a line. */
+/** Formats operations for a message: the first ones by time, each on a line. */
 final class Quote {
 
     private static final int MOST = 8;

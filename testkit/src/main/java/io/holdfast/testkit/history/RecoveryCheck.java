@@ -9,21 +9,21 @@ import java.util.OptionalLong;
 import java.util.Set;
 
 /**
- * After the faults have ended, whoever asks gets the lock in bounded time, and nothing is left in the store when all is done. An acquisition
- * that its own process gave up before that time is no violation, nor is one that was still waiting when the history ended before that time;
- * one that {@link #FAILED} is.
+ * Checks the recovery: after the faults have ended, each acquisition gets the lock in bounded time, and the back end
+ * keeps nothing at the end. It is no violation if the own process gave the acquisition up before that time, or if the
+ * acquisition still waited when the history ended before that time. An acquisition that {@link #FAILED} is a violation.
  */
 public final class RecoveryCheck implements HistoryCheck {
 
-    /** How an acquisition ended that got an error which its process had not asked for; see {@link HistoryRecorder#ended}. */
+    /** The note of an acquisition that failed with an error of the lock; see {@link HistoryRecorder#ended}. */
     public static final String FAILED = "failed";
 
     private final Duration limit;
 
     /**
-     * With a limit.
+     * Makes the check.
      *
-     * @param limit the longest that an acquisition may take which was asked for after {@link What#FAULTS_ENDED}
+     * @param limit the longest time for an acquisition that was requested after {@link What#FAULTS_ENDED}
      */
     public RecoveryCheck(Duration limit) {
         this.limit = limit;
@@ -34,8 +34,8 @@ public final class RecoveryCheck implements HistoryCheck {
         List<Violation> found = new ArrayList<>();
         for (HistoryEvent event : history.events()) {
             if (event.what() == What.LEFT) {
-                found.add(
-                        new Violation("recovery", "left in the store: %s (%s)".formatted(event.note(), event.line())));
+                found.add(new Violation(
+                        "recovery", "left at the back end: %s (%s)".formatted(event.note(), event.line())));
             }
         }
         OptionalLong calm = end(history);

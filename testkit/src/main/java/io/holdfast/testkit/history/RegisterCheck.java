@@ -8,12 +8,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A register that is fenced by the tokens of a lock takes no write out of the order of the tokens, and none of two owners under one token.
- * Each lock guards one register. Writes of unknown outcome count as neither taken nor refused.
+ * Checks a register that is fenced by the tokens of a lock: it takes writes only in the order of the tokens, and no
+ * writes of two owners under one token. Each lock guards one register. Writes with an unknown outcome count as neither
+ * taken nor refused.
  */
 public final class RegisterCheck implements HistoryCheck {
 
-    /** Without state. */
+    /** Makes the check; it has no state. */
     public RegisterCheck() {}
 
     @Override

@@ -9,24 +9,27 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fencing tokens of one lock are unique, and rise in the order of the grants, as far as that order is certain:
+ * Checks that fencing tokens of one lock are unique, and rise in the order of the grants, as far as that order is
+ * certain:
  *
  * <ul>
- *   <li>whoever was handed its lease before another one asked for the lock was granted it earlier; that holds for readers and permits too;
- *   <li>of two that exclude each other, whoever was handed its lease first was granted it first. (If the belief check fails, this may be
- *       wrong too.)
+ * <li>if an owner got its lease before another acquisition was requested, it was granted earlier; this holds for
+ *     readers and permits too;
+ * <li>of two owners that exclude each other, the one that got its lease first was granted first. (If the belief check
+ *     fails, this may be wrong too.)
  * </ul>
  *
- * <p>One that goes on with a lease has its token, and begins when the belief in that lease has ended.
+ * <p>An operation that continues a lease has its token, and begins when the belief in that lease has ended.
  *
- * <p>The order of readers, or of permits, that were granted while both were asked for is not known to those who got them.
+ * <p>If two readers, or two owners of permits, were granted while both waited, they do not know the order of their
+ * grants.
  */
 public final class TokenCheck implements HistoryCheck {
 
     private final boolean isExclusive;
     private final boolean readersShare;
 
-    /** For locks whose owners exclude each other. */
+    /** Makes a check for locks whose owners exclude each other. */
     public TokenCheck() {
         this(true, false);
     }
@@ -37,8 +40,8 @@ public final class TokenCheck implements HistoryCheck {
     }
 
     /**
-     * For histories in which owners may overlap, since an assumption was broken, but tokens must rise all the same: only owners of which one
-     * asked after the other had its lease are compared.
+     * Returns a check for histories in which owners may overlap, because an assumption was broken, but tokens must rise
+     * all the same. It compares two owners only if one was requested after the other had its lease.
      *
      * @return a weaker check
      */
@@ -47,9 +50,10 @@ public final class TokenCheck implements HistoryCheck {
     }
 
     /**
-     * For Redlock: readers that ask at one time may have one token. One may get it by a write-back, while a master gives it to the other.
+     * Returns a check for Redlock, where readers that wait at the same time may have one token. One reader may get the
+     * token by a write-back, while a master gives it to the other.
      *
-     * @return a check that is weaker by that
+     * @return a check that is weaker in that respect
      */
     public TokenCheck whereReadersMayShare() {
         return new TokenCheck(isExclusive, true);
@@ -70,7 +74,7 @@ public final class TokenCheck implements HistoryCheck {
         return found;
     }
 
-    /** By the most generous owner of a lock. */
+    /** Returns the largest number of permits of all owners of a lock. */
     private static int mostPermits(List<LockOperation> owners, String lockId) {
         return owners.stream()
                 .filter(owner -> owner.lockId().equals(lockId))
@@ -88,7 +92,7 @@ public final class TokenCheck implements HistoryCheck {
         private @Nullable LockOperation highest;
         private @Nullable LockOperation highestExclusive;
 
-        /** One that takes as many permits of a semaphore excludes all others. */
+        /** An owner that takes this many permits of a semaphore excludes all others. */
         private final int mostPermits;
 
         Tokens(TokenCheck rules, int mostPermits) {
@@ -104,10 +108,11 @@ public final class TokenCheck implements HistoryCheck {
             LockOperation same = byToken.put(owner.token(), owner);
             if (same != null && !follows(same, owner) && !(rules.readersShare && areReadersAtOneTime(same, owner))) {
                 found.add(new Violation(
-                        "token", "two have the same token:%n%s".formatted(Quote.of(List.of(same, owner)))));
+                        "token", "two owners have the same token:%n%s".formatted(Quote.of(List.of(same, owner)))));
             }
             if (owner.isSuccessor() && owner.goesOnWith() != owner.token()) {
-                found.add(new Violation("token", "one that goes on has another token:%n  %s".formatted(owner)));
+                found.add(new Violation(
+                        "token", "an operation that continues a lease has another token:%n  %s".formatted(owner)));
             }
             LockOperation before = isAlone(owner) ? highest : highestExclusive;
             if (rules.isExclusive
@@ -144,7 +149,7 @@ public final class TokenCheck implements HistoryCheck {
                 while (next < byEmission.size() && byEmission.get(next).acquiredAt() < owner.askedAt()) {
                     before = higher(before, byEmission.get(next++));
                 }
-                // Pairs of which one is exclusive were compared when they were emitted.
+                // Pairs with an exclusive owner were compared when they were emitted.
                 if (before != null
                         && !owner.isSuccessor()
                         && before.token() > owner.token()

@@ -1,9 +1,9 @@
 package io.holdfast.testkit.history;
 
 /**
- * A promise that was broken.
+ * A broken promise.
  *
- * @param check the name of the check that found it
+ * @param check the name of the check
  * @param message what happened, with the operations
  */
 public record Violation(String check, String message) {

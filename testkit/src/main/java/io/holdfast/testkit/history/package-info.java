@@ -1,9 +1,10 @@
 /**
- * What happened to locks, as seen by those who used them, and whether that keeps what a lock promises.
+ * Histories of locks, as their users saw them, and checks of the promises of a lock.
  *
- * <p>Processes write down what they do ({@link io.holdfast.testkit.history.HistoryRecorder}); the lines of all of them make a
- * {@link io.holdfast.testkit.history.History}; each {@link io.holdfast.testkit.history.HistoryCheck} is one promise. Nothing here reads a
- * clock: all times come from the caller, in nanoseconds of one monotonic clock that all processes share.
+ * <p>Processes record what they do ({@link io.holdfast.testkit.history.HistoryRecorder}). The lines of all processes
+ * make a {@link io.holdfast.testkit.history.History}. Each {@link io.holdfast.testkit.history.HistoryCheck} is one
+ * promise. No class of this package reads a clock: the caller gives all times, in nanoseconds of one monotonic clock
+ * that all processes share.
  */
 @NullMarked
 @CheckReturnValue

@@ -1,6 +1,6 @@
 package io.holdfast.testkit.history;
 
-import static io.holdfast.testkit.history.Told.MUTEX;
+import static io.holdfast.testkit.history.WrittenHistory.MUTEX;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
@@ -54,7 +54,7 @@ class HistoryTest {
     }
 
     @Test
-    void aLineInTheMiddleThatIsNoneIsRefused() {
+    void aMalformedLineInTheMiddleIsRefused() {
         String text = "nonsense\n" + new HistoryEvent(1, "p", 1, HistoryEvent.What.ASKED, MUTEX, 0, 0, "").line();
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> History.read(List.of(new StringReader(text))))
@@ -62,15 +62,15 @@ class HistoryTest {
     }
 
     @Test
-    void whatWasNeverAskedForIsRefused() {
+    void anEventOfAnUnknownAcquisitionIsRefused() {
         HistoryEvent stray = new HistoryEvent(1, "p", 3, HistoryEvent.What.ACQUIRED, null, 1, 0, "");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> History.of(List.of(stray)))
-                .withMessageContaining("never asked for");
+                .withMessageContaining("never requested");
     }
 
     @Test
-    void whatIsNotKnownStaysUnknown() {
+    void unknownTimesStayUnknown() {
         HistoryRecorder process = HistoryRecorder.inMemory("p");
         long unused = process.asked(1, MUTEX);
         LockOperation operation = History.of(process.events()).operations().get(0);

@@ -5,12 +5,13 @@ import io.netty.util.NetUtil;
 import java.util.regex.Pattern;
 
 /**
- * Refuses an address whose host is none. A mistyped password ends up there: of {@code redis://user:secret#x@localhost}, the driver makes the
- * host {@code user:secret}, and a host stands in messages, in logs, and in DNS queries. So the refusal does not repeat it.
+ * Refuses an address whose host is not a host name. A mistyped password can get there: in {@code
+ * redis://user:secret#x@localhost}, the driver reads the host {@code user:secret}, and a host appears in messages, in
+ * logs, and in DNS queries. So the refusal does not repeat it.
  */
 public final class AddressCheck {
 
-    /** What sentinels take for the name of a master. */
+    /** The characters that sentinels accept in the name of a master. */
     public static final String MASTER_NAME = "[A-Za-z0-9._-]+";
 
     public static final String NOT_REPEATED = "It is not repeated here, since it may hold a password";
@@ -25,10 +26,11 @@ public final class AddressCheck {
     private AddressCheck() {}
 
     /**
-     * Refuses it, or not.
+     * Checks an address.
      *
      * @param what the beginning of a message
-     * @throws IllegalArgumentException if a host, a socket or the name of a master is none; saying nothing of it
+     * @throws IllegalArgumentException if a host, a socket or the name of a master is malformed; the message does not
+     *     repeat it
      */
     public static void require(String what, RedisURI uri) {
         uri.getSentinels().forEach(sentinel -> require("a sentinel of " + what, sentinel));
@@ -54,7 +56,7 @@ public final class AddressCheck {
         }
     }
 
-    /** A name, or an address of IPv4 or IPv6. */
+    /** Whether it is a name, or an address of IPv4 or IPv6. */
     public static boolean isHost(String host) {
         return HOST.matcher(host).matches() || NetUtil.isValidIpV6Address(host);
     }

@@ -9,13 +9,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parameters of an address. The driver passes over those that it does not know and over values that it cannot read, and takes
- * {@code 2sec} for 2 ms: so a mistyped time limit would silently be another one.
+ * Checks the parameters of an address. The driver ignores unknown parameters and unreadable values, and reads {@code
+ * 2sec} as 2 ms. So a mistyped time limit would silently become another one.
  */
 public final class AddressQuery {
 
     /**
-     * What a value must be.
+     * The form of a value.
      *
      * @param words the same for a person
      */
@@ -49,7 +49,7 @@ public final class AddressQuery {
         FORMS.put("sentinelMasterId", TEXT);
     }
 
-    /** Anything else may be a part of a password that has a {@code ?} which is not encoded. */
+    /** Any other text may be a part of a password that has a {@code ?} which is not encoded. */
     private static final Pattern HARMLESS = Pattern.compile("[A-Za-z]{1,20}");
 
     private AddressQuery() {}
@@ -59,10 +59,11 @@ public final class AddressQuery {
     }
 
     /**
-     * Refuses it, or not.
+     * Checks the parameters.
      *
      * @param query decoded; null for none
-     * @throws IllegalArgumentException if a parameter does not exist, or its value is none; saying nothing of the value
+     * @throws IllegalArgumentException if a parameter does not exist, or its value is malformed; the message does not
+     *     repeat the value
      */
     public static void require(@Nullable String query) {
         StringTokenizer parameters = new StringTokenizer(query == null ? "" : query, "&;"); // as the driver does
@@ -91,7 +92,7 @@ public final class AddressQuery {
         }
     }
 
-    /** The driver reads {@code db} as it stands, and the others whatever their case. */
+    /** Finds a parameter. The driver reads {@code db} as it stands, and the others whatever their case. */
     private static Map.@Nullable Entry<String, Form> known(String written) {
         for (Map.Entry<String, Form> form : FORMS.entrySet()) {
             String name = form.getKey();

@@ -1,4 +1,4 @@
-/** Checks of what a user writes as the address of a server. Messages never repeat what may be a password. */
+/** Checks the address of a server that a user writes. Messages never repeat what may be a password. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.redis.internal.address;

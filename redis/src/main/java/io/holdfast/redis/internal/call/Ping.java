@@ -8,7 +8,7 @@ import io.holdfast.redis.internal.topology.Topology;
 import io.lettuce.core.api.StatefulRedisConnection;
 import reactor.core.publisher.Mono;
 
-/** A ping to any server of the deployment that takes part. */
+/** Sends a ping to any server of the deployment that has locks. */
 public final class Ping {
 
     private Ping() {}

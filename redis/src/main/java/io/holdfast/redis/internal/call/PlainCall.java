@@ -13,8 +13,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /**
- * One subscription to one command of the driver's own, to one server. Sent when its answer is requested, and not before: some operators
- * subscribe ahead of demand. After a cancellation nothing is sent any more.
+ * One subscription to one command of the driver, to one server. It sends the command when the subscriber requests the
+ * answer, not before: some operators subscribe ahead of demand. After a cancellation it sends nothing.
  */
 public final class PlainCall<T> implements Disposable {
 
@@ -34,7 +34,7 @@ public final class PlainCall<T> implements Disposable {
         this.sink = sink;
     }
 
-    /** The answer, or the driver's error. */
+    /** Emits the answer, or the driver's error. */
     public static <T> Mono<T> send(
             CommandLink link, Function<RedisAsyncCommands<String, String>, RedisFuture<T>> command) {
         return Mono.create(sink -> {

@@ -27,12 +27,13 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 
 /**
- * One subscription to one script: when its answer is requested, sends EVALSHA, once more as EVAL when the server does not know the script,
- * and passes the answer on. After a cancellation nothing is sent any more, and a command that is not written yet is withdrawn.
+ * One subscription to one script. When the subscriber requests the answer, it sends EVALSHA, and EVAL if the server
+ * does not know the script, and emits the answer. After a cancellation it sends nothing more, and withdraws a command
+ * that is not written yet.
  */
 final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptCommand.Sender<T>, Runnable {
 
-    /** So often a command is sent on: a cluster that still redirects it then has to settle first. */
+    /** How often a command is redirected: if a cluster redirects it more often, its slots have to settle first. */
     private static final int MOST_REDIRECTIONS = 5;
 
     private static final int IDLE = 0;
@@ -48,7 +49,10 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     private final ExceptionTranslator failures;
     private final ScriptRequest<T> request;
 
-    /** Null after a cancellation: the driver keeps a command that is not answered, and all that was waiting for it would be kept too. */
+    /**
+     * Null after a cancellation: the driver keeps an unanswered command, and with it everything that waits for the
+     * answer.
+     */
     private @Nullable CoreSubscriber<? super T> subscriber;
 
     private volatile int stage;
@@ -56,7 +60,10 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     /** Written by the driver's thread, one answer at a time. */
     private int redirections;
 
-    /** Where it is to be sent next, on which connection, and whether with the script. Written before it enters the link's queue. */
+    /**
+     * Where to send next, on which connection, and whether with the script. Written before the call enters the link's
+     * queue.
+     */
     private @Nullable Destination destination;
 
     private @Nullable StatefulRedisConnection<String, String> connection;
@@ -65,7 +72,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     /** 0 before it is to be sent. Written within the queue of its first link. */
     private long order;
 
-    /** What is under way. Written within the queue of a link. */
+    /** The command under way. Written within the queue of a link. */
     private volatile @Nullable ScriptCommand<?, T> command;
 
     ScriptCall(
@@ -79,7 +86,10 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         this.subscriber = subscriber;
     }
 
-    /** Some Reactor operators subscribe before they request; without demand, no subscriber could be given the lock. */
+    /**
+     * Starts with the first demand: some Reactor operators subscribe before they request, and without demand the
+     * subscriber could not receive the lock.
+     */
     @Override
     public void request(long n) {
         if (!Operators.validate(n) || !STAGE.compareAndSet(this, IDLE, STARTED)) {
@@ -136,7 +146,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         to.link().inOrderWithOthers(this);
     }
 
-    /** Its turn within the queue of the link. */
+    /** Its turn within the queue of the link has come. */
     @Override
     public void run() {
         Destination to = destination;
@@ -151,12 +161,12 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
             return;
         }
         if (!loads.admits(this, bringsScript)) {
-            return; // it proceeds when the script has got there
+            return; // it proceeds when the server has the script
         }
         try {
             dispatch(to, on, request.decoder());
         } catch (RuntimeException | Error thrown) {
-            // Such as a lack of memory. Calls that wait for the script would wait for ever.
+            // A lack of memory, for example. Calls that wait for the script would wait for ever.
             loads.ended(request.script(), this);
             end(thrown);
         }
@@ -168,7 +178,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         command = sent;
         if (isWanted()) {
             to.link().scripts().send(sent, to.asking());
-        } else { // looked at after the canceller could see what to withdraw
+        } else { // checked after the canceller could see what to withdraw
             to.link().scripts().loads().ended(request.script(), this);
         }
     }
@@ -193,7 +203,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         return order;
     }
 
-    /** At once, if it can: what was given later is in the queue already. */
+    /** Goes on at once, if it can: calls that came later are in the queue already. */
     @Override
     public void proceed(boolean isToBringScript) {
         Destination to = destination;
@@ -229,7 +239,9 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         }
     }
 
-    /** What was not carried out is sent again, unless its answer is not waited for any more: {@link #run} looks at that. */
+    /**
+     * Sends a command that was not carried out again, unless the subscriber has cancelled: {@link #run} checks that.
+     */
     @Override
     public void failed(ScriptCommand<?, T> failed, Throwable error) {
         try {
@@ -254,7 +266,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         }
     }
 
-    /** The server of the command that is under way, or was last. */
+    /** Returns the server of the command that is under way, or was last. */
     private CommandLink sentTo() {
         Destination to = destination;
         if (to == null) {
@@ -264,7 +276,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     }
 
     private static IllegalStateException nowhere() {
-        return new IllegalStateException("sent without a place to go to");
+        return new IllegalStateException("sent without a server");
     }
 
     private void fail(ScriptCommand<?, T> failed, Throwable error) {
@@ -274,7 +286,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         if (!KnownError.isAnswer(error)) {
             CommandLink link = sentTo();
             topology.suspect(link);
-            if (error instanceof RedisCommandTimeoutException) { // of an inspector, which has no engine
+            if (error instanceof RedisCommandTimeoutException) { // a command of an inspector, which has no engine
                 link.doubt(failed.connection(), () -> topology.silent(link));
             }
             if (!ExceptionTranslator.isUnsent(error)) {
@@ -298,7 +310,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         waiting.onComplete();
     }
 
-    /** After this call has ended, and was not cancelled. */
+    /** Returns the subscriber of a call that has ended and was not cancelled. */
     private CoreSubscriber<? super T> waiting() {
         return requireNonNull(subscriber, "cancelled after its end");
     }
@@ -309,7 +321,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         }
     }
 
-    /** After a cancellation the subscriber is told of no error. */
+    /** Fails the subscriber; after a cancellation it gets no error. */
     private void refuse(LockException error) {
         if (STAGE.compareAndSet(this, STARTED, ENDED)) {
             waiting().onError(error);
@@ -334,7 +346,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         if (sent.bringsScript()) {
             pipeline.ended(request.script(), this, true);
         }
-        // Its time was up, most often. Is the connection dead?
+        // Most often the caller's time limit has passed. The connection may be dead.
         CommandLink link = sentTo();
         link.doubt(sent.connection(), () -> topology.silent(link));
     }

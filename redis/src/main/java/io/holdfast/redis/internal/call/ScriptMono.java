@@ -8,7 +8,7 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
-/** The answer to a script. Cold: each subscription asks for a request of its own. */
+/** The answer to a script. Cold: each subscription makes a request of its own. */
 public final class ScriptMono<T> extends Mono<T> {
 
     private final Topology topology;
@@ -22,9 +22,9 @@ public final class ScriptMono<T> extends Mono<T> {
     }
 
     /**
-     * The answer to a script.
+     * Returns the answer to a script.
      *
-     * @param request asked for at each subscription; what it throws is signalled
+     * @param request makes the request at each subscription; the subscriber gets what it throws as an error
      */
     public static <T> Mono<T> of(Topology topology, ExceptionTranslator failures, Supplier<ScriptRequest<T>> request) {
         return onAssembly(new ScriptMono<>(topology, failures, request));

@@ -1,6 +1,6 @@
 /**
- * One request as a {@link reactor.core.publisher.Mono}: finds its server, sends when there is demand, follows redirections, and withdraws at a
- * cancellation.
+ * One request as a {@link reactor.core.publisher.Mono}: finds its server, sends when there is demand, follows
+ * redirections, and withdraws the command at a cancellation.
  */
 @NullMarked
 @CheckReturnValue

@@ -10,15 +10,16 @@ import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * When connections take commands for the first time. With a password from a provider, and {@code RedisURI.Builder} makes one of any
- * password, the driver may finish the handshake on a thread that is not the connection's event loop: it then says that the connection is
- * made a moment before it is ({@code RedisHandshakeHandler.channelActive}), and refuses the first command as if the connection were lost.
+ * Notes when connections take commands for the first time. With a password from a provider, and {@code
+ * RedisURI.Builder} makes one of any password, the driver may finish the handshake on a thread that is not the
+ * connection's event loop. Then it reports the connection a moment before the connection is made ({@code
+ * RedisHandshakeHandler.channelActive}), and refuses the first command as if the connection were lost.
  */
 final class ActiveConnections implements RedisConnectionStateListener {
 
     private final Map<Object, CompletableFuture<Void>> firsts = Collections.synchronizedMap(new WeakHashMap<>());
 
-    /** Completes when this connection takes commands, or has done so; fails when it was lost before. */
+    /** Completes when this connection takes commands, or has done so; fails if it was lost before. */
     CompletableFuture<Void> when(Object connection) {
         return firsts.computeIfAbsent(connection, it -> new CompletableFuture<>());
     }

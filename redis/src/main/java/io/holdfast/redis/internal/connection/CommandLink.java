@@ -21,16 +21,17 @@ import org.jspecify.annotations.Nullable;
 // Longer than other files: the life of one connection, whose steps share its fields.
 
 /**
- * The way to one server for commands. It has one connection of the driver at a time: made when first needed, shared by all, kept up by the
- * driver from then on, and replaced when the server is silent on it or is not the master any more. All commands travel on it in the order
- * they were given, so a release never overtakes its acquire. A failed attempt to connect is forgotten; the next command tries again.
+ * Sends commands to one server. It has one connection of the driver at a time: made when first needed, shared by all
+ * callers, and restored by the driver. The link replaces the connection when the server is silent on it or is not the
+ * master any more. All commands travel on it in the order of the calls, so a release never overtakes its acquire. A
+ * failed attempt to connect is forgotten; the next command tries again.
  */
 public final class CommandLink implements ScriptPipeline.Link {
 
-    /** As for the driver's own handshake. */
+    /** The same as the driver's limit for its own handshake. */
     private static final Duration PREPARATION_LIMIT = Duration.ofSeconds(5);
 
-    /** So long a connection that was left stays open: what was sent there before is answered meanwhile. */
+    /** How long a connection that was left stays open, so that the server can still answer earlier commands. */
     private static final Duration LAST_ANSWERS = Duration.ofSeconds(1);
 
     private final DriverClient driver;
@@ -41,26 +42,26 @@ public final class CommandLink implements ScriptPipeline.Link {
     private final ScriptPipeline scripts;
     private final SendQueue queue;
 
-    /** Those who wait for the connection; polled within the queue only. */
+    /** The calls that wait for the connection; polled within the queue only. */
     private final Queue<Unconnected> unconnected = new ConcurrentLinkedQueue<>();
 
     /** Null before the first attempt and after a failed one. */
     private final AtomicReference<@Nullable CompletableFuture<StatefulRedisConnection<String, String>>> attempt =
             new AtomicReference<>();
 
-    /** Written by the attempt that succeeded, and by who drops the connection. */
+    /** Written by the attempt that succeeded, and by the thread that drops the connection. */
     private volatile @Nullable StatefulRedisConnection<String, String> connection;
 
-    /** Written by who ends it. */
+    /** Written by the thread that ends the link. */
     private volatile boolean isEnded;
 
-    /** Null until the first caller wants it; see {@link #blocking}. */
+    /** Null until the first caller needs it; see {@link #blocking}. */
     private final AtomicReference<@Nullable CommandLink> blocking = new AtomicReference<>();
 
-    /** Raised whenever a connection ends or another one is there: before anything can be answered on that one. */
+    /** Raised when a connection ends and when another one is made, before any answer on that one. */
     private final AtomicInteger epoch = new AtomicInteger();
 
-    /** Set while a connection is about to be left; {@link #pace} is touched by the thread that sets it. */
+    /** Set while the link is about to leave a connection; only the thread that sets it uses {@link #pace}. */
     private final AtomicBoolean isLeaving = new AtomicBoolean();
 
     private final ReconnectBackoff pace = new ReconnectBackoff();
@@ -70,15 +71,15 @@ public final class CommandLink implements ScriptPipeline.Link {
             CompletableFuture<StatefulRedisConnection<String, String>> attempt,
             BiConsumer<@Nullable StatefulRedisConnection<String, String>, @Nullable Throwable> then) {}
 
-    /** Of the only server. Without a connection. */
+    /** Makes the link to the only server. It is not connected. */
     public CommandLink(DriverClient driver, RedisURI uri) {
         this(driver, uri, Duration.ofMillis(SilenceDetector.SHORTEST_MILLIS), true, driver.setup(), driver::connected);
     }
 
     /**
-     * Of one server among several. Without a connection.
+     * Makes the link to one server among several. It is not connected.
      *
-     * @param patience so long a server may say nothing before a doubted connection is dropped
+     * @param patience how long a server may be silent before a doubted connection is dropped
      */
     public CommandLink(DriverClient driver, RedisURI uri, Duration patience) {
         this(driver, uri, patience, false, driver.setup(), driver::connected);
@@ -105,21 +106,27 @@ public final class CommandLink implements ScriptPipeline.Link {
         return uri;
     }
 
-    /** The connection if it was made already, in force or being restored. */
+    /** Returns the connection if it was made already, in force or being restored. */
     @Nullable
     public StatefulRedisConnection<String, String> ready() {
         return connection;
     }
 
-    /** Calls back once, with one of both, in the order of the calls: dependents of a future would come last first. */
+    /**
+     * Calls back once, with the connection or the error, in the order of the calls. A future would call its dependents
+     * in the reverse order.
+     */
     public void whenConnected(BiConsumer<@Nullable StatefulRedisConnection<String, String>, @Nullable Throwable> then) {
         CompletableFuture<StatefulRedisConnection<String, String>> wanted = made();
         unconnected.add(new Unconnected(wanted, then));
-        var unused = wanted.whenComplete((made, error) -> inOrder(this::tellUnconnected));
+        var unused = wanted.whenComplete((made, error) -> inOrder(this::callUnconnected));
     }
 
-    /** Each of its own attempt: what follows a failure at once waits for the next attempt already. */
-    private void tellUnconnected() {
+    /**
+     * Calls each one back with the result of its own attempt: a call right after a failure waits for the next attempt
+     * already.
+     */
+    private void callUnconnected() {
         for (var next = unconnected.peek(); next != null && next.attempt().isDone(); next = unconnected.peek()) {
             unconnected.remove();
             var unused = next.attempt().whenComplete(next.then());
@@ -143,7 +150,7 @@ public final class CommandLink implements ScriptPipeline.Link {
         return mine;
     }
 
-    /** Scripts that are sent to this server. */
+    /** Returns the scripts that are sent to this server. */
     public ScriptPipeline scripts() {
         return scripts;
     }
@@ -157,7 +164,9 @@ public final class CommandLink implements ScriptPipeline.Link {
         });
     }
 
-    /** As any other one. What it gives to {@link #scripts} leaves together with others that are due. */
+    /**
+     * As {@link #inOrder}, but the commands that it gives to {@link #scripts} leave together with others that are due.
+     */
     public void inOrderWithOthers(Runnable sendScript) {
         queue.send(sendScript);
     }
@@ -181,7 +190,10 @@ public final class CommandLink implements ScriptPipeline.Link {
         return silence.isSilentSince(nanoTime);
     }
 
-    /** Another connection to the same server, for commands that block theirs. Dropped together with this one. */
+    /**
+     * Returns another connection to the same server, for commands that block their connection. It is dropped together
+     * with this one.
+     */
     public CommandLink blocking() {
         CommandLink made = blocking.get();
         if (made != null) {
@@ -197,11 +209,12 @@ public final class CommandLink implements ScriptPipeline.Link {
     }
 
     /**
-     * A command was given up on: drops its connection, if nothing is answered for a while longer although something was asked. A
-     * peer that went away without a word, or a firewall that has forgotten the connection, leaves it open for hours.
+     * Drops the connection of a command that timed out, if the server answers nothing for a while longer although
+     * commands were sent. A peer that vanished, or a firewall that has forgotten the connection, leaves it open for
+     * hours.
      *
-     * @param used the connection that the command was sent on
-     * @param atDrop run when it was dropped
+     * @param used the connection of the command
+     * @param atDrop run after the connection was dropped
      */
     public void doubt(@Nullable StatefulRedisConnection<String, String> used, Runnable atDrop) {
         silence.doubt(() -> {
@@ -212,12 +225,12 @@ public final class CommandLink implements ScriptPipeline.Link {
     }
 
     /**
-     * The server takes no writes: it is not the master any more, or not yet. Leaves the connection; the next one finds the server by its
-     * address anew. What is under way is answered first. However many answers say so, a connection is left once; and while each new one leads
-     * to such a server again, after longer and longer pauses.
+     * Leaves a connection whose server takes no writes: it is not the master any more, or not yet. The next connection
+     * resolves the address anew. The server can still answer the commands under way. A connection is left once, however
+     * many answers say so. While each new one leads to such a server again, the pauses before leaving become longer.
      *
-     * @param used the connection that the answer came on
-     * @param atLeave run when it was left
+     * @param used the connection of the answer
+     * @param atLeave run after the connection was left
      */
     public void leave(@Nullable StatefulRedisConnection<String, String> used, Runnable atLeave) {
         if (used == null || used != connection || !isLeaving.compareAndSet(false, true)) {
@@ -242,9 +255,10 @@ public final class CommandLink implements ScriptPipeline.Link {
     }
 
     /**
-     * Ends an open connection; the next command makes a new one. What is under way on the old one fails, with an unknown outcome.
+     * Ends an open connection; the next command makes a new one. The commands under way on the old one fail, with an
+     * unknown outcome.
      *
-     * @return false when there is none that is open
+     * @return false if there is no open connection
      */
     public boolean drop() {
         CommandLink side = blocking.get();
@@ -273,7 +287,7 @@ public final class CommandLink implements ScriptPipeline.Link {
         return true;
     }
 
-    /** Closes it for good, whatever its state. What is under way stays without an answer. */
+    /** Closes the link for good, in any state. The commands under way get no answer. */
     public void end() {
         isEnded = true;
         CommandLink side = blocking.get();
@@ -298,7 +312,7 @@ public final class CommandLink implements ScriptPipeline.Link {
         scripts.reconnected();
     }
 
-    /** Which connection this is. What was asked and answered in one epoch was so on one connection. */
+    /** Returns the number of the connection. A command and its answer in one epoch were on one connection. */
     public int epoch() {
         return epoch.get();
     }
@@ -330,7 +344,7 @@ public final class CommandLink implements ScriptPipeline.Link {
             if (error == null) {
                 answered();
                 mine.complete(prepared);
-                connection = prepared; // last, so that no new command passes those that waited for it
+                connection = prepared; // last, so no new command overtakes those that waited for it
                 if (isEnded) {
                     connection = null;
                     close(prepared);
@@ -366,7 +380,7 @@ public final class CommandLink implements ScriptPipeline.Link {
             }
         }
 
-        /** It was left, and another one is in force: what becomes of this one changes nothing. */
+        /** The link has left this connection, and another one is in force: the fate of this one changes nothing. */
         private boolean isReplaced() {
             StatefulRedisConnection<String, String> present = connection;
             return present != null && present != mine;

@@ -7,27 +7,30 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import reactor.core.publisher.Mono;
 
-/** What the rest of the back end needs of a driver: connections, a clock, and delays. One is Lettuce; another one is simulated. */
+/**
+ * The driver, as the rest of the back end needs it: connections, a clock, and delays. One implementation is Lettuce;
+ * another one is simulated.
+ */
 public interface DriverClient {
 
-    /** What is done with each new connection for commands. */
+    /** Returns the preparation of each new connection for commands. */
     ConnectionInitializer setup();
 
-    /** Called at most once, before the first connection. */
+    /** Sets the preparation. Called at most once, before the first connection. */
     void prepareBy(ConnectionInitializer wanted);
 
-    /** A connection for commands; fails, possibly at once, when there is none or this was closed. */
+    /** Makes a connection for commands; fails, possibly at once, if there is none or if this client was closed. */
     CompletableFuture<StatefulRedisConnection<String, String>> connect(RedisURI uri);
 
-    /** A connection for subscriptions; fails as {@link #connect} does. */
+    /** Makes a connection for subscriptions; fails as {@link #connect} does. */
     CompletableFuture<StatefulRedisPubSubConnection<String, String>> connectPubSub(RedisURI uri);
 
-    /** A connection for the commands of locks is in force: for the first time, or again. */
+    /** Reports a connection for the commands of locks that is in force: for the first time, or again. */
     void connected(CommandLink link);
 
     /**
-     * Has the thread that writes commands run it, later: when it has handled all that it has read. False when this thread is to run it, now:
-     * there is no such thread.
+     * Runs the task on the thread that writes commands, later: when that thread has handled all that it has read.
+     * Returns false if there is no such thread; then the caller must run the task now.
      *
      * @throws java.util.concurrent.RejectedExecutionException if that thread has ended
      */
@@ -35,10 +38,10 @@ public interface DriverClient {
         return false;
     }
 
-    /** Runs it on one of the driver's threads, unless this is closed by then. */
+    /** Runs the task on one of the driver's threads, unless this client is closed by then. */
     void later(Duration pause, Runnable task);
 
-    /** As {@link System#nanoTime}. */
+    /** The clock, as {@link System#nanoTime}. */
     long nanoTime();
 
     boolean isClosed();

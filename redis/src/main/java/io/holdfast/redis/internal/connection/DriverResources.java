@@ -20,11 +20,13 @@ import io.netty.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The caller's resources or our own, with one addition to each connection: of the commands that the driver sends by itself, those in answer to
- * what was read together are written together. It makes a system call of each command, and at many locks those calls are most of the cost,
- * here and at the server. The scripts of locks leave through a {@link FlushBatch}.
+ * The caller's resources or the back end's own, with one addition to each connection: commands that the driver sends by
+ * itself in answer to one read leave in one write. Without it the driver makes a system call for each command, and with
+ * many locks those calls are most of the cost, here and at the server. The scripts of locks leave through a {@link
+ * FlushBatch}.
  *
- * <p>Not {@link ClientResources#mutate}: that makes other resources of them, which would have to be shut down as well.
+ * <p>This class does not use {@link ClientResources#mutate}: that makes other resources, which would have to be shut
+ * down as well.
  */
 final class DriverResources implements ClientResources {
 
@@ -39,7 +41,7 @@ final class DriverResources implements ClientResources {
         eventLoops = new SingleEventLoopProvider(given.eventLoopGroupProvider());
     }
 
-    /** After what the caller adds, which therefore sees each command by itself. */
+    /** Stands after the caller's additions, which therefore see each command by itself. */
     private record Consolidating(NettyCustomizer callers, PendingHandshakes unfinished) implements NettyCustomizer {
 
         @Override
@@ -105,7 +107,7 @@ final class DriverResources implements ClientResources {
         return given.eventBus();
     }
 
-    /** The thread of all connections of the client. */
+    /** Returns the thread of all connections of the client. */
     SingleEventLoopProvider eventLoop() {
         return eventLoops;
     }

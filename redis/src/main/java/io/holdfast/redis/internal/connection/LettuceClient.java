@@ -35,33 +35,33 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** Our own driver client, with the options that the safety rules need, and the end of all that it started. */
+/** The client of the driver, with the options that the safety rules need. It ends everything that it started. */
 public final class LettuceClient implements DriverClient {
 
-    /** For the socket, and again for the handshake: a server that takes longer will not be of use to a lock. */
+    /** The limit for the socket, and again for the handshake: a lock cannot use a server that takes longer. */
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
     private static final int SHUTDOWN_SECONDS = 2;
 
-    /** Longer than all that is waited for. */
+    /** Longer than all the waits of the shutdown together. */
     private static final int CLOSING_SECONDS = 15;
 
     private final RedisClient client;
     private final TlsOptions tls;
 
-    /** The options of the client, given those of TLS. */
+    /** Makes the options of the client from those of TLS. */
     private final Function<SslOptions, ClientOptions> options;
 
     private final DriverResources resources;
 
-    /** Null when they are the caller's. */
+    /** Null if the resources are the caller's. */
     private final @Nullable OwnResources own;
 
     private final AtomicBoolean isClosed = new AtomicBoolean();
 
     private final Consumer<CommandLink> onConnected;
 
-    /** Connections in the making. */
+    /** Connections that are being made. */
     private final Set<CompletableFuture<?>> attempts = ConcurrentHashMap.newKeySet();
 
     private final ActiveConnections active = new ActiveConnections();
@@ -88,12 +88,12 @@ public final class LettuceClient implements DriverClient {
     }
 
     /**
-     * For locks: the engine bounds every operation, and the driver's timer would only cost.
+     * Makes a client for locks: the engine bounds every operation, so the driver's timer would only cost.
      *
-     * @param shared the caller's; null for our own
-     * @param own to be used then; null for new ones
+     * @param shared the caller's; null for own resources
+     * @param own the own resources to use; null for new ones
      * @param protocol the only one to be spoken; null for the newest that the server has
-     * @param onConnected told of each connection for commands that is in force, for the first time or again
+     * @param onConnected receives each connection for commands that is in force, for the first time or again
      */
     public static LettuceClient create(
             @Nullable ClientResources shared,
@@ -110,7 +110,7 @@ public final class LettuceClient implements DriverClient {
                 onConnected);
     }
 
-    /** For an inspector: it has no engine, so the driver bounds the commands. */
+    /** Makes a client for an inspector: it has no engine, so the driver bounds the commands. */
     public static LettuceClient create(@Nullable ClientResources shared, TlsOptions tls, TimeoutOptions timeouts) {
         return create(shared, null, tls, null, timeouts, link -> {});
     }
@@ -129,14 +129,17 @@ public final class LettuceClient implements DriverClient {
         return new LettuceClient(client, tls, ssl -> options(ssl, protocol, timeouts), resources, ours, onConnected);
     }
 
-    /** The driver forgets what it does not replay, and the command would wait for its answer for ever: so it fails. */
+    /**
+     * Fails the command: the driver forgets a command that it does not replay, and that command would wait for its
+     * answer for ever.
+     */
     private static boolean drop(RedisCommand<?, ?, ?> command) {
         boolean unused = command.completeExceptionally(
                 new RedisException("the connection was closed before the answer came; the command is not sent again"));
         return true;
     }
 
-    /** The caller may change his; a time limit that was not chosen becomes ours. */
+    /** Copies the address: the caller may change its own. Replaces a time limit that the caller did not choose. */
     public static RedisURI copyOf(RedisURI given) {
         RedisURI.Builder copy = RedisURI.builder(given);
         given.getSentinels().forEach(sentinel -> copy.withSentinel(copyOf(sentinel)));
@@ -155,7 +158,8 @@ public final class LettuceClient implements DriverClient {
                 .protocolVersion(protocol)
                 .autoReconnect(true)
                 .sslOptions(ssl)
-                // A renewal that waits for a connection, or is sent again on the next one, would revive a lock.
+                // A renewal that waits for a connection, or that the driver repeats on the next one, would revive a
+                // lock.
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .replayFilter(LettuceClient::drop)
                 .timeoutOptions(timeouts)
@@ -223,7 +227,7 @@ public final class LettuceClient implements DriverClient {
                 }
             });
         } catch (RuntimeException | Error closed) {
-            // The waiting commands have to hear of an Error too, such as a class that the driver lacks.
+            // The waiting commands have to fail on an Error too, such as a class that the driver lacks.
             fail(result, closed);
         }
     }
@@ -235,9 +239,8 @@ public final class LettuceClient implements DriverClient {
             result.complete(connection);
             return;
         }
-        // The driver would restore a connection that no client uses; and its shutdown closes what it knows, and may not
-        // have known this
-        // one.
+        // The driver would restore a connection that no client uses. Its shutdown closes only the connections that it
+        // knows, and may not have known this one.
         var unusedClosing = connection.closeAsync();
         fail(result, lost != null ? lost : closed());
     }
@@ -278,7 +281,7 @@ public final class LettuceClient implements DriverClient {
                             pause.toNanos(),
                             TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException closing) {
-            // Closed at this moment, or the shared resources were shut down: there is nothing to do later.
+            // Closed at this moment, or the shared resources were shut down: no task is left for later.
         }
     }
 
@@ -295,7 +298,8 @@ public final class LettuceClient implements DriverClient {
     @Override
     public Mono<Void> close() {
         if (isClosed.compareAndSet(false, true)) {
-            // The driver's shutdown waits for its timer's thread: on a thread that may wait, and ends then.
+            // The driver's shutdown waits for its timer's thread. So it runs on a thread that may wait, and that ends
+            // then.
             Thread closer = new Thread(this::shutdown, "holdfast-redis-close");
             closer.setDaemon(true);
             closer.start();
@@ -308,15 +312,7 @@ public final class LettuceClient implements DriverClient {
         // (redis/lettuce#3880), and its shutdown waits for that loop.
         var unused = closed.completeOnTimeout(null, CLOSING_SECONDS, TimeUnit.SECONDS);
         try {
-            resources.closeUnfinished();
-            awaitAttempts();
-            if (own != null) {
-                own.endConnecting(resources.eventLoop());
-            }
-            client.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS);
-            if (own != null) {
-                own.leave();
-            }
+            shutdownDriver();
         } catch (InterruptedException | ExecutionException | RuntimeException alreadyGoing) {
             // Neither the client nor an operator can do anything about it.
         } finally {
@@ -324,14 +320,32 @@ public final class LettuceClient implements DriverClient {
         }
     }
 
-    /** A connection that is being made when its event loop ends would never be closed. */
+    private void shutdownDriver() throws InterruptedException, ExecutionException {
+        try {
+            resources.closeUnfinished();
+            awaitAttempts();
+            if (own != null) {
+                own.endConnecting(resources.eventLoop());
+            }
+            client.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS);
+        } finally {
+            if (own != null) {
+                own.leave();
+            }
+        }
+    }
+
+    /**
+     * Waits for the connections that are being made: one that is unfinished when its event loop ends would never be
+     * closed.
+     */
     private void awaitAttempts() throws InterruptedException, ExecutionException {
         try {
             CompletableFuture.allOf(attempts.toArray(CompletableFuture<?>[]::new))
                     .exceptionally(failed -> null)
                     .get(SHUTDOWN_SECONDS, TimeUnit.SECONDS);
         } catch (TimeoutException notEvenAChannel) {
-            // Such as a name that is being looked up. It is not waited for any longer.
+            // The name of a host may still be looked up, for example. The shutdown waits no longer.
         }
     }
 }

@@ -9,13 +9,13 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Driver resources of our own, for one client or for several. They end with the last of those. */
+/** Driver resources that the back end makes, for one client or for several. They end with the last client. */
 public final class OwnResources {
 
     private static final int SHUTDOWN_SECONDS = 2;
 
     private final ClientResources resources = DefaultClientResources.builder()
-            // The driver's own goes up to 30 s, and nothing can be locked during a pause.
+            // The driver's own pause goes up to 30 s, and nothing can be locked during a pause.
             .reconnectDelay(Delay.exponential(Duration.ofMillis(1), Duration.ofSeconds(1), 2, TimeUnit.MILLISECONDS))
             .commandLatencyRecorder(CommandLatencyRecorder.disabled())
             .build();
@@ -24,7 +24,7 @@ public final class OwnResources {
     private final AtomicInteger connecting;
 
     /**
-     * Resources that run.
+     * Starts the resources.
      *
      * @param users how many clients will use them; each leaves once
      */
@@ -38,8 +38,9 @@ public final class OwnResources {
     }
 
     /**
-     * A client makes no more connections. After the last one, the resolver of names is closed while its event loop still runs: Netty's own resolver, if
-     * it is on the class path, has a socket, and an event loop that ends at once does not always close that.
+     * A client makes no more connections. After the last one, this closes the resolver of names while its event loop
+     * still runs: Netty's own resolver, if it is on the class path, has a socket, and an event loop that ends at once
+     * does not always close that.
      */
     void endConnecting(SingleEventLoopProvider eventLoop) {
         if (connecting.decrementAndGet() == 0) {
@@ -47,7 +48,7 @@ public final class OwnResources {
         }
     }
 
-    /** A client does not use them any more. Waits for their end, if it was the last. */
+    /** A client does not use the resources any more. The last client waits for their end. */
     void leave() throws InterruptedException, ExecutionException {
         if (users.decrementAndGet() == 0) {
             resources.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS).get();

@@ -7,14 +7,15 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The channels on which a connection or the driver's handshake is under way. The driver waits for those until their time limit, also when
- * the client is closed: a server that takes a connection and says nothing would hold up the close.
+ * The channels on which a connection or the driver's handshake is under way. The driver waits for those until their
+ * time limit, also when the client is closed: a server that accepts a connection and sends nothing would delay the
+ * close.
  */
 final class PendingHandshakes {
 
     private final Set<Channel> open = ConcurrentHashMap.newKeySet();
 
-    /** Written by the closer. */
+    /** Written by the thread that closes. */
     private volatile boolean isClosed;
 
     /** Called when the driver has set up the channel's handlers, before it connects. */
@@ -31,7 +32,7 @@ final class PendingHandshakes {
         boolean unused = open.remove(channel);
     }
 
-    /** Closes them, and each later one. */
+    /** Closes these channels, and each later one. */
     void closeAll() {
         isClosed = true;
         open.forEach(channel -> {
@@ -39,7 +40,10 @@ final class PendingHandshakes {
         });
     }
 
-    /** Behind the driver's own handlers: one of them keeps the news that the channel is active until the handshake is over. */
+    /**
+     * Stands behind the driver's own handlers: one of them holds back the event that the channel is active until the
+     * handshake is over.
+     */
     private final class Handshake extends ChannelInboundHandlerAdapter {
 
         @Override

@@ -3,24 +3,24 @@ package io.holdfast.redis.internal.connection;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How soon a connection is left for a new one, again and again: while the address still leads to a server that takes no writes, another
- * connection would be left with the first answer. Not thread-safe.
+ * Decides how soon to leave a connection for a new one, again and again. While the address still leads to a server that
+ * takes no writes, the first answer on another connection would make the client leave that one too. Not thread-safe.
  */
 final class ReconnectBackoff {
 
     private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** So long after the address has another server, a client may still be at the former one. */
+    /** After the address has changed to another server, a client may be at the former one for up to this time. */
     private static final long LONGEST_NANOS = TimeUnit.MILLISECONDS.toNanos(800);
 
-    /** A connection that was of use for so long is left at once. */
+    /** A connection that was used for this time is left at once. */
     private static final long FORGET_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private boolean isFirst = true;
     private long leftAt;
     private long pauseNanos;
 
-    /** How long to wait before this one is left; zero for at once. */
+    /** Returns how long to wait before leaving this connection; zero for at once. */
     long nextPause(long nowNanos) {
         boolean isNew = isFirst || nowNanos - leftAt > FORGET_NANOS;
         isFirst = false;

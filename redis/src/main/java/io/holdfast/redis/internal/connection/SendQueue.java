@@ -9,20 +9,22 @@ import reactor.util.concurrent.Queues;
 import reactor.util.context.Context;
 
 /**
- * Lets one thread at a time give commands to the driver, in the order they came; others leave theirs and go.
+ * Lets one thread at a time give commands to the driver, in the order of the calls; other threads add theirs to the
+ * queue and return.
  *
- * <p>That thread is the event loop of the connection, if there is one. What another thread gives to the driver becomes a task of that loop,
- * and what the loop itself gives is written at once, before such tasks: so commands of both would not leave in the order they were given.
- * And the driver takes a lock for each command ({@code io.lettuce.core.protocol.SharedLock}), where two threads that meet would park.
+ * <p>That thread is the event loop of the connection, if there is one. A command that another thread gives to the
+ * driver becomes a task of that loop. The loop writes its own commands at once, before such tasks. So commands of both
+ * would not leave in the order of the calls. Also, the driver takes a lock for each command ({@code
+ * io.lettuce.core.protocol.SharedLock}), where two threads that meet would park.
  *
- * <p>The loop does not send at once either, but when it has handled all that it has read: what many answers cause leaves together.
+ * <p>The loop sends only when it has handled all that it has read, so commands that many answers cause leave together.
  */
 final class SendQueue {
 
     private final Queue<Runnable> waiting =
             Queues.<Runnable>unboundedMultiproducer().get();
 
-    /** Left and not yet sent; the thread that raises it from zero has it sent. */
+    /** The number of commands that are queued and not yet sent. The thread that raises it from zero has them sent. */
     private final AtomicInteger pending = new AtomicInteger();
 
     private final Predicate<Runnable> elsewhere;
@@ -37,8 +39,9 @@ final class SendQueue {
     /**
      * Sends on one thread.
      *
-     * @param elsewhere runs what it is given on that thread, later, even if it is this one; false when this thread is to run it, now
-     * @param atEnd run after all that was left, before that thread goes
+     * @param elsewhere runs a task on that thread, later, even if that is the current thread; returns false if the
+     *     current thread must run the task now
+     * @param atEnd run after all queued commands, before that thread leaves the queue
      */
     SendQueue(Predicate<Runnable> elsewhere, Runnable atEnd) {
         this.elsewhere = elsewhere;
@@ -46,9 +49,9 @@ final class SendQueue {
     }
 
     /**
-     * Sends, or leaves that to the thread that is at it.
+     * Sends, or leaves that to the thread that is sending.
      *
-     * @param send sends; may be run after this returns
+     * @param send sends; may be run after this method returns
      */
     void send(Runnable send) {
         waiting.add(send);
@@ -76,7 +79,10 @@ final class SendQueue {
         } while (seen != 0);
     }
 
-    /** What a subscriber throws must not stop the commands of all others, an Error neither: no command would ever be sent again. */
+    /**
+     * Keeps an exception, also an Error, of one subscriber from stopping the commands of all others: no command would
+     * ever be sent again.
+     */
     private static void run(Runnable send) {
         try {
             send.run();

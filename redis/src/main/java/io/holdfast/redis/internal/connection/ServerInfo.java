@@ -6,15 +6,15 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the answer to INFO says, as far as a lock is concerned.
+ * The fields of the answer to INFO that concern locks.
  *
- * @param version {@code redis_version}; null when it is not told
- * @param evictionPolicy {@code maxmemory_policy}; null when it is not told
- * @param uptimeSeconds {@code uptime_in_seconds}; empty when it is not told
+ * @param version {@code redis_version}; null if the server does not report it
+ * @param evictionPolicy {@code maxmemory_policy}; null if the server does not report it
+ * @param uptimeSeconds {@code uptime_in_seconds}; empty if the server does not report it
  */
 public record ServerInfo(@Nullable String version, @Nullable String evictionPolicy, OptionalLong uptimeSeconds) {
 
-    /** Reads lines such as {@code uptime_in_seconds:17}; others are passed over. */
+    /** Reads lines such as {@code uptime_in_seconds:17} and ignores others. */
     public static ServerInfo parse(String text) {
         Map<String, String> fields = text.lines()
                 .map(line -> line.split(":", 2))

@@ -7,32 +7,32 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
-/** What a server is asked about itself, on the connection of the locks. */
+/** Commands about the server itself, on the connection of the locks. */
 public final class ServerQuery {
 
     private ServerQuery() {}
 
-    /** The answer to INFO with one section. */
+    /** Returns the answer to INFO with one section. */
     public static CompletableFuture<String> info(CommandLink link, String section) {
-        return ask(link, made -> made.async().info(section));
+        return send(link, made -> made.async().info(section));
     }
 
     public static CompletableFuture<String> ping(CommandLink link) {
-        return ask(link, made -> made.async().ping());
+        return send(link, made -> made.async().ping());
     }
 
-    /** The answer to CLUSTER SLOTS. */
+    /** Returns the answer to CLUSTER SLOTS. */
     public static CompletableFuture<List<Object>> clusterSlots(CommandLink link) {
-        return ask(link, made -> made.async().clusterSlots());
+        return send(link, made -> made.async().clusterSlots());
     }
 
-    private static <T> CompletableFuture<T> ask(
-            CommandLink link, Function<StatefulRedisConnection<String, String>, RedisFuture<T>> question) {
+    private static <T> CompletableFuture<T> send(
+            CommandLink link, Function<StatefulRedisConnection<String, String>, RedisFuture<T>> command) {
         return link.made().thenCompose(made -> {
             CompletableFuture<T> result = new CompletableFuture<>();
             link.inOrder(() -> {
                 link.asked();
-                var unused = question.apply(made).whenComplete((answer, error) -> {
+                var unused = command.apply(made).whenComplete((answer, error) -> {
                     if (error == null || KnownError.isAnswer(error)) {
                         link.answered();
                     }

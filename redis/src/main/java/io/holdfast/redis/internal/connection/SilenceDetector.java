@@ -7,12 +7,12 @@ import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 
 /**
- * Tells a connection whose peer went away without a word from one that has nothing to say: something was asked, and nothing is answered for
- * a while.
+ * Detects a connection whose peer has vanished: a command was sent, and the server answers nothing for a while. An idle
+ * connection is not silent.
  */
 final class SilenceDetector {
 
-    /** Less is no silence. */
+    /** A shorter time does not count as silence. */
     static final long SHORTEST_MILLIS = 100;
 
     private final long patienceNanos;
@@ -22,16 +22,16 @@ final class SilenceDetector {
     /** Written by the driver's threads. */
     private volatile long answeredAt;
 
-    /** Written by those who send: when the first command was sent after the last answer. */
+    /** Written by the threads that send: when the first command was sent after the last answer. */
     private volatile long askedAt;
 
-    /** Set while it is to be seen whether the connection is silent. */
+    /** Set while a check for silence is planned. */
     private final AtomicBoolean isDoubted = new AtomicBoolean();
 
     /**
-     * Nothing was asked yet.
+     * Nothing was sent yet.
      *
-     * @param patience so long a server may say nothing
+     * @param patience how long a server may be silent
      * @param later runs a task after a pause
      */
     SilenceDetector(Duration patience, BiConsumer<Duration, Runnable> later, LongSupplier nanoTime) {
@@ -53,7 +53,7 @@ final class SilenceDetector {
         }
     }
 
-    /** The server has said something. */
+    /** The server has answered. */
     void answered() {
         answeredAt = nanoTime.getAsLong();
     }
@@ -67,10 +67,10 @@ final class SilenceDetector {
     }
 
     /**
-     * Looks again after a while, if something was asked and nothing is answered. Not at once: after a pause of this process, the answers are
-     * there and only have to be read.
+     * Checks after a while whether the server has answered, if a command is unanswered. It does not check at once:
+     * after a pause of this process, the answers have arrived and only have to be read.
      *
-     * @param atSilence run when still nothing is answered
+     * @param atSilence run if the server still has not answered
      */
     void doubt(Runnable atSilence) {
         if (isAnswered() || !isDoubted.compareAndSet(false, true)) {

@@ -15,15 +15,16 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives a client one of the threads that the resources have, for all its connections. A grant comes on the connection for the channel,
- * and what its holder sends goes out on the one for commands: on two threads each hand-off would wake one more of them.
+ * Gives a client one of the threads of the resources, for all its connections. A grant comes on the connection for the
+ * channel, and its holder's commands go out on the one for commands: with two threads, each hand-off would wake one
+ * more of them.
  *
- * <p>Clients of the same resources get the same thread. The masters of a quorum are asked together and answer together, and one thread reads
- * the answers that came meanwhile with one wake-up.
+ * <p>Clients of the same resources get the same thread. The masters of a quorum get their requests together and answer
+ * together, and one thread reads the answers with one wake-up.
  */
 final class SingleEventLoopProvider implements EventLoopGroupProvider {
 
-    /** The loop of the clients of each resources. Guarded by itself. */
+    /** The loop of the clients, for each of the resources. Guarded by itself. */
     private static final Map<EventLoopGroupProvider, WeakReference<EventLoop>> SHARED = new WeakHashMap<>();
 
     private final EventLoopGroupProvider given;
@@ -40,7 +41,7 @@ final class SingleEventLoopProvider implements EventLoopGroupProvider {
 
     @Override
     @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"
-    }) // the driver takes it for an EventLoopGroup, which it is
+    }) // the driver uses it as an EventLoopGroup, which it is
     public <T extends EventLoopGroup> T allocate(Class<T> type) {
         EventLoopGroup group = given.allocate(type);
         EventLoop one = loopOf(group);
@@ -49,7 +50,7 @@ final class SingleEventLoopProvider implements EventLoopGroupProvider {
         return (T) one;
     }
 
-    /** The one that another client of these resources has; a group that was made anew has other loops. */
+    /** Returns the loop that another client of these resources has. A group that was made anew has other loops. */
     private EventLoop loopOf(EventLoopGroup group) {
         synchronized (SHARED) {
             WeakReference<EventLoop> known = SHARED.get(given);
@@ -62,7 +63,10 @@ final class SingleEventLoopProvider implements EventLoopGroupProvider {
         }
     }
 
-    /** Has the loop run it, also when this thread is the loop: after all that it has read in this turn. False when there is none. */
+    /**
+     * Runs the task on the loop, after all that the loop has read in this turn, also when this thread is the loop.
+     * Returns false if there is no loop.
+     */
     boolean execute(Runnable task) {
         EventLoop present = loop;
         if (present == null) {
@@ -72,7 +76,7 @@ final class SingleEventLoopProvider implements EventLoopGroupProvider {
         return true;
     }
 
-    /** Closes what looks up names for the loop. Does nothing when there is no loop, or none that runs. */
+    /** Closes the loop's resolver of names. Does nothing if there is no loop, or if it does not run. */
     void closeResolver(AddressResolverGroup<?> resolvers) {
         EventLoop present = loop;
         if (present == null || present.isShuttingDown()) {

@@ -11,8 +11,9 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The authorities, the certificate and the restrictions for connections with TLS. Without authorities of the caller's, those of the JVM are trusted. The driver
- * would read their file for each connection, on its event loop, so they are read here: once, on a thread that may wait.
+ * The authorities, the certificate and the restrictions for connections with TLS. Without the caller's authorities,
+ * those of the JVM are trusted. The driver would read their file for each connection, on its event loop. So this class
+ * reads the file: once, on a thread that may wait.
  */
 public final class TlsOptions {
 
@@ -23,7 +24,7 @@ public final class TlsOptions {
     private final AtomicReference<@Nullable CompletableFuture<SslOptions>> options = new AtomicReference<>();
 
     /**
-     * Options, of which nothing has been read yet.
+     * Makes options and reads no file yet.
      *
      * @param authorities null for those of the JVM
      * @param identity null for none
@@ -41,12 +42,12 @@ public final class TlsOptions {
         this.ciphers = ciphers;
     }
 
-    /** Without options of the caller's. */
+    /** Makes options without any of the caller's. */
     public static TlsOptions defaults() {
         return new TlsOptions(null, null, List.of(), List.of());
     }
 
-    /** Fails when the authorities of the JVM cannot be read; the next call tries again. */
+    /** Returns the options. Fails if the authorities of the JVM cannot be read; the next call tries again. */
     CompletableFuture<SslOptions> options() {
         CompletableFuture<SslOptions> made = new CompletableFuture<>();
         CompletableFuture<SslOptions> known = options.compareAndExchange(null, made);
@@ -62,7 +63,7 @@ public final class TlsOptions {
                 reader.start();
             }
         } catch (RuntimeException | Error thrown) {
-            fail(made, thrown); // such as a lack of threads: connections would wait for ever
+            fail(made, thrown); // on a lack of threads, for example: connections would wait for ever
         }
         return made;
     }

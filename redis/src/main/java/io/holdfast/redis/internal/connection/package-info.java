@@ -1,6 +1,7 @@
 /**
- * Connections of Lettuce with the options that the safety rules need. A {@link io.holdfast.redis.internal.connection.CommandLink} is the way to
- * one server and lasts; a connection of Lettuce on it may be replaced by another one.
+ * Connections of Lettuce with the options that the safety rules need. A {@link
+ * io.holdfast.redis.internal.connection.CommandLink} leads to one server and lasts; another connection of Lettuce may
+ * replace the one on it.
  */
 @NullMarked
 @CheckReturnValue

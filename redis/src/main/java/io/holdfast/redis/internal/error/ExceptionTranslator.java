@@ -10,21 +10,21 @@ import java.util.concurrent.CompletionException;
 import java.util.stream.Collectors;
 
 /**
- * Turns the driver's errors into ours: what failed, at which server, and what to do. Transient are those that can pass
- * without a change to the client's settings.
+ * Turns the driver's errors into exceptions of this library: what failed, at which server, and what to do. An error is
+ * transient if it can pass without a change to the client's settings.
  *
  * @param server host and port, or the socket; never a password
  * @param isTls whether connections are with TLS
  */
 public record ExceptionTranslator(String server, boolean isTls) {
 
-    /** So much is told of what a driver or a server says: it may be anything. */
+    /** How much of a text of the driver or the server a message repeats: that text may be anything. */
     private static final int MOST_CHARS = 300;
 
-    /** A host of the DNS has no more. */
+    /** A host name of the DNS has no more characters. */
     private static final int LONGEST_HOST = 255;
 
-    /** By one address, or those of several servers of a cluster. */
+    /** Makes a translator for one address, or for several servers of a cluster. */
     public static ExceptionTranslator at(List<RedisURI> uris) {
         return new ExceptionTranslator(
                 uris.stream().map(ExceptionTranslator::text).collect(Collectors.joining(", ")),
@@ -33,7 +33,7 @@ public record ExceptionTranslator(String server, boolean isTls) {
 
     private static String text(RedisURI uri) {
         if (uri.getSentinels().isEmpty()) {
-            // In a cluster, what another server calls it.
+            // In a cluster, the host that another server reports.
             String place = uri.getSocket() != null ? uri.getSocket() : String.valueOf(uri.getHost());
             return Printable.start(place, LONGEST_HOST) + (uri.getSocket() != null ? "" : ":" + uri.getPort());
         }
@@ -43,19 +43,19 @@ public record ExceptionTranslator(String server, boolean isTls) {
                         ", ", "master '" + uri.getSentinelMasterId() + "' of the sentinels at ", ""));
     }
 
-    /** The exception for a failed try. */
+    /** Returns the exception for a failed operation. */
     public LockBackendException of(Subject subject, Throwable error) {
         Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
         KnownError.Found found = KnownError.find(cause);
         boolean isSilentToTls = isTls && found.known().isSilence();
         KnownError known = isSilentToTls ? KnownError.SILENT_TO_TLS : found.known();
         String message = "%s on Redis at %s failed: %s. Driver: %s"
-                .formatted(subject.text(), server, known.advice(), told(root(found.error())));
+                .formatted(subject.text(), server, known.advice(), messageOf(root(found.error())));
         return new LockBackendException(subject.lockName(), message, known.isTransient(), cause);
     }
 
-    /** What an error says of itself. */
-    public static String told(Throwable error) {
+    /** Returns the message of an error, shortened. */
+    public static String messageOf(Throwable error) {
         return Printable.start(String.valueOf(error.getMessage()), MOST_CHARS);
     }
 
@@ -67,15 +67,15 @@ public record ExceptionTranslator(String server, boolean isTls) {
         return e;
     }
 
-    /** The exception for a grant that the master made, and too few replicas have. */
+    /** Returns the exception for a grant of the master that too few replicas have. */
     public LockBackendException tooFewReplicas(Subject subject, long confirmed, int wanted, Duration within) {
         String message =
-                "%s on Redis at %s failed: %d of %d replicas confirmed it within %d ms: look after the replicas (INFO replication), or change confirmGrants"
+                "%s on Redis at %s failed: %d of %d replicas confirmed it within %d ms: check the replicas (INFO replication), or change confirmGrants"
                         .formatted(subject.text(), server, confirmed, wanted, within.toMillis());
         return new LockBackendException(subject.lockName(), message, true, null);
     }
 
-    /** The exception for a grant that was not asked for, since the server was started too lately. */
+    /** Returns the exception for an attempt that was not sent, since the server was started too recently. */
     public LockBackendException inQuarantine(Subject subject, Duration upFor, Duration quarantine, Duration rest) {
         String message =
                 "%s on Redis at %s is refused by the quarantine: the server has been up for %s s and may have forgotten locks that are still held, so it grants nothing in its first %s s; wait %s s, or use acquire(), which waits"
@@ -100,7 +100,7 @@ public record ExceptionTranslator(String server, boolean isTls) {
     /**
      * What was tried, for the message.
      *
-     * @param lockName the lock; empty when it concerns none or several
+     * @param lockName the lock; empty if it concerns none or several
      * @param text the beginning of a sentence
      */
     public record Subject(String lockName, String text) {}

@@ -9,7 +9,7 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One kind of error: how it is known, whether it can pass, what to tell.
+ * One kind of error: how to recognise it, whether it can pass, and the advice in the message.
  *
  * @param mark a part of its text
  * @param isTransient whether the same command may succeed later, without a change to the client's settings
@@ -17,33 +17,34 @@ import org.jspecify.annotations.Nullable;
  */
 public record KnownError(String mark, boolean isTransient, String advice) {
 
-    /** What the driver is made to say when it ends. */
+    /** The driver's message after its end. */
     public static final String CLOSED = "the back end was closed";
 
-    /** Where nothing was heard on a connection with TLS. */
+    /** No byte came on a connection with TLS. */
     static final KnownError SILENT_TO_TLS = new KnownError(
             "",
             true,
             "the server does not answer: check that it is up, that the network lets it through, and that the port speaks TLS; if not, begin the address with redis://");
 
-    /** The search ends after so many errors and causes: a chain of causes may have a loop. */
+    /** The search ends after this many errors and causes: a chain of causes may have a loop. */
     private static final int MOST_NESTED = 100;
 
     private static final String UPGRADE = "the server is older than Redis 6.2, which locks need: upgrade it";
-    private static final String NOT_REDIS = "what answers there does not speak the Redis protocol: check host and port";
+    private static final String NOT_REDIS =
+            "the process at that address does not speak the Redis protocol: check host and port";
     private static final String SPEAKS_TLS = "the port speaks TLS: begin the address with rediss://";
     private static final String NO_SENTINEL =
-            "what answers there is a Redis and no sentinel: begin the address with redis://, or name the sentinels' port, which is 26379 by default";
+            "the process at that address is a Redis server, not a sentinel: begin the address with redis://, or name the sentinels' port, which is 26379 by default";
 
     private static final String LOST = "the connection was lost; it is made anew";
     private static final String HUNG_UP =
-            "the server closed the new connection at once: begin the address with rediss:// if its port speaks TLS and with redis:// if not, or look into its log";
+            "the server closed the new connection at once: begin the address with rediss:// if its port speaks TLS and with redis:// if not, or read its log";
 
     private static final String SILENT =
             "the server does not answer: check that it is up and that the network lets it through";
 
     private static final String FOREIGN =
-            "there is something else under a key of this lock, which is left untouched: choose another key prefix or name";
+            "a key of this lock holds a foreign value, which is left untouched: choose another key prefix or name";
 
     private static final String NO_RESP3 =
             "lossByPush needs RESP3, which the server or a proxy before it does not speak: do without lossByPush, or upgrade";
@@ -56,11 +57,11 @@ public record KnownError(String mark, boolean isTransient, String advice) {
     private static final String CLUSTER_DOWN =
             "a slot of the cluster has no master: start the server that had it, or wait for the failover";
 
-    /** What a server may answer, by a part of its text; the first that fits. */
+    /** The errors that a server may answer, by a part of the text; the first that fits counts. */
     private static final List<KnownError> ANSWERS = List.of(
             new KnownError("WRONGPASS", false, "user name or password is wrong: check the RedisURI"),
             new KnownError("invalid password", false, "the password is wrong: check the RedisURI"),
-            new KnownError("NOAUTH", false, "the server wants a password: put it into the RedisURI"),
+            new KnownError("NOAUTH", false, "the server requires a password: put it into the RedisURI"),
             new KnownError(
                     "without any password configured",
                     false,
@@ -89,9 +90,8 @@ public record KnownError(String mark, boolean isTransient, String advice) {
                     true,
                     "the server has become a replica: point the RedisURI at the master, or wait for the failover"),
             new KnownError("MASTERDOWN", true, "the server is a replica without its master: wait for the failover"),
-            new KnownError("MISCONF", true, "the server cannot save its data and refuses writes: look into its log"),
-            new KnownError(
-                    "NOREPLICAS", true, "the server has too few good replicas and refuses writes: look after them"),
+            new KnownError("MISCONF", true, "the server cannot save its data and refuses writes: read its log"),
+            new KnownError("NOREPLICAS", true, "the server has too few good replicas and refuses writes: check them"),
             new KnownError("CLUSTERDOWN", true, CLUSTER_DOWN),
             new KnownError("TRYAGAIN", true, "the cluster is moving the lock's slot to another server: wait"),
             new KnownError("MOVED ", false, CLUSTER),
@@ -105,13 +105,15 @@ public record KnownError(String mark, boolean isTransient, String advice) {
             new KnownError("nknown Redis command", false, UPGRADE),
             new KnownError("non deterministic", false, UPGRADE));
 
-    /** A former master that copies the data of the new one is loading, or without its master, before it is read-only. */
+    /**
+     * A former master that copies the data of the new one is loading, or without its master, before it is read-only.
+     */
     private static final List<String> NO_MASTER =
             List.of("READONLY ", "MASTERDOWN ", "LOADING ", "UNBLOCKED ", "WAIT cannot be used with replica");
 
     private static final List<String> LONELY = List.of("NOREPLICAS ", "CLUSTERDOWN ");
 
-    /** What the driver may say for itself, by a part of class name and text. */
+    /** The errors of the driver itself, by a part of class name and text. */
     private static final List<KnownError> DRIVER = List.of(
             new KnownError("DENIED", false, PROTECTED),
             new KnownError(CLOSED, false, CLOSED),
@@ -130,66 +132,66 @@ public record KnownError(String mark, boolean isTransient, String advice) {
             new KnownError(
                     "unexpected reply",
                     true,
-                    "what answers there is not a sound Redis: check host and port, and what is between"),
+                    "the process at that address sends replies that no Redis server sends: check host and port, and any proxy in between"),
             new KnownError("rejected", true, "the connection is lost and is being made anew"),
             new KnownError("Connection reset", true, LOST),
             new KnownError("disconnected", true, LOST),
             new KnownError("closed prematurely", true, HUNG_UP),
-            // What the driver says when the connection was closed before it had looked at it.
+            // The driver says this if the connection was closed before the driver had handled it.
             new KnownError("RedisHandshakeHandler not registered", true, HUNG_UP),
             new KnownError("closed", true, LOST),
             new KnownError("timed out", true, SILENT));
 
-    /** An error that was found out, and what it is. */
+    /** An error that was recognised, and its kind. */
     record Found(Throwable error, KnownError known) {}
 
-    /** Whether nothing was heard within a time limit: of a command, or of the handshake before the first one. */
+    /** Whether no answer came within a time limit: of a command, or of the handshake before the first one. */
     boolean isSilence() {
         return advice.equals(SILENT);
     }
 
-    /** Whether the server said so itself: then the outcome is known. */
+    /** Whether the error is an answer of the server: then the outcome is known. */
     public static boolean isAnswer(Throwable error) {
         return error instanceof RedisCommandExecutionException;
     }
 
-    /** Whether the server does not let this user do that. */
+    /** Whether the server forbids this to the user. */
     public static boolean isForbidden(Throwable error) {
         return find(error).known().advice().equals(permission());
     }
 
     /**
-     * Whether the server says that it takes no writes since it is not the master any more, or not yet. Scripts say so as well: {@code READONLY
-     * …}, or {@code ERR Error running script … -READONLY …}, by version.
+     * Whether the server says that it takes no writes: it is not the master any more, or not yet. Scripts fail in the
+     * same way: with {@code READONLY …}, or {@code ERR Error running script … -READONLY …}, by version.
      */
     public static boolean isDemoted(Throwable error) {
-        return isAnswer(error) && tellsOfNoMaster(String.valueOf(error.getMessage()));
+        return isAnswer(error) && isFromNoMaster(String.valueOf(error.getMessage()));
     }
 
-    /** Whether a server that says that is no master, or not yet. */
-    public static boolean tellsOfNoMaster(String answer) {
+    /** Whether an answer shows that the server is not a master, or not yet. */
+    public static boolean isFromNoMaster(String answer) {
         return NO_MASTER.stream().anyMatch(answer::contains);
     }
 
-    /** Whether what answers is several servers behind a proxy, and a call had keys of more than one of them. */
+    /** Whether several servers behind a proxy answer, and a call had keys of more than one of them. */
     public static boolean isOfSeveralServers(Throwable error) {
         return isAnswer(error) && String.valueOf(error.getMessage()).contains("CROSSSLOT");
     }
 
-    /** Whether the user has no right to one of the keys of a call, by the server's words before it runs a script. */
+    /** Whether the user has no right to one of the keys of a call. The server says so before it runs a script. */
     public static boolean isForbiddenKey(Throwable error) {
         String text = String.valueOf(error.getMessage());
         return isAnswer(error) && text.startsWith("NOPERM") && text.contains("key");
     }
 
-    /** Whether the server says that it has lost the others, which may have another master by now. */
+    /** Whether the server says that it has lost the other servers, which may have another master by now. */
     public static boolean isCutOff(Throwable error) {
         return isAnswer(error) && LONELY.stream().anyMatch(String.valueOf(error.getMessage())::contains);
     }
 
     /**
-     * What an error is, by itself or by one of its causes. What sentinels answered is suppressed, by the driver, in favour of a time limit that
-     * was not reached.
+     * Finds the kind of an error, by the error itself or by one of its causes. The driver suppresses an answer of the
+     * sentinels in favour of a time limit that was not reached.
      */
     static Found find(Throwable error) {
         Found found = findInCauses(error);
@@ -230,7 +232,7 @@ public record KnownError(String mark, boolean isTransient, String advice) {
                 return new Found(e, new KnownError("", false, "the server refused the command"));
             }
         }
-        return new Found(error, new KnownError("", true, "the server could not be asked"));
+        return new Found(error, new KnownError("", true, "the request to the server failed"));
     }
 
     private static @Nullable Throwable suppressedAnswer(Throwable error) {

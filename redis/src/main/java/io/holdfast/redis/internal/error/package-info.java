@@ -1,4 +1,7 @@
-/** Turns the errors of the driver and of servers into ours: what failed, at which server, whether it can pass, and what to do. */
+/**
+ * Turns the errors of the driver and of servers into exceptions of this library: what failed, at which server, whether
+ * it can pass, and what to do.
+ */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.redis.internal.error;

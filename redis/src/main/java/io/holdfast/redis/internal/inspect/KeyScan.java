@@ -14,10 +14,13 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A walk over the keys of one server, in pages: each page is asked for when more locks are wanted, and not before. */
+/** Scans the keys of one server in pages. It requests a page only when the subscriber wants more locks. */
 public final class KeyScan {
 
-    /** So many keys a server looks at for one page: some tenths of a millisecond, in which it does nothing else. */
+    /**
+     * How many keys a server reads for one page. That takes it some tenths of a millisecond, in which it does nothing
+     * else.
+     */
     private static final int PAGE = 500;
 
     private final String keyPrefix;
@@ -28,12 +31,15 @@ public final class KeyScan {
         args = ScanArgs.Builder.limit(PAGE).match(pattern(keyPrefix).getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Keys of ours have a brace after the prefix; what is a wildcard in a pattern is escaped. */
+    /**
+     * Returns a pattern of this library's keys, which have a brace after the prefix. It escapes the wildcards in the
+     * prefix.
+     */
     static String pattern(String keyPrefix) {
         return keyPrefix.replaceAll("[*?\\[\\]\\\\^-]", "\\\\$0") + "{*}:*";
     }
 
-    /** The locks of each page with something else than a counter, by the first of their keys on it. */
+    /** Emits, for each page, the locks that have more than a counter, with the first of their keys on that page. */
     public Flux<Map<LockKeys, Sighting>> over(CommandLink master) {
         return Flux.defer(() -> {
             AtomicReference<ScanCursor> position = new AtomicReference<>(ScanCursor.INITIAL);
@@ -44,7 +50,7 @@ public final class KeyScan {
                             sink.next(position.get());
                         }
                     })
-                    // Without prefetch: the next page is asked for when this one has been consumed.
+                    // Without prefetch: the next page is requested when this one has been consumed.
                     .concatMap(
                             from -> page(master, from).doOnNext(position::set).map(this::locks), 0);
         });
@@ -67,7 +73,10 @@ public final class KeyScan {
         return locks;
     }
 
-    /** The keys by which a walk comes upon a lock that is not free, the one that counts first; see {@code inspect.lua}. */
+    /**
+     * The keys by which a scan finds a lock that is not free, in the order in which they count; see {@code
+     * inspect.lua}.
+     */
     public enum Sighting {
         HOLDER("holder", ""),
         FRONT("front", ":front"),

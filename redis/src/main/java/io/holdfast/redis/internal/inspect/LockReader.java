@@ -18,7 +18,7 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Reads what a server knows of some locks, with one script call, which writes nothing. */
+/** Reads the state of some locks from a server, with one script call that writes nothing. */
 public final class LockReader {
 
     private static final LuaScript SCRIPT = LuaScript.load("inspect");
@@ -34,25 +34,26 @@ public final class LockReader {
         this.keyPrefix = keyPrefix;
     }
 
-    /** The holders of one lock. */
+    /** Emits the holders of one lock. */
     public Flux<LockHolder> holders(LockKey key) {
         ExceptionTranslator.Subject subject =
-                new ExceptionTranslator.Subject(key.name(), "ask for the holders of lock '%s'".formatted(key.name()));
+                new ExceptionTranslator.Subject(key.name(), "read the holders of lock '%s'".formatted(key.name()));
         return read(List.of(LockKeys.of(keyPrefix, key)), List.of(BY_NAME), 0, subject)
                 .flatMapIterable(reports -> reports)
                 .flatMapIterable(LockReport::holders);
     }
 
-    /** Those of these locks of which the server knows something, asked for by their names. */
+    /** Reads those of the named locks of which the server has anything. */
     public Mono<List<LockReport>> named(List<LockKeys> locks, ExceptionTranslator.Subject subject) {
         return read(locks, locks.stream().map(lock -> BY_NAME).toList(), LockReport.MOST_WAITERS, subject);
     }
 
     /**
-     * Those of these locks that are not free, and are met by that key: see {@code inspect.lua}.
+     * Reads those of the scanned locks that are not free and that the scan met by the key that counts: see {@code
+     * inspect.lua}.
      *
      * @param locks of one slot
-     * @param seenBy for each lock by which of its keys the walk came upon it
+     * @param seenBy for each lock, the key by which the scan found it
      */
     public Mono<List<LockReport>> met(List<LockKeys> locks, List<String> seenBy, ExceptionTranslator.Subject subject) {
         return read(locks, seenBy, LockReport.MOST_WAITERS, subject);

@@ -33,9 +33,9 @@ public final class ReportReader {
     }
 
     /**
-     * Reads all of it.
+     * Reads the whole answer.
      *
-     * @param asked the locks that the script was asked for, in their order
+     * @param asked the locks of the script call, in their order
      */
     public static List<LockReport> read(List<LockKeys> asked, List<?> answer) {
         ReportReader reader = new ReportReader(asked, answer);
@@ -45,7 +45,7 @@ public final class ReportReader {
     }
 
     private static String warning(String foreignKey) {
-        return "There is something else under the key '%s', which this library refuses to touch: acquire and release fail until it is gone. What would be under it is not in this report."
+        return "There is a foreign value under the key '%s', which this library refuses to touch: acquire and release fail until you remove it. This report lacks the data that belongs under that key."
                 .formatted(foreignKey);
     }
 
@@ -99,21 +99,21 @@ public final class ReportReader {
         return new LockHolder(id, kind, token, held, Optional.of(left), details);
     }
 
-    /** One is the usual. */
+    /** Adds the number of permits, unless it is the usual one. */
     private static void addPermits(Map<String, String> details, String what, long permits) {
         if (permits > 1) {
             details.put(what, Long.toString(permits));
         }
     }
 
-    /** Absent for a claim that never waited. */
+    /** Adds the channel; a claim that never waited has none. */
     private static void addChannel(Map<String, String> details, String channel) {
         if (!channel.isEmpty()) {
             details.put("channel", channel);
         }
     }
 
-    /** One that has not attempted for half of its lease is taken for dead. */
+    /** Reads a waiter. A waiter that sent no attempt for half of its lease counts as dead. */
     private LockWaiter waiter(Iterator<?> waiter) {
         String id = text(waiter.next());
         LockKind kind = kind(waiter.next());
@@ -146,7 +146,7 @@ public final class ReportReader {
         return LockKind.valueOf(text(word).toUpperCase(Locale.ROOT));
     }
 
-    /** The server's clock may have been set back in between. */
+    /** Returns zero at least: the server's clock may have been set back between the two times. */
     private static Duration between(long fromMicros, long toMicros) {
         return Duration.of(Math.max(0, toMicros - fromMicros), ChronoUnit.MICROS);
     }

@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** What is reported of a server, and what is wrong with it. */
+/** Reports the state of a server, and what is wrong with it. */
 public final class ServerReports {
 
     private static final String SAFE_POLICY = "noeviction";
@@ -25,7 +25,7 @@ public final class ServerReports {
         policy.filter(it -> !it.equals(SAFE_POLICY)).ifPresent(it -> warnings.add(evicts(it)));
         if (policy.isEmpty()) {
             warnings.add(
-                    "INFO does not tell the maxmemory-policy: check by other means that it is " + SAFE_POLICY + ".");
+                    "INFO does not report the maxmemory-policy: check by other means that it is " + SAFE_POLICY + ".");
         }
         return new ServerReport(
                 server, Optional.ofNullable(info.version()), uptime(info), policy, List.copyOf(warnings));
@@ -36,7 +36,7 @@ public final class ServerReports {
         return seconds.isPresent() ? Optional.of(Duration.ofSeconds(seconds.getAsLong())) : Optional.empty();
     }
 
-    /** Of a server that the user may not ask. */
+    /** Makes the report of a server that forbids INFO to the user. */
     public static ServerReport forbidden(String server) {
         String warning =
                 "The ACL forbids INFO: allow +info, or check by other means that maxmemory-policy is noeviction.";

@@ -1,4 +1,4 @@
-/** How an inspector reads locks and servers: the scan over keys, and the reports that are made of the answers. */
+/** How an inspector reads locks and servers: the scan over keys, and the reports on locks and servers. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.redis.internal.inspect;

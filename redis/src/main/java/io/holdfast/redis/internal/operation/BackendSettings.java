@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * The options of one back end, as its builder has checked them.
  *
  * @param uris one, or the seeds of a cluster
- * @param confirmation null where no grant is confirmed
+ * @param confirmation null if no grant is confirmed
  */
 public record BackendSettings(
         List<RedisURI> uris,

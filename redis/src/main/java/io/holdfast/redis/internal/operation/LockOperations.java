@@ -36,13 +36,13 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The operations of one back end: the requests, the channel and the safety rules, put together. */
+/** The operations of one back end: puts together the requests, the channel and the safety rules. */
 public final class LockOperations {
 
     /** From here on, counters come too close to 2^53, where Lua's numbers lose digits. */
     private static final long FLOOR_LIMIT = (1L << 53) - (1L << 40);
 
-    /** As long as a request of a lock client has by default. */
+    /** The default time limit of a lock client's request. */
     private static final Duration GIVE_BACK_LIMIT = Duration.ofSeconds(2);
 
     private final ExceptionTranslator failures;
@@ -54,16 +54,16 @@ public final class LockOperations {
     private final RenewalFanOut renewals;
     private final Quarantine quarantine;
 
-    /** Null unless asked for. */
+    /** Null unless enabled. */
     private final @Nullable GrantConfirmations confirmations;
 
-    /** Null unless asked for. */
+    /** Null unless enabled. */
     private final @Nullable KeyTracking tracking;
 
     /**
-     * Over one driver. Connects nowhere yet.
+     * Runs on one driver. Connects nowhere yet.
      *
-     * @param driver ends with this
+     * @param driver ends with this object
      * @param clientName unique among all clients of the servers
      */
     public LockOperations(BackendSettings settings, DriverClient driver, String clientName) {
@@ -97,12 +97,12 @@ public final class LockOperations {
 
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         if (quarantine.isOff()) {
-            return look(claim);
+            return attempt(claim);
         }
         return Mono.defer(() -> {
             checkFloor(claim);
             return quarantine.guard(
-                    requests.holderKey(claim), () -> requests.subject("acquire", claim), () -> look(claim));
+                    requests.holderKey(claim), () -> requests.subject("acquire", claim), () -> attempt(claim));
         });
     }
 
@@ -113,14 +113,14 @@ public final class LockOperations {
         }
     }
 
-    private Mono<LockAttempt> look(LockClaim claim) {
-        Mono<LockAttempt> look = ask(() -> {
+    private Mono<LockAttempt> attempt(LockClaim claim) {
+        Mono<LockAttempt> attempt = send(() -> {
             checkFloor(claim);
             return requests.acquire(claim, channel.recipient(claim));
         });
         GrantConfirmations wanted = confirmations;
-        Mono<LockAttempt> sure = wanted == null ? look : look.flatMap(answer -> wanted.confirmed(claim, answer));
-        return tracking == null ? sure : sure.doOnNext(answer -> tracking.looked(claim, answer));
+        Mono<LockAttempt> sure = wanted == null ? attempt : attempt.flatMap(answer -> wanted.confirmed(claim, answer));
+        return tracking == null ? sure : sure.doOnNext(answer -> tracking.attemptAnswered(claim, answer));
     }
 
     public Mono<Renewal> renew(LockClaim claim) {
@@ -148,7 +148,7 @@ public final class LockOperations {
         return Mono.defer(() -> {
             RenewalBatch batch = RenewalBatch.of(claims);
             Mono<List<Renewal>> all = Flux.fromIterable(batch.parts())
-                    .flatMapSequential(part -> ask(() -> requests.renew(part)))
+                    .flatMapSequential(part -> send(() -> requests.renew(part)))
                     .collectList()
                     .map(batch::inOrder);
             return tracking == null ? all : all.doOnNext(answers -> tracking.renewed(claims, answers));
@@ -156,32 +156,33 @@ public final class LockOperations {
     }
 
     public Mono<Ownership> release(LockClaim claim) {
-        KeyTracking told = tracking;
-        if (told == null) {
-            return ask(() -> requests.release(claim));
+        KeyTracking tracked = tracking;
+        if (tracked == null) {
+            return send(() -> requests.release(claim));
         }
-        return ask(() -> {
-                    told.ended(claim);
+        return send(() -> {
+                    tracked.ended(claim);
                     return requests.release(claim);
                 })
-                .doOnNext(answer -> told.released(claim, answer));
+                .doOnNext(answer -> tracked.released(claim, answer));
     }
 
     /**
-     * The one place that subscribes by itself: a grant for which no claim waits here goes to the next waiter at once. No lock client bounds
-     * this request, so it has a limit of its own: on a connection that hangs, other calls may wait for the script that it brings.
+     * Releases a grant for which no claim waits here, so it goes to the next waiter at once. This is the one place that
+     * subscribes by itself. No lock client bounds this request, so it has a time limit of its own: on a connection that
+     * hangs, other calls may wait for the script that it brings.
      */
     void giveBack(ChannelMessage message) {
         LockKeys keys = message.keys();
         if (keys != null && message.signal() instanceof WatchSignal.Granted granted) {
-            // A failure leaves the grant to end with its claim time.
-            Disposable request = ask(() -> requests.giveBack(keys, message.claimId(), granted.attempt()))
+            // If it fails, the grant ends with its claim time.
+            Disposable request = send(() -> requests.giveBack(keys, message.claimId(), granted.attempt()))
                     .subscribe(ownership -> {}, error -> {});
             driver.later(GIVE_BACK_LIMIT, request::dispose);
         }
     }
 
-    private <T> Mono<T> ask(Supplier<ScriptRequest<T>> request) {
+    private <T> Mono<T> send(Supplier<ScriptRequest<T>> request) {
         return ScriptMono.of(topology, failures, request);
     }
 
@@ -189,19 +190,19 @@ public final class LockOperations {
         return reader.holders(key);
     }
 
-    /** Keys that the server was asked to watch, for tests. */
+    /** The number of keys that the server watches for this client. For tests. */
     public int watchedKeys() {
         return tracking == null ? 0 : tracking.size();
     }
 
-    /** Claims that are watched now, for tests. */
+    /** The number of claims that are watched now. For tests. */
     public int watchCount() {
         return channel.watchCount();
     }
 
     public Flux<WatchSignal> watch(LockClaim claim) {
         Flux<WatchSignal> signals = channel.watch(claim);
-        // A pushed grant tells neither how many replicas have it nor how old its server is. An attempt does.
+        // A pushed grant shows neither how many replicas have it nor how old its server is. An attempt does.
         boolean isBelieved = confirmations == null && quarantine.isOff();
         Flux<WatchSignal> sure = isBelieved ? signals : signals.map(GrantConfirmations::withoutGrant);
         return tracking == null

@@ -21,11 +21,11 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * Renews claims whose keys are at several masters: one request for each group of keys that may be in one script call, all at once. A
- * group that fails, or is late, is unknown and fails no other.
+ * Renews claims whose keys are at several masters: one request for each group of keys that one script call may have,
+ * all at once. The claims of a group that fails or is late become unknown; the other groups are not affected.
  *
  * @param groupOf see {@code Topology.groupOf}
- * @param renew one request
+ * @param renew sends one request
  */
 record RenewalFanOut(
         DriverClient driver,
@@ -34,15 +34,15 @@ record RenewalFanOut(
         Function<List<LockClaim>, Mono<List<Renewal>>> renew) {
 
     /**
-     * So much later than the first answer another one may come. The engine's time limit is for all of them: a master that hangs would
-     * use it up, and with it the answers of the others.
+     * How much later than the first answer another one may come. The engine's time limit covers all of them: a master
+     * that hangs would use it up, and the answers of the others would be lost.
      */
     private static final Duration GRACE = Duration.ofMillis(250);
 
-    /** Half of the engine's limit, by default, for short leases. */
+    /** For short leases: half of the engine's limit, by default. */
     private static final int GRACES_PER_LEASE = 8;
 
-    /** The answers in the order of the claims. */
+    /** Emits the answers in the order of the claims. */
     Mono<List<Renewal>> send(List<LockClaim> claims) {
         Map<Integer, List<LockClaim>> groups = claims.stream().collect(Collectors.groupingBy(groupOf));
         return groups.size() == 1 ? renew.apply(claims) : Mono.defer(() -> sendAll(claims, groups));

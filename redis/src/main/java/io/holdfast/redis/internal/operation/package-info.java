@@ -1,4 +1,4 @@
-/** The operations of one back end, put together from the other rooms: acquire, renew, release, watch and ping. */
+/** The operations of one back end, put together from the other packages: acquire, renew, release, watch and ping. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.redis.internal.operation;

@@ -8,14 +8,15 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message on a client's channel that concerns one claim, as the scripts write it: {@code G <signature> <token> <attempt> <ms>
- * <length of id> <id> <holder key>} for a grant, {@code C <id>} for a hint to look again.
+ * A message on a client's channel that concerns one claim, as the scripts write it: {@code G <signature> <token>
+ * <attempt> <ms> <length of id> <id> <holder key>} for a grant, {@code C <id>} for a hint to send an attempt.
  *
- * <p>Users of the server with rights to the channel can publish what they like there. So a grant counts only with the signature of this
- * client's {@link GrantSecret} for this very channel. A hint tells nothing that is believed: the answer to an attempt decides.
+ * <p>Users of the server with rights to the channel can publish any message there. So a grant counts only with the
+ * signature of this client's {@link GrantSecret} for this very channel. A hint proves nothing: the answer to an attempt
+ * decides.
  *
- * @param claimId whom it concerns
- * @param signal what to tell it
+ * @param claimId the claim that it concerns
+ * @param signal the signal for that claim
  * @param keys the granted lock, or null for a hint
  */
 public record ChannelMessage(
@@ -23,12 +24,15 @@ public record ChannelMessage(
 
     private static final int PARTS_OF_A_GRANT = 5;
 
-    /** Whether it is a hint, or tells who is at the head: these are published whether or not the server counts anybody who hears them. */
+    /**
+     * Whether it is a hint, or names the claims at the head: the scripts publish these even if the server counts no
+     * receiver.
+     */
     public static boolean isHint(String text) {
         return text.startsWith("C ") || text.startsWith("H ");
     }
 
-    /** Reads a grant or a hint; null for anything else that may be published on the channel. */
+    /** Reads a grant or a hint; null for any other message on the channel. */
     public static @Nullable ChannelMessage parse(String channel, String text, GrantSecret secret, String keyPrefix) {
         if (text.startsWith("C ") && text.length() > 2) {
             return new ChannelMessage(text.substring(2), new WatchSignal.Changed(), null);
@@ -42,11 +46,11 @@ public record ChannelMessage(
     }
 
     /**
-     * {@code H <ms> <id>}: this claim has come to the head of its queue, and no push tells it if the one before it hangs. Of several
-     * claims, a line feed stands between their ids.
+     * {@code H <ms> <id>}: this claim has come to the head of its queue. If the claim before it hangs, no push will
+     * come. A line feed separates the ids of several claims.
      *
-     * @param claimIds whom it concerns
-     * @param attemptWithin when to look, if it is not served before
+     * @param claimIds the claims that it concerns
+     * @param attemptWithin when to send an attempt, unless the claim is served before
      */
     public record Head(List<String> claimIds, Duration attemptWithin) {
 
@@ -83,7 +87,7 @@ public record ChannelMessage(
                 : new ChannelMessage(idAndKey.substring(0, idLength), granted, keys);
     }
 
-    /** Whether it is a grant that this claim can have been given: of its lock, and for no longer than such grants are. */
+    /** Whether it is a grant that this claim can have got: of its lock, and for no longer than such grants last. */
     public boolean isFor(String holderKey, Duration lease) {
         return keys != null
                 && keys.holder().equals(holderKey)

@@ -3,21 +3,24 @@ package io.holdfast.redis.internal.protocol;
 import io.holdfast.spi.LockAttempt;
 import io.lettuce.core.RedisURI;
 
-/** Where a claim can be told of a grant that comes after one of its attempts. */
+/** The claim that a later grant goes to, after one of its attempts. */
 public interface GrantRecipient {
 
-    /** The channel for the scripts to publish to, for the attempt that is about to be sent there; empty when this claim has to poll. */
+    /**
+     * Returns the channel to which the scripts publish, for the attempt that is about to be sent there; empty if this
+     * claim has to poll.
+     */
     String channelAt(RedisURI server);
 
-    /** Whether the server is to publish an echo of that attempt on the channel; asked after {@link #channelAt}. */
+    /** Whether the server is to publish an echo of that attempt on the channel; called after {@link #channelAt}. */
     boolean wantsEcho();
 
-    /** What the server signs a grant with. */
+    /** Returns the secret with which the server signs a grant. */
     String secret();
 
-    /** The queue was full: the claim waits for nothing. */
+    /** The queue was full: the claim does not wait. */
     void refused();
 
-    /** Passes the answer on. */
+    /** Returns the answer after it has noted it. */
     LockAttempt answered(LockAttempt answer);
 }

@@ -7,9 +7,9 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 
 /**
- * What one client and its server know, and no reader of the channels: the server signs each grant with it (push.lua). It goes with the
- * looks that may be queued, into the entry of the waiter. A user of the server with rights to the lock's keys can read it there, and
- * could write the lock itself just as well.
+ * A secret of one client and its server that no reader of the channels knows: the server signs each grant with it
+ * (push.lua). Each attempt that may be queued brings it, and the entry of the waiter keeps it. A user of the server
+ * with rights to the lock's keys can read it there, and could write the lock itself just as well.
  */
 public final class GrantSecret {
 
@@ -21,19 +21,19 @@ public final class GrantSecret {
         this.text = text;
     }
 
-    /** A new one; not on an event loop. */
+    /** Makes a new secret; not on an event loop. */
     public static GrantSecret random() {
         byte[] bytes = new byte[BYTES];
         new SecureRandom().nextBytes(bytes);
         return new GrantSecret(HexFormat.of().formatHex(bytes));
     }
 
-    /** Lower-case hexadecimal. */
+    /** Returns the secret in lower-case hexadecimal. */
     public String text() {
         return text;
     }
 
-    /** The signature of a message on a channel, as push.lua makes it. */
+    /** Returns the signature of a message on a channel, as push.lua makes it. */
     String sign(String channel, String message) {
         return sha1(text + sha1(text + channel + ' ' + message));
     }
@@ -44,7 +44,7 @@ public final class GrantSecret {
                 sign(channel, message).getBytes(StandardCharsets.UTF_8), signature.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** The hash that every script of every server can compute: in HMAC's two rounds it is as good as any. */
+    /** SHA-1 is the hash that scripts can compute on every server. In HMAC's two rounds it is as good as any. */
     private static String sha1(String text) {
         try {
             byte[] digest = MessageDigest.getInstance("SHA-1").digest(text.getBytes(StandardCharsets.UTF_8));

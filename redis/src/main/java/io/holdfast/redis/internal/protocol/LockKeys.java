@@ -9,16 +9,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The names of one lock's keys: the first is prefix, name in braces, and what the lock is; the others add to it. The name is the
- * hash tag, so all keys of a lock are in one slot of a cluster; percent signs and braces in it are percent-encoded, so that no name
- * can choose another tag or another lock's keys.
+ * The names of one lock's keys. The first is the prefix, the name in braces, and the type of the lock; the others add a
+ * suffix to it. The name is the hash tag, so all keys of a lock are in one slot of a cluster. Percent signs and braces
+ * in it are percent-encoded, so that no name can choose another tag or another lock's keys.
  *
- * @param holder the key of the holder or holders, of which all others are made
- * @param type what the lock is
+ * @param holder the key of the holder or holders, from which all others are made
+ * @param type the type of the lock
  */
 public record LockKeys(String holder, Type type) {
 
-    /** What a lock is: those of one name are different locks. The two sides of a read/write lock are one. */
+    /**
+     * The type of a lock: a mutex and a semaphore of one name are different locks. The two sides of a read/write lock
+     * are one lock.
+     */
     public enum Type {
         MUTEX("}:mutex"),
         READ_WRITE("}:rw"),
@@ -44,7 +47,7 @@ public record LockKeys(String holder, Type type) {
         return new LockKeys(prefix + '{' + encode(key.name()) + type.suffix, type);
     }
 
-    /** Reads the holder's key; null when it is not one. */
+    /** Reads the holder's key; null if it is not one. */
     static @Nullable LockKeys parse(String holder) {
         int tag = holder.indexOf('{');
         for (Type type : Type.values()) {
@@ -55,14 +58,14 @@ public record LockKeys(String holder, Type type) {
         return null;
     }
 
-    /** Reads a holder's key with exactly this prefix and a name that could be a lock's; null when it is not one. */
+    /** Reads a holder's key with exactly this prefix and the name of a lock; null if it is not one. */
     public static @Nullable LockKeys parse(String prefix, String holder) {
         LockKeys keys = holder.startsWith(prefix + '{') ? parse(holder) : null;
         boolean isOurs = keys != null && holder.equals(prefix + '{' + encode(keys.lockName()) + keys.type().suffix);
         return isOurs ? keys : null;
     }
 
-    /** The keys that tell everything of the lock, in the order of the inspector's KEYS. */
+    /** Returns all keys of the lock, in the order of the inspector's KEYS. */
     public List<String> inspected() {
         boolean isMutex = type == Type.MUTEX;
         String fourth = isMutex ? ":gone" : ":token"; // a mutex has its token in the record
@@ -71,12 +74,12 @@ public record LockKeys(String holder, Type type) {
                 holder, holder + ":queue", holder + ":waiters", holder + fourth, holder + ":interest", holder + sixth);
     }
 
-    /** Appends how many keys, and the one that the script of a mutex makes the others of. */
+    /** Appends the number of keys, and the key from which the script of a mutex makes the others. */
     void writeRecord(ScriptArgs to) {
         to.text("1").text(holder);
     }
 
-    /** Appends how many keys the script has, and the keys. */
+    /** Appends the number of keys of the script, and the keys. */
     void writeAllOfMutex(ScriptArgs to) {
         byte[] head = holder.getBytes(StandardCharsets.UTF_8);
         to.text("6")
@@ -88,7 +91,7 @@ public record LockKeys(String holder, Type type) {
                 .key(head, ":interest");
     }
 
-    /** Appends how many keys the scripts of the other kinds have, and the keys in the order of their KEYS. */
+    /** Appends the number of keys of the scripts of the other kinds, and the keys in the order of their KEYS. */
     void writeAllOfShared(String claimId, ScriptArgs to) {
         byte[] head = holder.getBytes(StandardCharsets.UTF_8);
         to.text("7")
@@ -101,7 +104,7 @@ public record LockKeys(String holder, Type type) {
                 .key(head, ":holders");
     }
 
-    /** How many keys a renewal needs. */
+    /** Returns how many keys a renewal needs. */
     int renewedCount() {
         return type == Type.MUTEX ? 1 : 2;
     }
@@ -118,13 +121,13 @@ public record LockKeys(String holder, Type type) {
         return holder + ":holders";
     }
 
-    /** The lock's name, for messages. */
+    /** Returns the lock's name, for messages. */
     public String lockName() {
         String encoded = holder.substring(holder.indexOf('{') + 1, holder.length() - type.suffix.length());
         return encoded.replace("%7B", "{").replace("%7D", "}").replace("%25", "%");
     }
 
-    /** What is said of a failure that concerns this lock. */
+    /** Returns what a message says of a failure that concerns this lock. */
     ExceptionTranslator.Subject subject(String verb) {
         String name = lockName();
         return new ExceptionTranslator.Subject(name, "%s lock '%s' (key '%s')".formatted(verb, name, holder));

@@ -16,10 +16,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 
-/** What one client asks about its locks: the script of each operation, its KEYS and ARGV, and what its numbers mean. */
+/**
+ * The requests of one client about its locks: the script of each operation, its KEYS and ARGV, and the meaning of the
+ * numbers in its reply.
+ */
 public final class LockRequests {
 
-    /** How long the trace of a withdrawn claim waits for an attempt of it that may still be under way. */
+    /** How long the tombstone of a withdrawn claim waits for an attempt of that claim that may still be under way. */
     private static final String TOMBSTONE_MILLIS = "30000";
 
     private static final String NO_TOMBSTONE = "0";
@@ -27,7 +30,7 @@ public final class LockRequests {
     /** A hundred years: the end of a longer lease would not fit into the record. */
     private static final long LONGEST_LEASE_MILLIS = 100L * 365 * 24 * 3_600_000;
 
-    /** Of a claim with a name of usual length, in a renewal. */
+    /** The bytes of a claim with a name of usual length, in a renewal. */
     private static final int RENEWAL_BYTES = 128;
 
     private static final Renewal NOT_HELD = new Renewal.NotHeld();
@@ -40,11 +43,12 @@ public final class LockRequests {
     private final UnansweredClaims unanswered = new UnansweredClaims();
 
     /**
-     * Requests of one client.
+     * Makes the requests of one client.
      *
      * @param limit how many may wait for one lock
      * @param ownChannel the name of the channel that the client has at a server
-     * @param isCluster where a script must name each key that it uses: else it could run while some of them are on their way to another master
+     * @param isCluster whether a script must name each key that it uses: else it could run while some of them move to
+     *     another master
      */
     public LockRequests(
             String keyPrefix,
@@ -61,9 +65,9 @@ public final class LockRequests {
     }
 
     /**
-     * An attempt.
+     * Makes an attempt.
      *
-     * @param recipient where the claim can be told, and told of the answer before it is passed on
+     * @param recipient knows the channel for a grant, and notes the answer before it is passed on
      */
     public ScriptRequest<LockAttempt> acquire(LockClaim claim, GrantRecipient recipient) {
         LockKeys keys = keysOf(claim);
@@ -116,7 +120,7 @@ public final class LockRequests {
                     .end();
         }
 
-        /** A first attempt has a shorter way. */
+        /** Returns the word of the operation: a first attempt has a shorter one. */
         private char acquire() {
             if (claim.attempt() > 1) {
                 return 'a';
@@ -202,7 +206,7 @@ public final class LockRequests {
         return recipient.answered(Replies.attempt(reply, leaseMillis(claim)));
     }
 
-    /** One request for all of them, which have the same scripts: see {@link RenewalBatch}. */
+    /** Makes one request for all claims, which have the same scripts: see {@link RenewalBatch}. */
     public ScriptRequest<List<Renewal>> renew(List<LockClaim> claims) {
         return new ScriptRequest<>(
                 LockScripts.of(claims.get(0)).renew(),
@@ -229,7 +233,7 @@ public final class LockRequests {
         boolean[] held = Replies.yesOrNo(reply, claims.size());
         List<Renewal> answers = new ArrayList<>(held.length);
         for (int i = 0; i < held.length; i++) {
-            // Whole milliseconds were sent, so no more is promised.
+            // The request had whole milliseconds, so the server promises no more.
             Duration lease = Duration.ofMillis(leaseMillis(claims.get(i)));
             answers.add(held[i] ? new Renewal.Held(lease) : NOT_HELD);
         }
@@ -246,14 +250,18 @@ public final class LockRequests {
         return release(keysOf(claim), claim.id(), claim.attempt(), TOMBSTONE_MILLIS);
     }
 
-    /** For a grant whose claim does not wait any more. Often it was released already and the push comes late: so without a tombstone. */
+    /**
+     * Releases a grant whose claim does not wait any more. Often that claim was released already and the push comes
+     * late, so this release leaves no tombstone.
+     */
     public ScriptRequest<Ownership> giveBack(LockKeys keys, String claimId, int attempt) {
         return release(keys, claimId, attempt, NO_TOMBSTONE);
     }
 
     /**
-     * For an operator who takes a lock away from its holder. Later attempts of the holder's claim get nothing. Otherwise the client of a Redlock would
-     * restore the hold at this server before the operator has broken it at the other masters.
+     * Takes a lock away from its holder, for an operator. Later attempts of the holder's claim get nothing. Otherwise
+     * the client of a Redlock would restore the hold at this server before the operator has broken it at the other
+     * masters.
      */
     public ScriptRequest<Ownership> breakHold(LockKeys keys, String claimId) {
         return release(keys, claimId, Integer.MAX_VALUE, TOMBSTONE_MILLIS);
@@ -287,12 +295,12 @@ public final class LockRequests {
         return hasEnded ? Ownership.HELD : Ownership.NOT_HELD;
     }
 
-    /** What is said of a failure that concerns this claim. */
+    /** Returns what a message says of a failure that concerns this claim. */
     public ExceptionTranslator.Subject subject(String verb, LockClaim claim) {
         return keysOf(claim).subject(verb);
     }
 
-    /** The key by which a renewal of this claim is put together with others. */
+    /** Returns the key by which a renewal of this claim is put together with others. */
     public String holderKey(LockClaim claim) {
         return keysOf(claim).holder();
     }
@@ -301,7 +309,7 @@ public final class LockRequests {
         return LockKeys.of(keyPrefix, claim.key());
     }
 
-    /** What is asked for, and answered: a longer lease becomes the longest. */
+    /** Returns the lease in the request and in the answer: a longer lease becomes the longest one. */
     private static long leaseMillis(LockClaim claim) {
         return Math.min(claim.lease().toMillis(), LONGEST_LEASE_MILLIS);
     }

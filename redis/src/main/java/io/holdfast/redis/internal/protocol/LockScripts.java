@@ -3,7 +3,10 @@ package io.holdfast.redis.internal.protocol;
 import io.holdfast.redis.internal.script.LuaScript;
 import io.holdfast.spi.LockClaim;
 
-/** The scripts of one sort of lock: a mutex has a leaner one than the locks that several may hold, and the same to acquire and to release. */
+/**
+ * The scripts of one sort of lock. A mutex has leaner scripts than the locks that several claims may hold, and one
+ * script to acquire and to release.
+ */
 public enum LockScripts {
     MUTEX("mutex", "mutex", "mutex_renew"),
     SHARED("shared_acquire", "shared_release", "shared_renew");
@@ -20,8 +23,8 @@ public enum LockScripts {
     }
 
     /**
-     * Called when a back end is made. The first call initialises this enum, which reads the files; else the first use of a script
-     * would, and that may be on an event loop.
+     * Reads the files when a back end is made: the first call initialises this enum. Otherwise the first use of a
+     * script would read them, possibly on an event loop.
      */
     static void readAll() {}
 

@@ -3,19 +3,19 @@ package io.holdfast.redis.internal.protocol;
 import io.holdfast.LockQueueFullException;
 
 /**
- * How many waiters the queue of one lock may have.
+ * The number of waiters that the queue of one lock may have.
  *
  * @param most 0 for no limit
  * @param server for messages
  */
 public record QueueLimit(int most, String server) {
 
-    /** How the scripts are told that a claim wants a place in the queue. */
+    /** Returns the word by which a script knows that a claim wants a place in the queue. */
     String word() {
         return most == 0 ? "queue" : "queue:" + most;
     }
 
-    /** Whether that is what the numbers of an attempt mean. */
+    /** Whether the reply to an attempt means that the queue is full. */
     static boolean isMet(long[] reply) {
         return reply.length == 2 && reply[0] == 4;
     }

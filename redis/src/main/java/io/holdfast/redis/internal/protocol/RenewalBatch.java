@@ -11,7 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Claims to renew at once: one part, and so one request, for each of the scripts that are needed. */
+/** Claims to renew at once: one part, and so one request, for each of the scripts that they need. */
 public final class RenewalBatch {
 
     private final List<LockClaim> claims;

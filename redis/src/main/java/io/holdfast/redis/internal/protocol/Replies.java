@@ -6,12 +6,12 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the numbers of a server mean, and which of them no sound server sends. A time in a reply that is longer than the time that was asked
- * for is cut to that.
+ * Reads the numbers of a server's reply, and refuses those that no sound server sends. If a time in a reply is longer
+ * than the requested one, it becomes the requested one.
  */
 final class Replies {
 
-    /** Where Lua's numbers lose digits. */
+    /** From here on, Lua's numbers lose digits. */
     private static final long TOKEN_LIMIT = 1L << 53;
 
     private static final int ACQUIRED = 1;
@@ -21,10 +21,10 @@ final class Replies {
     private Replies() {}
 
     /**
-     * The answer to an attempt.
+     * Reads the answer to an attempt.
      *
-     * @param leaseMillis what was asked for
-     * @throws IllegalStateException if it is none that the scripts give
+     * @param leaseMillis the requested lease
+     * @throws IllegalStateException if the scripts give no such answer
      */
     static LockAttempt attempt(long[] reply, long leaseMillis) {
         if (reply.length == 1 && isToken(reply[0])) {
@@ -44,16 +44,16 @@ final class Replies {
         throw unexpected(reply);
     }
 
-    /** A pushed grant; null for one that no sound server sends. */
+    /** Reads a pushed grant; null for one that no sound server sends. */
     static WatchSignal.@Nullable Granted granted(long token, int attempt, long validMillis) {
         boolean isSound = isToken(token) && attempt > 0 && validMillis > 0 && validMillis < TOKEN_LIMIT / 1_000_000;
         return isSound ? new WatchSignal.Granted(token, attempt, Duration.ofMillis(validMillis)) : null;
     }
 
     /**
-     * Whether each one of so many is so.
+     * Reads a reply of as many numbers, each 0 or 1.
      *
-     * @throws IllegalStateException if there are others than 0 and 1, or too few of them
+     * @throws IllegalStateException if there are other numbers, or not as many
      */
     static boolean[] yesOrNo(long[] reply, int count) {
         boolean[] answers = new boolean[count];

@@ -5,14 +5,15 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
- * The claims with an attempt that was sent and never answered: it may still reach the server, even after the release of the
- * claim. Only their release leaves a tombstone. Bounded: those that are never released are forgotten, the oldest first.
+ * The claims with an attempt that was sent and never answered: it may still reach the server, even after the release of
+ * the claim. Only the release of such a claim leaves a tombstone. Bounded: if claims are never released, the oldest are
+ * forgotten first.
  */
 final class UnansweredClaims {
 
     private static final int MOST = 16_384;
 
-    /** Guarded by itself; {@link #isNone} spares the usual case the lock. */
+    /** Guarded by itself; in the usual case, {@link #isNone} avoids the lock. */
     private final Set<String> ids = new LinkedHashSet<>();
 
     /** Written under the lock of {@link #ids}. */

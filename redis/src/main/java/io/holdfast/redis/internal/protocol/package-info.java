@@ -1,6 +1,6 @@
 /**
- * What is said between client and server about locks: names of keys, what each operation sends and what its answer means, and the messages on
- * a client's channel. No input or output happens here.
+ * The protocol between client and server: names of keys, what each operation sends, what its answer means, and the
+ * messages on a client's channel. This package does no input or output.
  */
 @NullMarked
 @CheckReturnValue

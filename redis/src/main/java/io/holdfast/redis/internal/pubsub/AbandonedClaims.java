@@ -5,8 +5,8 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
- * Claims of this client that left while they could be granted the lock: a grant to one of them goes back to the server, once. Bounded:
- * the oldest are forgotten, and a grant to one of those ends with its claim time.
+ * The claims of this client that left while they could still be granted the lock. A grant to one of them goes back to
+ * the server, once. Bounded: the oldest are forgotten, and a grant to one of those ends with its claim time.
  */
 final class AbandonedClaims {
 
@@ -26,7 +26,7 @@ final class AbandonedClaims {
         }
     }
 
-    /** False when it is not there, or not any more. */
+    /** Removes a claim. False if it is not there, or not any more. */
     boolean remove(String claimId) {
         synchronized (ids) {
             return ids.remove(claimId);

@@ -7,49 +7,58 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out that the channel is dead although neither side closed it. It is idle by nature, so silence alone tells nothing: from time to
- * time an attempt that a waiter sends anyway asks for an echo, which the server publishes on the channel before it answers the attempt. So this
- * costs no command, and nothing at all when no claim waits.
+ * Detects a dead channel that neither side closed. The channel is usually idle, so silence proves nothing. From time to
+ * time an attempt that a waiter sends anyway requests an echo, which the server publishes on the channel before it
+ * answers the attempt. So this costs no command, and nothing at all if no claim waits.
  *
- * <p>The channel is suspected when the answer is there and the echo is not, some time later. A server or a machine that is slow is slow
- * with both, so it is waited for longer, the slower the answer was, and the more often the suspicion was wrong.
+ * <p>The channel is suspected if the answer has come and the echo has not, some time later. A slow server or machine
+ * delays both. So the wait for the echo is longer, the slower the answer was, and the more often the suspicion was
+ * wrong.
  */
 final class ChannelHeartbeat {
 
-    /** The shortest time between two questions. Messages of any other kind show as well that the channel lives. */
+    /**
+     * The shortest time between two requests for an echo. Messages of any other kind also show that the channel works.
+     */
     static final long PERIOD_MILLIS = 1_000;
 
-    /** From the answer to an attempt until its echo is missed. */
+    /** The time from the answer to an attempt until its echo counts as missing. */
     static final long PATIENCE_MILLIS = 500;
 
     private static final long MOST_PATIENCE_MILLIS = 8_000;
 
     private final Timer timer;
     private final LongSupplier nanoTime;
-    private final Consumer<Question> atSilence;
+    private final Consumer<EchoRequest> atSilence;
 
-    /** When the last question was asked; written by the thread that asks. */
+    /** When the last echo was requested; written by the thread that requests it. */
     private final AtomicLong askedAt;
 
-    /** When anything was heard; written by the driver's threads. */
+    /** When the last message came; written by the driver's threads. */
     private volatile long heardAt;
+
+    /**
+     * Whether a waiter has left without its turn since the last message: the channel may be dead. Written by the driver's
+     * threads, and by the thread that leaves.
+     */
+    private volatile boolean isDoubted;
 
     /** Written by the driver's threads. */
     private volatile long patienceMillis = PATIENCE_MILLIS;
 
-    /** Runs something after a while, once. */
+    /** Runs a task after a pause, once. */
     @FunctionalInterface
     interface Timer {
         void run(long millis, Runnable work);
     }
 
     /**
-     * Nothing was asked yet.
+     * Begins without a request.
      *
      * @param nanoTime as {@link System#nanoTime}
-     * @param atSilence told of a question that was left without its echo
+     * @param atSilence receives each request that was left without its echo
      */
-    ChannelHeartbeat(Timer timer, LongSupplier nanoTime, Consumer<Question> atSilence) {
+    ChannelHeartbeat(Timer timer, LongSupplier nanoTime, Consumer<EchoRequest> atSilence) {
         this.timer = timer;
         this.nanoTime = nanoTime;
         this.atSilence = atSilence;
@@ -58,16 +67,16 @@ final class ChannelHeartbeat {
         heardAt = askedAt.get();
     }
 
-    /** One attempt that asks for an echo. */
-    final class Question {
+    /** One attempt that requests an echo. */
+    final class EchoRequest {
 
         private final long sentAt;
 
-        Question(long sentAt) {
+        EchoRequest(long sentAt) {
             this.sentAt = sentAt;
         }
 
-        /** The attempt was answered, and so the echo was published. */
+        /** The attempt was answered, so the server has published the echo. */
         void answered() {
             long tookMillis = TimeUnit.NANOSECONDS.toMillis(nanoTime.getAsLong() - sentAt);
             long patience = Math.min(MOST_PATIENCE_MILLIS, Math.max(patienceMillis, 2 * tookMillis));
@@ -78,32 +87,51 @@ final class ChannelHeartbeat {
             });
         }
 
-        /** Whether nothing was heard since it was asked. */
+        /** The attempt was granted, so the server published no echo: the next attempt may request one. */
+        void notPublished() {
+            boolean unused = askedAt.compareAndSet(sentAt, sentAt - TimeUnit.MILLISECONDS.toNanos(PERIOD_MILLIS));
+        }
+
+        /** Whether no message has come since the request. */
         boolean isUnheard() {
             return heardAt - sentAt < 0;
         }
     }
 
-    /** For an attempt that is about to be sent; null when it need not ask. */
+    /**
+     * Returns the request of an attempt that is about to be sent; null if it need not request an echo.
+     *
+     * @param isFirst whether it is the first attempt of its claim. Most waiters are served before their next attempt; but
+     *     a waiter that leaves early sends no other one
+     */
     @Nullable
-    Question ask() {
+    EchoRequest requestEcho(boolean isFirst) {
+        if (isFirst && !isDoubted) {
+            return null;
+        }
         long now = nanoTime.getAsLong();
         long last = askedAt.get();
         long period = TimeUnit.MILLISECONDS.toNanos(PERIOD_MILLIS);
         boolean isDue = now - last >= period && now - heardAt >= period;
-        return isDue && askedAt.compareAndSet(last, now) ? new Question(now) : null;
+        return isDue && askedAt.compareAndSet(last, now) ? new EchoRequest(now) : null;
     }
 
     void heard() {
         heardAt = nanoTime.getAsLong();
+        isDoubted = false;
     }
 
-    /** The echo came after all: it is not the channel that is slow. */
+    /** A waiter has left without its turn. */
+    void doubt() {
+        isDoubted = true;
+    }
+
+    /** The echo came after all: the channel was not the slow part. */
     void wasWrong() {
         patienceMillis = Math.min(MOST_PATIENCE_MILLIS, 2 * patienceMillis);
     }
 
-    /** Another connection has taken the place of the silent one. */
+    /** Another connection has replaced the silent one. */
     void startAnew() {
         patienceMillis = PATIENCE_MILLIS;
         heard();

@@ -10,12 +10,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The name of a subscription's channel, and the subscriptions to it. In a cluster, {@code PUBLISH} sends a message to every server, and {@code
- * SPUBLISH}, from Redis 7 on, to the replicas of one master only. So the subscription subscribes with {@code SSUBSCRIBE} too, to a name with a hash
- * tag in a slot of its server. The scripts know by the hash tag that they may try {@code SPUBLISH} (push.lua).
+ * The name of a subscription's channel, and the subscriptions to it. In a cluster, {@code PUBLISH} sends a message to
+ * every server, and {@code SPUBLISH}, from Redis 7 on, to the replicas of one master only. So the client also
+ * subscribes with {@code SSUBSCRIBE}, to a name with a hash tag in a slot of its server. The hash tag shows the scripts
+ * that they may try {@code SPUBLISH} (push.lua).
  *
- * <p>There is a plain subscription to the same name. A message goes there when the slot has left the server, or when the client that
- * publishes has no right to {@code SPUBLISH}. Another plain one is to the name without a hash tag, for claims that looked before.
+ * <p>There is a plain subscription to the same name. A message goes there if the slot has left the server, or if the
+ * client that publishes has no right to {@code SPUBLISH}. Another plain subscription is to the name without a hash tag,
+ * for claims whose attempts had that name.
  */
 final class ChannelName {
 
@@ -24,31 +26,35 @@ final class ChannelName {
     private final Predicate<Throwable> isRedirection;
 
     /**
-     * Another one after each connection that was given up: the server may count that as a receiver until its keep-alive finds out. Written
-     * by the thread that gives it up.
+     * The plain name, which changes after each connection that was given up: the server may count that connection as a
+     * receiver until its keep-alive finds out. Written by the thread that gives it up.
      */
     private volatile String plain;
 
-    /** Connections that were given up; written together with the plain name. */
+    /** The number of connections that were given up; written together with the plain name. */
     private int givenUp;
 
-    /** Set when the server does not know SSUBSCRIBE, or does not allow it: it is not asked again. Written by the driver's thread. */
+    /**
+     * Set if the server does not know SSUBSCRIBE, or does not allow it: the client does not try it again. Written by
+     * the driver's thread.
+     */
     private volatile boolean isRefused;
 
     /** Whether SSUBSCRIBE is in force, as far as is known; written by the driver's thread. */
     private volatile boolean isSharded;
 
-    /** What one connection is subscribed to; written by the driver's thread. */
+    /** The name to which one connection is subscribed; written by the driver's thread. */
     private volatile @Nullable Chosen chosen;
 
     private record Chosen(StatefulRedisPubSubConnection<String, String> on, String name) {}
 
     /**
-     * Of one subscription.
+     * The channel of one subscription.
      *
-     * @param first what all its names begin with
-     * @param hashTag a text in a slot that the server has now; null for none, and where there is no cluster
-     * @param isRedirection whether an error says that another server has the slot; where the map is old, it is asked for
+     * @param first the prefix of all its names
+     * @param hashTag a text in a slot that the server has now; null for none, and without a cluster
+     * @param isRedirection whether an error says that another server has the slot; if the map is old, it makes the
+     *     client request a new one
      */
     ChannelName(String first, Supplier<@Nullable String> hashTag, Predicate<Throwable> isRedirection) {
         this.first = first;
@@ -58,8 +64,9 @@ final class ChannelName {
     }
 
     /**
-     * What an attempt names while this is the subscription's connection. A name with a hash tag only while its sharded subscription is in force: scripts
-     * believe that a message has arrived if SPUBLISH has a receiver, and without ours that may be a stranger.
+     * Returns the name for an attempt while this is the subscription's connection. It has a hash tag only while the
+     * sharded subscription is in force. The scripts take a message for received if SPUBLISH has a receiver, and without
+     * this client's subscription that may be another client.
      */
     String on(@Nullable StatefulRedisPubSubConnection<String, String> connection) {
         Chosen present = chosen;
@@ -71,18 +78,18 @@ final class ChannelName {
         return isSharded;
     }
 
-    /** For the next connection. */
+    /** Changes the name for the next connection. */
     void change() {
         givenUp++;
         plain = first + '~' + givenUp;
     }
 
-    /** Fails with the driver's own error. */
+    /** Subscribes. Fails with the driver's own error. */
     CompletableFuture<Void> subscribe(StatefulRedisPubSubConnection<String, String> connection) {
         CompletableFuture<Void> confirmed = new CompletableFuture<>();
         String without = plain;
         var unused = sharded(connection, without).thenAccept(with -> {
-            // Those that wait already were sent with the name without a hash tag.
+            // The attempts of claims that already wait had the name without a hash tag.
             String[] names = with == null ? new String[] {without} : new String[] {with, without};
             chosen = new Chosen(connection, names[0]);
             var unusedToo = connection.async().subscribe(names).whenComplete((done, failed) -> {
@@ -97,8 +104,9 @@ final class ChannelName {
     }
 
     /**
-     * Subscribes with SSUBSCRIBE again, to another name if the server has another slot now. A waiter with the former name still hears of
-     * its turn by that, since the connection keeps the plain subscription to it. Its next attempt brings the new name.
+     * Subscribes with SSUBSCRIBE again, to another name if the server has another slot now. A waiter with the former
+     * name still gets its grant under that name, since the connection keeps the plain subscription to it. Its next
+     * attempt brings the new name.
      */
     void shardAnew(StatefulRedisPubSubConnection<String, String> connection) {
         var unused = sharded(connection, plain).thenAccept(name -> {
@@ -109,7 +117,7 @@ final class ChannelName {
         });
     }
 
-    /** After a reconnect: the server may be another version, or its rights may have changed. */
+    /** Allows SSUBSCRIBE again after a reconnect: the server may be another version, or its rights may have changed. */
     void askAgain() {
         isRefused = false;
     }
@@ -123,7 +131,7 @@ final class ChannelName {
                 .subscribe(named.equals(without) ? new String[] {without} : new String[] {named, without});
     }
 
-    /** Subscribes with SSUBSCRIBE where that can be. Gives the name with its hash tag, or null; never fails. */
+    /** Subscribes with SSUBSCRIBE if possible. Completes with the name and its hash tag, or null; never fails. */
     private CompletableFuture<@Nullable String> sharded(
             StatefulRedisPubSubConnection<String, String> connection, String without) {
         isSharded = false; // first: a new map that comes meanwhile leads here again
@@ -141,7 +149,7 @@ final class ChannelName {
         });
     }
 
-    /** Others, such as CLUSTERDOWN and LOADING, pass. */
+    /** Other errors, such as CLUSTERDOWN and LOADING, pass. */
     private static boolean isForGood(String refusal) {
         return refusal.startsWith("NOPERM") || refusal.startsWith("ERR");
     }

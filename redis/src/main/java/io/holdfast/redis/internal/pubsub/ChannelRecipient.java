@@ -6,17 +6,23 @@ import io.holdfast.spi.LockClaim;
 import io.lettuce.core.RedisURI;
 import org.jspecify.annotations.Nullable;
 
-/** One attempt of a claim, as far as its channel is concerned. Written anew when the attempt is sent on to another server, or as a whole. */
+/**
+ * One attempt of a claim, as far as its channel is concerned. Its fields are written again when the attempt is
+ * redirected to another server, or sent as a whole script.
+ */
 final class ChannelRecipient implements GrantRecipient {
 
     private final GrantSubscriber channel;
     private final LockClaim claim;
 
-    /** Written when the attempt is sent, read when it is answered: the driver orders the two. Null for a claim that polls. */
+    /**
+     * Written when the attempt is sent, read when it is answered: the driver orders the two. Null for a claim that
+     * polls.
+     */
     private @Nullable ChannelSubscription subscription;
 
-    /** As the subscription. Null when it asks for no echo there. */
-    private ChannelHeartbeat.@Nullable Question question;
+    /** Written and read as the subscription. Null if the attempt requests no echo. */
+    private ChannelHeartbeat.@Nullable EchoRequest echoRequest;
 
     ChannelRecipient(GrantSubscriber channel, LockClaim claim) {
         this.channel = channel;
@@ -27,19 +33,18 @@ final class ChannelRecipient implements GrantRecipient {
     public String channelAt(RedisURI server) {
         ChannelSubscription now = channel.subscriptionFor(claim.id(), server);
         if (now == null || now != subscription) {
-            question = null;
+            echoRequest = null;
         }
         subscription = now;
-        // Most claims that wait are served before they look again.
-        if (now != null && question == null && claim.attempt() > 1) {
-            question = now.ask();
+        if (now != null && echoRequest == null) {
+            echoRequest = now.requestEcho(claim.attempt() == 1);
         }
         return now == null ? "" : now.name();
     }
 
     @Override
     public boolean wantsEcho() {
-        return question != null;
+        return echoRequest != null;
     }
 
     @Override
@@ -47,12 +52,12 @@ final class ChannelRecipient implements GrantRecipient {
         return channel.secret().text();
     }
 
-    /** The server has published the echo before it said so. */
+    /** The server has published the echo before this answer. */
     @Override
     public void refused() {
         channel.watches().waits(claim.id());
-        if (question != null) {
-            question.answered();
+        if (echoRequest != null) {
+            echoRequest.answered();
         }
     }
 
@@ -61,11 +66,14 @@ final class ChannelRecipient implements GrantRecipient {
         ChannelSubscription asked = subscription;
         if (answer instanceof LockAttempt.Acquired) {
             channel.watches().holds(claim.id());
+            if (echoRequest != null) {
+                echoRequest.notPublished();
+            }
         } else if (asked != null) {
             channel.watches().waits(claim.id());
             asked.open();
-            if (question != null) {
-                question.answered();
+            if (echoRequest != null) {
+                echoRequest.answered();
             }
         }
         return answer;

@@ -16,12 +16,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection to one server and the subscription to the one channel that is this client's there. Opened when it is first needed, kept
- * up by the driver from then on.
+ * A connection to one server and the subscription to this client's one channel there. Opened when it is first needed;
+ * from then on the driver restores it.
  */
 final class ChannelSubscription {
 
-    /** Told what becomes of a subscription, on the driver's threads. */
+    /** Receives the states of a subscription, on the driver's threads. */
     interface Listener {
 
         /** The subscription is in force: for the first time, or again after an interruption. */
@@ -29,28 +29,28 @@ final class ChannelSubscription {
 
         void isInterrupted(ChannelSubscription subscription);
 
-        /** There was no connection to be had: the subscription is as closed as before. */
+        /** The connection could not be made: the subscription is closed, as before. */
         void isUnreachable(ChannelSubscription subscription);
 
-        /** The server does not let us subscribe, now or later. */
+        /** The server does not allow the subscription, now or later. */
         void isRefused(ChannelSubscription subscription, Throwable error);
 
         void received(String channel, String text);
 
-        /** Whether a claim waits for what comes through it. */
+        /** Whether a claim waits for messages of this subscription. */
         boolean isWaitedAt(ChannelSubscription subscription);
     }
 
     private static final Duration GRACE = Duration.ofMillis(100);
 
-    /** A server that does not even confirm the first subscription is tried again on another connection. */
+    /** If a server does not even confirm the first subscription, it is tried again on another connection. */
     private static final Duration SUBSCRIPTION_LIMIT = Duration.ofSeconds(2);
 
     private enum State {
         CLOSED,
         OPENING,
         OPEN,
-        /** The server does not let us subscribe: claims poll from then on. */
+        /** The server does not allow the subscription: claims poll from then on. */
         REFUSED,
         /** Closed for good. */
         ENDED
@@ -68,17 +68,25 @@ final class ChannelSubscription {
     /** Set while a second connection is made that may replace the present one. */
     private final AtomicBoolean isReplacing = new AtomicBoolean();
 
-    /** Set when the server was to be left while the subscription was on its way there: it is left when it is open. */
+    /**
+     * Set if the server was to be left while the subscription was being opened: it is left when the subscription is
+     * open.
+     */
     private final AtomicBoolean isToBeLeft = new AtomicBoolean();
 
-    /** The connection of the state OPEN, and of OPENING once it is made; written by the thread that changes the state. */
+    /**
+     * The connection of the state OPEN, and of OPENING once it is made; written by the thread that changes the state.
+     */
     private volatile @Nullable StatefulRedisPubSubConnection<String, String> connection;
 
-    /** Where the server has confirmed the subscription; written by the driver's thread. Up only if it is the present one. */
+    /**
+     * The connection on which the server has confirmed the subscription; written by the driver's thread. The
+     * subscription is up only if that is the present connection.
+     */
     private volatile @Nullable StatefulRedisPubSubConnection<String, String> confirmed;
 
     /**
-     * A closed subscription.
+     * Makes a closed subscription.
      *
      * @param tag see {@code Topology.tagOf}
      */
@@ -106,18 +114,23 @@ final class ChannelSubscription {
         return present != null && present.equals(confirmed);
     }
 
-    /** Whether what is published there will be heard, now or when the subscription is up. */
+    /** Whether messages there will be received, now or when the subscription is up. */
     boolean isOfUse() {
         State present = state.get();
         return present != State.REFUSED && present != State.ENDED;
     }
 
-    /** For an attempt that is about to be sent to the server; null when it need not ask whether the subscription lives. */
-    ChannelHeartbeat.@Nullable Question ask() {
-        return isUp() ? heartbeat.ask() : null;
+    /** Returns the request for an echo of an attempt that is about to be sent; null if it need not request one. */
+    ChannelHeartbeat.@Nullable EchoRequest requestEcho(boolean isFirst) {
+        return isUp() ? heartbeat.requestEcho(isFirst) : null;
     }
 
-    /** Does nothing when it is open or on its way. Returns at once. */
+    /** A waiter has left without its turn. */
+    void doubt() {
+        heartbeat.doubt();
+    }
+
+    /** Opens the subscription. Does nothing if it is open or being opened. Returns at once. */
     void open() {
         if (state.get() == State.OPEN && !isUp()) {
             repair.plan();
@@ -145,7 +158,7 @@ final class ChannelSubscription {
         CompletableFuture<Void> confirmation = name.subscribe(made);
         driver.later(SUBSCRIPTION_LIMIT, () -> {
             if (!confirmation.isDone()) {
-                var unusedClosing = made.closeAsync(); // the subscription fails by that
+                var unusedClosing = made.closeAsync(); // this fails the subscription
             }
         });
         var unused = confirmation.whenComplete((done, failed) -> {
@@ -192,17 +205,17 @@ final class ChannelSubscription {
     }
 
     /**
-     * Puts a new connection in the place of one that is silent, if that is so still when the new one is there: a server that only
-     * took its time is heard on the old one first, and no waiter has to look again.
+     * Replaces a silent connection by a new one, if it is still silent when the new one is made. So a server that was
+     * only slow can still be heard on the old one, and no waiter has to send another attempt.
      */
-    private void replace(ChannelHeartbeat.Question unheard) {
+    private void replace(ChannelHeartbeat.EchoRequest unheard) {
         StatefulRedisPubSubConnection<String, String> old = connection;
         if (old == null || state.get() != State.OPEN || !isReplacing.compareAndSet(false, true)) {
             return;
         }
         var unused = driver.connectPubSub(server).whenComplete((made, error) -> {
             if (error == null) {
-                // What the old one was answered meanwhile may have to be read yet.
+                // Answers that came on the old connection meanwhile may still have to be read.
                 driver.later(GRACE, () -> replace(old, made, unheard));
             } else {
                 isReplacing.set(false);
@@ -213,7 +226,7 @@ final class ChannelSubscription {
     private void replace(
             StatefulRedisPubSubConnection<String, String> old,
             StatefulRedisPubSubConnection<String, String> made,
-            ChannelHeartbeat.Question unheard) {
+            ChannelHeartbeat.EchoRequest unheard) {
         if (unheard.isUnheard() && old.equals(connection) && state.compareAndSet(State.OPEN, State.OPENING)) {
             giveUp(old);
             heartbeat.startAnew();
@@ -226,14 +239,14 @@ final class ChannelSubscription {
     }
 
     /**
-     * Leaves a connection that is no more to be trusted, and makes a new one if a claim waits for it. One that is on its way may lead to the
-     * former server too: it is left as soon as it is there.
+     * Leaves a connection that cannot be trusted any more, and makes a new one if a claim waits for it. A connection
+     * that is being made may lead to the former server too: it is left as soon as it is made.
      */
     void leaveForAnother() {
         if (state.get() == State.CLOSED) {
             return; // the next open() finds the present server
         }
-        isToBeLeft.set(true); // first: it is looked at after the subscription has become open
+        isToBeLeft.set(true); // first: it is checked after the subscription has become open
         if (leave() && listener.isWaitedAt(this)) {
             open();
         }
@@ -251,13 +264,13 @@ final class ChannelSubscription {
         return true;
     }
 
-    /** Waiters get the new name by looking again, when the subscription is up. */
+    /** Gives up a connection. Waiters get the new name with their next attempt, when the subscription is up. */
     private void giveUp(StatefulRedisPubSubConnection<String, String> old) {
         name.change();
         hangUp(old);
     }
 
-    /** Closes it for good. */
+    /** Closes the subscription for good. */
     void end() {
         state.set(State.ENDED);
         StatefulRedisPubSubConnection<String, String> old = connection;
@@ -282,7 +295,7 @@ final class ChannelSubscription {
             this.mine = mine;
         }
 
-        /** Comes for the first subscription, and for each one after a reconnect. */
+        /** Called for the first subscription, and for each one after a reconnect. */
         @Override
         public void subscribed(String channel, long count) {
             if (mine.equals(connection) && !isUp()) {
@@ -314,7 +327,8 @@ final class ChannelSubscription {
 
         @Override
         public void message(String channel, String text) {
-            // A hint is published unasked. One may come from another master, through a server that is a replica now.
+            // The scripts publish hints without a request for an echo. A hint may come from another master, through a
+            // server that is a replica now.
             if (mine.equals(connection) && !ChannelMessage.isHint(text)) {
                 heartbeat.heard();
             }

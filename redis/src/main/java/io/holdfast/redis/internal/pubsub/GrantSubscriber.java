@@ -23,15 +23,17 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
 
 /**
- * What the servers tell this client: one {@link ChannelSubscription}, in a cluster one for each master where a claim waits, for all watched
- * claims. Opened when a claim first has to wait there. A watch is one entry in a map.
+ * Receives the messages of the servers to this client, for all watched claims: one {@link ChannelSubscription}, in a
+ * cluster one for each master where a claim waits. It opens a subscription when a claim first has to wait there. A
+ * watch is one entry in a map.
  *
- * <p>In a cluster each subscription has a channel of its own, so that the count of receivers at the server that publishes is exact and a message
- * comes once. A claim is told {@code Armed} of the subscription to the server that its last attempt was sent to, and of no other.
+ * <p>In a cluster each subscription has a channel of its own, so that the server that publishes counts its receivers
+ * exactly, and a message comes once. A claim gets {@code Armed} only for the subscription to the server of its last
+ * attempt.
  */
 public final class GrantSubscriber implements ChannelSubscription.Listener, TopologyListener {
 
-    /** Between attempts to open a subscription for claims that take it for open. */
+    /** The pause between attempts to open a subscription for claims that take it for open. */
     private static final Duration REOPEN_PAUSE = Duration.ofSeconds(1);
 
     private final DriverClient driver;
@@ -48,9 +50,9 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
     private final ConcurrentMap<String, ChannelSubscription> subscriptions = new ConcurrentHashMap<>();
 
     /**
-     * Without a subscription.
+     * Begins without a subscription.
      *
-     * @param clientName by which the names of the channels differ from those of other clients
+     * @param clientName makes the names of the channels differ from those of other clients
      * @param holderKey gives a claim's key
      * @param giveBack releases a grant whose claim does not wait here any more
      */
@@ -73,7 +75,7 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
         topology.listener(this);
     }
 
-    /** The channel that this client has, or would have, at a server. */
+    /** Returns the channel that this client has, or would have, at a server. */
     public String nameAt(RedisURI server) {
         String tag = topology.tagOf(server);
         ChannelSubscription subscription = subscriptions.get(tag);
@@ -88,17 +90,17 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
         return secret;
     }
 
-    /** Where this claim is told of a grant, for one attempt. */
+    /** Returns the recipient of this claim's grant, for one attempt. */
     public GrantRecipient recipient(LockClaim claim) {
         return new ChannelRecipient(this, claim);
     }
 
-    /** Tells a claim that it should try again, or renew. */
+    /** Signals a claim that it should send an attempt, or renew. */
     public void changed(String claimId) {
         watches.changed(claimId);
     }
 
-    /** Claims that are watched now. */
+    /** Returns the number of claims that are watched now. */
     public int watchCount() {
         return watches.size();
     }
@@ -107,7 +109,7 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
         return watches;
     }
 
-    /** The subscription that an attempt which is about to be sent there is to name; null when this claim has to poll. */
+    /** Returns the subscription for an attempt that is about to be sent there; null if this claim has to poll. */
     @Nullable
     ChannelSubscription subscriptionFor(String claimId, RedisURI server) {
         WatchedClaim watched = watches.get(claimId);
@@ -119,10 +121,10 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
         if (!subscription.isOfUse()) {
             return null;
         }
-        // Signals came from elsewhere so far, or it was not known from where: after this attempt, one more misses
+        // The signals came from elsewhere so far, or from an unknown server: after this attempt, another one misses
         // nothing.
         if (watched.moveTo(subscription) && subscription.isUp()) {
-            watched.tell(new WatchSignal.Armed());
+            watched.signal(new WatchSignal.Armed());
         }
         return subscription;
     }
@@ -165,7 +167,8 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
             WatchSubscription watch = new WatchSubscription(watches, claim, subscriber);
             WatchedClaim watched;
             try {
-                // Into the map first: of this thread and the subscription's, the second one sees what the other did.
+                // Into the map first: of this thread and the subscription's thread, the second one sees what the other
+                // has done.
                 watched = watches.add(watched(claim, watch), watch);
             } catch (RuntimeException | Error thrown) {
                 Operators.error(subscriber, Operators.onOperatorError(thrown, subscriber.currentContext()));
@@ -174,7 +177,7 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
             watch.handOver();
             ChannelSubscription subscription = watched.subscription();
             if (subscription != null && subscription.isUp()) {
-                watch.tell(new WatchSignal.Armed());
+                watch.signal(new WatchSignal.Armed());
             }
         }
     }
@@ -193,10 +196,13 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
         }
     }
 
-    /** A claim whose key is elsewhere now has a channel that the server there does not hear: it looks again, there. */
+    /**
+     * If the key of a claim has moved, its channel is at a server that does not have the key: the claim sends an
+     * attempt to the new server.
+     */
     @Override
     public void moved() {
-        watches.tellAll(
+        watches.signalAll(
                 watched -> {
                     ChannelSubscription subscription = watched.subscription();
                     return subscription != null
@@ -233,25 +239,28 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
 
     @Override
     public void isUp(ChannelSubscription subscription) {
-        tellAll(subscription, new WatchSignal.Armed());
+        signalAll(subscription, new WatchSignal.Armed());
     }
 
-    /** With several masters, the subscription may stay away while another server takes over the keys: looks find out which. */
+    /**
+     * With several masters, the subscription may stay down while another server takes over the keys: attempts find out
+     * which server.
+     */
     @Override
     public void isInterrupted(ChannelSubscription subscription) {
         if (topology.hasSeveralMasters()) {
-            tellAll(subscription, new WatchSignal.Changed());
+            signalAll(subscription, new WatchSignal.Changed());
         }
     }
 
-    /** Claims whose former subscription was up look seldom; their next attempt opens this one. */
+    /** Claims whose former subscription was up send attempts rarely; their next attempt opens this one. */
     @Override
     public void isUnreachable(ChannelSubscription subscription) {
-        driver.later(REOPEN_PAUSE, () -> tellAll(subscription, new WatchSignal.Changed()));
+        driver.later(REOPEN_PAUSE, () -> signalAll(subscription, new WatchSignal.Changed()));
     }
 
-    private void tellAll(ChannelSubscription subscription, WatchSignal signal) {
-        watches.tellAll(watched -> subscription.equals(watched.subscription()), signal);
+    private void signalAll(ChannelSubscription subscription, WatchSignal signal) {
+        watches.signalAll(watched -> subscription.equals(watched.subscription()), signal);
     }
 
     @Override

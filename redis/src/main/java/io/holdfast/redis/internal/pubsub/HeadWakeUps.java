@@ -11,27 +11,30 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Claims that have come to the head of their queue, and look again when they are still there after a while.
+ * Wakes claims that have come to the head of their queue and are still there after a while: they send another attempt.
  *
- * <p>Nearly all are served before. So there is one task for all claims. It is never cancelled and mostly finds nothing due: a task for each
- * claim would wake a thread at each hand-off.
+ * <p>Nearly all are served before. So there is one task for all claims. It is never cancelled and mostly finds nothing
+ * due: a task for each claim would wake a thread at each hand-off.
  */
 final class HeadWakeUps {
 
-    /** Each earlier attempt needs one more, and a client with rights to the channel can ask for ever earlier ones. */
+    /**
+     * Each earlier time needs one more task, and a client with rights to the channel can cause earlier and earlier
+     * ones.
+     */
     static final int MOST_TASKS = 64;
 
     private final BiConsumer<Duration, Runnable> later;
     private final LongSupplier nanoTime;
-    private final Consumer<String> look;
+    private final Consumer<String> wake;
 
-    /** Tasks that were not run yet. */
+    /** The number of tasks that have not run yet. */
     private final AtomicInteger planned = new AtomicInteger();
 
-    /** When each claim looks. */
+    /** When each claim sends its attempt. */
     private final ConcurrentMap<String, Long> due = new ConcurrentHashMap<>();
 
-    /** The task that comes first; null for none. */
+    /** The task that runs first; null for none. */
     private final AtomicReference<@Nullable Task> first = new AtomicReference<>();
 
     private final class Task implements Runnable {
@@ -45,25 +48,25 @@ final class HeadWakeUps {
         @Override
         public void run() {
             planned.decrementAndGet();
-            if (first.compareAndSet(this, null)) { // else the one that came before it has planned the next
+            if (first.compareAndSet(this, null)) { // else an earlier task has planned the next one
                 attemptNow();
             }
         }
     }
 
     /**
-     * Without claims.
+     * Begins without claims.
      *
      * @param later runs a task after a pause
-     * @param look told the id of a claim that is to look
+     * @param wake receives the id of a claim that is to send an attempt
      */
-    HeadWakeUps(BiConsumer<Duration, Runnable> later, LongSupplier nanoTime, Consumer<String> look) {
+    HeadWakeUps(BiConsumer<Duration, Runnable> later, LongSupplier nanoTime, Consumer<String> wake) {
         this.later = later;
         this.nanoTime = nanoTime;
-        this.look = look;
+        this.wake = wake;
     }
 
-    /** A claim that is there already looks at the earlier of the two times. */
+    /** Adds a claim. A claim that is there already is woken at the earlier of the two times. */
     void add(String claimId, Duration within) {
         long at = nanoTime.getAsLong() + within.toNanos();
         if (due.merge(claimId, at, (known, other) -> other - known < 0 ? other : known) == at) {
@@ -75,7 +78,7 @@ final class HeadWakeUps {
         due.remove(claimId);
     }
 
-    /** With too many tasks, an attempt comes when the first of them is run. */
+    /** Plans a task. With too many tasks, the attempt is sent when the first of them runs. */
     private void arm(long atNanos) {
         Task known = first.get();
         while (known == null || (atNanos - known.atNanos < 0 && planned.get() < MOST_TASKS)) {
@@ -83,7 +86,7 @@ final class HeadWakeUps {
             if (first.compareAndSet(known, mine)) {
                 planned.incrementAndGet();
                 later.accept(Duration.ofNanos(Math.max(0, atNanos - nanoTime.getAsLong())), mine);
-                return; // one that it replaces runs as well, and does nothing
+                return; // a replaced task runs as well, and does nothing
             }
             known = first.get();
         }
@@ -95,7 +98,7 @@ final class HeadWakeUps {
             if (at - now > 0) {
                 arm(at);
             } else if (due.remove(claimId, at)) {
-                look.accept(claimId);
+                wake.accept(claimId);
             }
         });
     }

@@ -9,56 +9,59 @@ import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Claims that are to look again although nothing is known of their locks, such as all that wait when a channel is up again. They look in
- * the order they were given, a bounded number at a time: the next one when one was answered. So the slower the answers are, the fewer
- * are asked for, and ten thousand waiters never look at once.
+ * Paces claims that are to send an attempt although nothing is known of their locks, such as all waiters when a channel
+ * is up again. They send their attempts in the order of adding, a bounded number at a time: the next one when one was
+ * answered. So with slower answers the server gets fewer attempts, and ten thousand waiters never send theirs at once.
  */
 final class PacedWakeUps<S> {
 
     /** Keeps a connection busy for a round trip. */
     static final int MOST_AT_ONCE = 128;
 
-    /** An attempt that was not answered after this, or twice this, is waited for no more: it may have failed, or be long under way. */
+    /**
+     * An attempt without an answer after this time, or twice this time, is not awaited any more: it may have failed, or
+     * take long.
+     */
     private static final Duration LIMIT = Duration.ofSeconds(1);
 
     private final BiConsumer<Duration, Runnable> later;
-    private final BiPredicate<String, S> tell;
+    private final BiPredicate<String, S> waker;
 
-    /** Guarded by this, as the others: what each claim is to be told. */
+    /** Guarded by this, as the others: the signal for each claim. */
     private final Map<String, S> due = new LinkedHashMap<>();
 
-    /** Told, and not answered yet: in which round of the limit. */
+    /** The claims that were signalled and whose attempts are not answered yet, with the round of the limit. */
     private final Map<String, Integer> underWay = new LinkedHashMap<>();
 
     private int round;
 
-    /** Whether a task looks after the limit. */
+    /** Whether a task for the limit is planned. */
     private boolean isLimited;
 
     /** Whether anything is due or under way: a caller that finds false has nothing to do. Written under the lock. */
     private volatile boolean isBusy;
 
     /**
-     * Without claims.
+     * Begins without claims.
      *
      * @param later runs a task after a pause
-     * @param tell tells a claim, without a lock; false when it will not look
+     * @param waker signals a claim, without a lock; false if the claim will send no attempt
      */
-    PacedWakeUps(BiConsumer<Duration, Runnable> later, BiPredicate<String, S> tell) {
+    PacedWakeUps(BiConsumer<Duration, Runnable> later, BiPredicate<String, S> waker) {
         this.later = later;
-        this.tell = tell;
+        this.waker = waker;
     }
 
-    /** One that is due already keeps its turn, and is told the later of the two. */
+    /** Adds claims. A claim that is due already keeps its turn, and gets the later signal. */
     void add(Collection<String> claimIds, S signal) {
         synchronized (this) {
             claimIds.forEach(id -> due.put(id, signal));
             isBusy = !due.isEmpty();
         }
-        tellNext();
+        signalNext();
     }
 
-    /** An attempt of this claim was answered, or it looks no more. */
+    /** An attempt of this claim was answered, or the claim sends no more attempts. */
     void answered(String claimId) {
         if (!isBusy) {
             return;
@@ -68,7 +71,7 @@ final class PacedWakeUps<S> {
                 return;
             }
         }
-        tellNext();
+        signalNext();
     }
 
     void remove(String claimId) {
@@ -81,13 +84,13 @@ final class PacedWakeUps<S> {
         answered(claimId);
     }
 
-    private void tellNext() {
+    private void signalNext() {
         while (true) {
             Map.Entry<String, S> next = next();
             if (next == null) {
                 return;
             }
-            if (!tell.test(next.getKey(), next.getValue())) {
+            if (!waker.test(next.getKey(), next.getValue())) {
                 synchronized (this) {
                     underWay.remove(next.getKey());
                 }
@@ -116,6 +119,6 @@ final class PacedWakeUps<S> {
             underWay.values().removeIf(told -> told < round);
             round++;
         }
-        tellNext();
+        signalNext();
     }
 }

@@ -6,8 +6,8 @@ import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 
 /**
- * Repeats a subscription at a slow pace, for as long as it is needed. The driver subscribes after a reconnect, and reports no error when
- * the server refuses that.
+ * Repeats a subscription at a slow pace, for as long as it is needed. The driver subscribes after a reconnect, and
+ * reports no error if the server refuses that.
  */
 final class Resubscription {
 

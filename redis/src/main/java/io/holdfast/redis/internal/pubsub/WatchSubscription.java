@@ -12,9 +12,9 @@ import reactor.core.publisher.Operators;
 import reactor.util.concurrent.Queues;
 
 /**
- * One subscription to the signals of a claim, which lasts until it is cancelled or fails. Signals may come on several threads at once, and
- * are passed on one after the other; none is lost. Most claims get the lock at once and are never told anything, so there is no queue
- * before the first signal that has to wait for demand or for another thread.
+ * One subscription to the signals of a claim, which lasts until it is cancelled or fails. Several threads may bring
+ * signals at once; the subscription emits them one after the other and loses none. Most claims get the lock at once and
+ * no signal. So there is no queue before the first signal that has to wait for demand or for another thread.
  */
 final class WatchSubscription implements Subscription {
 
@@ -28,7 +28,10 @@ final class WatchSubscription implements Subscription {
     private final LockClaim claim;
     private final CoreSubscriber<? super WatchSignal> subscriber;
 
-    /** Raised by each thread that has something to pass on; the one that raises it from zero does that for all. 1 until it is handed over. */
+    /**
+     * Raised by each thread that has a signal or an error. The thread that raises it from zero emits for all. 1 until
+     * the hand-over.
+     */
     private volatile int underWay = 1;
 
     private volatile long demand;
@@ -39,7 +42,7 @@ final class WatchSubscription implements Subscription {
     /** Written by the subscription, before it raises {@link #underWay}. */
     private volatile @Nullable Throwable failure;
 
-    /** Written by the canceller, and by the thread that passes the failure on. */
+    /** Written by the thread that cancels, and by the thread that emits the failure. */
     private volatile boolean isOver;
 
     WatchSubscription(WatchedClaims owner, LockClaim claim, CoreSubscriber<? super WatchSignal> subscriber) {
@@ -48,14 +51,14 @@ final class WatchSubscription implements Subscription {
         this.subscriber = subscriber;
     }
 
-    /** Gives this to the subscriber, and then what came before. Called once. */
+    /** Gives this to the subscriber, and then the signals that came before. Called once. */
     void handOver() {
         subscriber.onSubscribe(this);
         drain();
     }
 
-    /** Passes it on, now or when it is its turn. */
-    void tell(WatchSignal signal) {
+    /** Emits the signal, now or in its turn. */
+    void signal(WatchSignal signal) {
         if (isOver) {
             return;
         }
@@ -72,7 +75,7 @@ final class WatchSubscription implements Subscription {
         }
     }
 
-    /** Ends it, after the signals before. */
+    /** Ends the subscription, after the signals before. */
     void fail(Throwable error) {
         owner.remove(claim.id(), this);
         failure = error;
@@ -94,7 +97,7 @@ final class WatchSubscription implements Subscription {
     }
 
     private void passOnWaiting() {
-        Throwable error = failure; // before the queue: what was told earlier is in there
+        Throwable error = failure; // before the queue: earlier signals are in there
         Queue<WatchSignal> queue = waiting;
         while (queue != null && !isOver && demand > 0) {
             WatchSignal next = queue.poll();
@@ -118,7 +121,7 @@ final class WatchSubscription implements Subscription {
         try {
             subscriber.onNext(signal);
         } catch (RuntimeException | Error thrown) {
-            // It must not keep the channel from telling others, nor this thread from passing on what comes next.
+            // The exception must keep neither the channel from others, nor this thread from the next signal.
             cancel();
             subscriber.onError(Operators.onOperatorError(null, thrown, signal, subscriber.currentContext()));
         }
@@ -161,7 +164,7 @@ final class WatchSubscription implements Subscription {
         isOver = true;
         owner.remove(claim.id(), this);
         if (waiting != null) {
-            drainIfFirst(); // forgets what waits
+            drainIfFirst(); // drops the waiting signals
         }
     }
 }

@@ -9,13 +9,15 @@ import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
-/** A claim that is watched: who is told, and the server where it waits. */
+/** A claim that is watched: its watches, and the server where it waits. */
 final class WatchedClaim {
 
     private static final AtomicReferenceFieldUpdater<WatchedClaim, @Nullable ChannelSubscription> SUBSCRIPTION =
             AtomicReferenceFieldUpdater.newUpdater(WatchedClaim.class, ChannelSubscription.class, "subscription");
 
-    /** Between two hints to look again, which anybody may have written. As short as locks are held that many want. */
+    /**
+     * The pause between two hints, which any client may have sent. As short as locks are held that many clients want.
+     */
     private static final long HINT_PAUSE_NANOS = 10_000_000;
 
     private static final long NEVER = Long.MIN_VALUE;
@@ -25,25 +27,29 @@ final class WatchedClaim {
 
     private final LockClaim claim;
 
-    /** Which server has its key, see {@code Topology.groupOf}. */
+    /** The group of its key, see {@code Topology.groupOf}. */
     private final int group;
 
     /** Replaced within the map's own update. */
     private volatile List<WatchSubscription> watches;
 
-    /** Written by the watch with what the map of the cluster says, then by each attempt that is sent; null when its key has moved. */
+    /**
+     * Written by the watch with the server in the map of the cluster, then by each attempt that is sent; null if its
+     * key has moved.
+     */
     private volatile @Nullable ChannelSubscription subscription;
 
     /**
-     * Whether it looks for the lock, or is about to, and does not hold it: written by each attempt that is sent or answered, and by a pushed
-     * grant. So a subscription that comes up between the watch and the first attempt is told of.
+     * Whether it has sent an attempt, or is about to, and does not hold the lock. Written by each attempt that is sent
+     * or answered, and by a pushed grant. True from the beginning, so it gets the signal of a subscription that comes
+     * up between the watch and the first attempt.
      */
     private volatile boolean isWaiting = true;
 
-    /** The token of the newest grant that was passed on; written by the subscription. */
+    /** The token of the newest grant that was emitted; written by the subscription. */
     private volatile long grantedToken;
 
-    /** When a hint was last passed on. */
+    /** When a hint was last emitted. */
     private volatile long hintedAt = NEVER;
 
     WatchedClaim(LockClaim claim, int group, @Nullable ChannelSubscription subscription, WatchSubscription first) {
@@ -57,7 +63,7 @@ final class WatchedClaim {
         return claim;
     }
 
-    /** Hints and interruptions concern those that wait: one that holds the lock renews it in time anyway. */
+    /** Hints and interruptions concern waiters: a holder renews its lease in time anyway. */
     boolean isWaiting() {
         return isWaiting;
     }
@@ -66,7 +72,15 @@ final class WatchedClaim {
         isWaiting = now;
     }
 
-    /** After which pause a hint is to be passed on. */
+    /** The claim leaves while it waits. */
+    void leavesUnserved() {
+        ChannelSubscription present = subscription;
+        if (present != null) {
+            present.doubt();
+        }
+    }
+
+    /** Returns the pause before a hint is emitted. */
     Duration hinted(long now) {
         long last = hintedAt;
         long left = last == NEVER ? 0 : HINT_PAUSE_NANOS - (now - last);
@@ -75,7 +89,7 @@ final class WatchedClaim {
                 : Duration.ofNanos(Math.max(left, 1_000_000));
     }
 
-    /** False for a copy of a grant that was passed on before: a later one has a higher token. */
+    /** False for a copy of a grant that was emitted before: a later one has a higher token. */
     boolean isNews(long token) {
         if (token <= grantedToken) {
             return false;
@@ -93,12 +107,12 @@ final class WatchedClaim {
         return subscription;
     }
 
-    /** Tells where its next attempt will be answered. True when that is not where its signals came from so far. */
+    /** Notes the server that will answer its next attempt. True if that is not the server of its signals so far. */
     boolean moveTo(ChannelSubscription next) {
         return SUBSCRIPTION.getAndSet(this, next) != next;
     }
 
-    /** Leaves a server that has its key no more. False when it has left already. */
+    /** Leaves a server that does not have its key any more. False if it has left already. */
     boolean leave(ChannelSubscription former) {
         return SUBSCRIPTION.compareAndSet(this, former, null);
     }
@@ -110,7 +124,7 @@ final class WatchedClaim {
         return this;
     }
 
-    /** Null when none is left. */
+    /** Returns null if no watch is left. */
     @Nullable
     WatchedClaim without(WatchSubscription one) {
         if (watches.size() == 1 && watches.get(0) == one) {
@@ -121,8 +135,8 @@ final class WatchedClaim {
         return watches.isEmpty() ? null : this;
     }
 
-    void tell(WatchSignal signal) {
-        watches.forEach(watch -> watch.tell(signal));
+    void signal(WatchSignal signal) {
+        watches.forEach(watch -> watch.signal(signal));
     }
 
     void fail(Throwable error) {

@@ -15,12 +15,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The claims of one client that are watched, and what they are told when. Only claims that wait are told to look again: one that holds the
- * lock has missed nothing that its next renewal does not tell, and a hint that anybody can write must not make it renew.
+ * The watched claims of one client, and their signals. Only waiters get hints: a holder misses nothing that its next
+ * renewal does not show, and a hint that any client can send must not make it renew.
  */
 final class WatchedClaims {
 
-    /** An attempt within the claim time, which is no shorter and no longer than this. */
+    /** An attempt within the claim time, which is no shorter and no longer than these limits. */
     private static final Duration SOONEST = Duration.ofMillis(10);
 
     private static final Duration LATEST = Duration.ofMinutes(1);
@@ -56,10 +56,10 @@ final class WatchedClaims {
     }
 
     /**
-     * One more watch of a claim, which may have one.
+     * Adds a watch of a claim, which may have one.
      *
      * @param first the claim with this watch alone
-     * @return what is known of the claim
+     * @return the watched claim
      */
     WatchedClaim add(WatchedClaim first, WatchSubscription watch) {
         String claimId = first.claim().id();
@@ -74,6 +74,7 @@ final class WatchedClaims {
         watches.computeIfPresent(claimId, (id, watched) -> {
             if (watched.isWaiting()) {
                 givenUp.add(id); // first: a grant that comes now finds the one or the other
+                watched.leavesUnserved();
             }
             return watched.without(watch);
         });
@@ -93,16 +94,16 @@ final class WatchedClaims {
         paced.answered(claimId);
     }
 
-    /** Tells a claim that it should look again, or renew. */
+    /** Signals a claim that it should send an attempt, or renew. */
     void changed(String claimId) {
         WatchedClaim watched = watches.get(claimId);
         if (watched != null) {
-            watched.tell(new WatchSignal.Changed());
+            watched.signal(new WatchSignal.Changed());
         }
     }
 
-    /** Tells the waiting ones of these, some at a time. */
-    void tellAll(Predicate<WatchedClaim> which, WatchSignal signal) {
+    /** Signals the waiters among these claims, some at a time. */
+    void signalAll(Predicate<WatchedClaim> which, WatchSignal signal) {
         List<String> waiting = new ArrayList<>();
         watches.forEach((id, watched) -> {
             if (which.test(watched) && watched.isWaiting()) {
@@ -112,7 +113,7 @@ final class WatchedClaims {
         paced.add(waiting, signal);
     }
 
-    /** They have come to the head of their queue: each attempts again when it is not served by then. */
+    /** These claims have come to the head of their queue: each sends an attempt if it is not served by then. */
     void atHead(ChannelMessage.Head head) {
         Duration within = bounded(head.attemptWithin());
         for (String claimId : head.claimIds()) {
@@ -128,7 +129,10 @@ final class WatchedClaims {
         return notTooSoon.compareTo(LATEST) > 0 ? LATEST : notTooSoon;
     }
 
-    /** The first hint for a while is passed on at once. Of many, one at a time: anybody with rights to the channel can write them. */
+    /**
+     * Emits the first hint for a while at once. Of many hints it emits one at a time: any client with rights to the
+     * channel can send them.
+     */
     void hinted(String claimId) {
         WatchedClaim watched = watches.get(claimId);
         if (watched == null || !watched.isWaiting()) {
@@ -136,42 +140,42 @@ final class WatchedClaims {
         }
         Duration pause = watched.hinted(nanoTime.getAsLong());
         if (pause.isZero()) {
-            watched.tell(new WatchSignal.Changed());
+            watched.signal(new WatchSignal.Changed());
         } else {
             atHead.add(claimId, pause);
         }
     }
 
     /**
-     * A grant that the server has signed. A claim is told of it once: anybody with rights to the channel can repeat one that came too late,
-     * and each would make the claim look again.
+     * A grant that the server has signed. A claim gets it once: any client with rights to the channel can repeat a
+     * grant that came too late, and each copy would make the claim send an attempt.
      *
-     * @return whether it goes back to the server: once, and only from a claim that has left while it waited
+     * @return whether the grant goes back to the server: once, and only from a claim that has left while it waited
      */
     boolean granted(ChannelMessage grant, Function<WatchedClaim, String> holderKey) {
         WatchedClaim watched = watches.get(grant.claimId());
         if (watched == null) {
             return givenUp.remove(grant.claimId());
         }
-        // Between a grant and the next attempt there is no other one: what comes then is a copy.
+        // Between a grant and the next attempt there is no other grant: a later message is a copy.
         if (watched.isWaiting()
                 && grant.isFor(holderKey.apply(watched), watched.claim().lease())
                 && grant.signal() instanceof WatchSignal.Granted granted
                 && watched.isNews(granted.fencingToken())) {
             atHead.remove(grant.claimId());
             watched.waits(false);
-            watched.tell(grant.signal());
+            watched.signal(grant.signal());
         }
         return false;
     }
 
-    /** False for a claim that does not wait any more. */
+    /** Signals a waiter. False for a claim that does not wait any more. */
     private boolean attemptsAgain(String claimId, WatchSignal signal) {
         WatchedClaim watched = watches.get(claimId);
         if (watched == null || !watched.isWaiting()) {
             return false;
         }
-        watched.tell(signal);
+        watched.signal(signal);
         return true;
     }
 }

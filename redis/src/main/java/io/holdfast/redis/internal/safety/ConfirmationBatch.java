@@ -15,6 +15,7 @@ import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -28,13 +29,13 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Grants that are confirmed together: renewals of their claims, and WAIT right behind them on the same connection.
+ * Confirms several grants together: sends renewals of their claims, and WAIT right behind them on the same connection.
  *
- * <p>WAIT waits for what its own connection wrote last ({@code client->woff} in Redis' {@code waitCommand}). The grants were
- * written on another one; but replication is one stream, so a replica that has a renewal has everything before it. From Redis 7.2
- * on only a write moves that mark, and a connection that wrote nothing waits for nothing: hence a renewal, which also tells
- * whether the claim still holds. All of it is given to the driver at once, which writes that to one and the same socket: on a
- * restored one, WAIT would be true of anything.
+ * <p>WAIT waits for the last write of its own connection ({@code client->woff} in Redis' {@code waitCommand}). The
+ * grants were written on another connection. But replication is one stream, so a replica that has a renewal has
+ * everything before it. From Redis 7.2 on, only a write moves that mark, and WAIT returns at once on a connection that
+ * wrote nothing. So the batch sends renewals, which also show whether the claim still holds. The driver gets all
+ * commands at once, and writes them to one and the same socket: on a restored connection, WAIT would always succeed.
  */
 final class ConfirmationBatch {
 
@@ -47,10 +48,13 @@ final class ConfirmationBatch {
     /** Written within the queue of the connection; null before the commands are sent. */
     private volatile @Nullable Sent sent;
 
-    /** The master's connection for all other commands, when these were sent; written within the queue of this one. */
+    /**
+     * The connection for all other commands to the master, when this batch was sent; written within the queue of this
+     * batch's connection.
+     */
     private volatile @Nullable StatefulRedisConnection<String, String> leader;
 
-    /** Claims that can be renewed by one script call. */
+    /** Claims that one script call can renew. */
     private record Group(int keys, LockScripts scripts) {}
 
     /** Some of the grants, and the renewal of their claims. */
@@ -113,12 +117,20 @@ final class ConfirmationBatch {
         var unusedCommands = connection.dispatch(now.commands());
     }
 
+    /**
+     * Returns the parts in the order of the grants. The hash of an enum differs from run to run; the order of commands must
+     * not.
+     */
     private List<Part<?>> parts(CommandType type) {
         LockRequests requests = owner.requests();
         Map<Group, List<UnconfirmedGrant>> groups = grants.stream()
-                .filter(wanted::contains) // no renewal after a release was asked for
-                .collect(Collectors.groupingBy(grant -> new Group(
-                        owner.topology().groupOf(requests.holderKey(grant.claim())), LockScripts.of(grant.claim()))));
+                .filter(wanted::contains) // no renewal once a release was requested
+                .collect(Collectors.groupingBy(
+                        grant -> new Group(
+                                owner.topology().groupOf(requests.holderKey(grant.claim())),
+                                LockScripts.of(grant.claim())),
+                        LinkedHashMap::new,
+                        Collectors.toList()));
         List<Part<?>> parts = new ArrayList<>();
         groups.values().forEach(some -> {
             var request =
@@ -152,14 +164,14 @@ final class ConfirmationBatch {
         } else if (isOver.compareAndSet(false, true)) {
             long confirmed = answered.confirmation().join();
             try {
-                answered.parts().forEach(part -> tell(part, confirmed));
+                answered.parts().forEach(part -> complete(part, confirmed));
             } finally {
-                owner.ended(master); // whatever a subscriber throws: others wait for the next batch
+                owner.ended(master); // also when a subscriber throws: others wait for the next batch
             }
         }
     }
 
-    private void tell(Part<?> part, long confirmed) {
+    private void complete(Part<?> part, long confirmed) {
         Throwable refused = failure(part.command());
         if (refused != null) {
             owner.topology().refused(master, leader, refused);
@@ -179,7 +191,10 @@ final class ConfirmationBatch {
         }
     }
 
-    /** The next batch begins with a new connection: this one may be at a server that is not the master any more. */
+    /**
+     * Fails the batch. The next batch begins with a new connection: this one may lead to a server that is not the
+     * master any more.
+     */
     private void fail(Throwable error) {
         if (!isOver.compareAndSet(false, true)) {
             return;
@@ -193,7 +208,10 @@ final class ConfirmationBatch {
         }
     }
 
-    /** The acquisition of this grant no longer waits. When none waits, an answer that is still due must not hold up the next batch. */
+    /**
+     * The acquisition of this grant no longer waits. When no acquisition waits, an outstanding answer must not hold up
+     * the next batch.
+     */
     void left(UnconfirmedGrant grant) {
         if (!wanted.remove(grant) || !wanted.isEmpty() || !isOver.compareAndSet(false, true)) {
             return;

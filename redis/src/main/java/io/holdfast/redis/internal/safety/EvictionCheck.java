@@ -12,20 +12,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks, once for each connection and behind the commands that waited for it, whether the server may evict a held lock. Warns
- * once. A user that may not ask is not told anything: the permission is optional.
+ * Checks, once for each connection, whether the server may evict a held lock, and warns once. The check runs behind the
+ * commands that waited for the connection. Without the right to {@code INFO} there is no warning: that permission is
+ * optional.
  */
 public final class EvictionCheck {
 
-    /** Operators know the back end by its own name. */
+    /** The logger has the name of the back end, which operators know. */
     static final Logger LOG = LoggerFactory.getLogger("io.holdfast.redis.RedisLockBackend");
 
-    /** What a server tells may be anything. */
+    /** Limits a text from the server, which may be anything. */
     private static final int LONGEST_POLICY = 50;
 
     private final AtomicBoolean hasWarned = new AtomicBoolean();
 
-    public void look(CommandLink link) {
+    public void check(CommandLink link) {
         if (!hasWarned.get()) {
             var unused = ServerQuery.info(link, "memory").whenComplete((text, error) -> judge(link, text, error));
         }
@@ -35,9 +36,9 @@ public final class EvictionCheck {
         String server = ExceptionTranslator.at(List.of(link.uri())).server();
         if (text == null) {
             LOG.debug(
-                    "Redis at {} does not tell its maxmemory-policy, which should be noeviction: {}",
+                    "Redis at {} does not report its maxmemory-policy, which should be noeviction: {}",
                     server,
-                    error == null ? "no text" : ExceptionTranslator.told(error));
+                    error == null ? "no text" : ExceptionTranslator.messageOf(error));
             return;
         }
         ServerInfo info = ServerInfo.parse(text);

@@ -18,8 +18,9 @@ import java.util.concurrent.ConcurrentMap;
 import reactor.core.publisher.Mono;
 
 /**
- * Grants that must have reached replicas before they count. For each master there is a connection of its own, since WAIT blocks
- * the one that it runs on, and at most one {@link ConfirmationBatch} under way; what is granted meanwhile forms the next one.
+ * Lets grants count only when they have reached replicas. Each master has a connection of its own for this, since WAIT
+ * blocks the connection that it runs on. At most one {@link ConfirmationBatch} of a master is under way; the grants
+ * that come meanwhile form the next one.
  */
 public final class GrantConfirmations {
 
@@ -32,8 +33,8 @@ public final class GrantConfirmations {
     private final ReplicaConfirmation wanted;
 
     /**
-     * The masters with a batch under way, and what waits for the next one. The queues are touched within the map's own atomic
-     * operations only.
+     * The masters with a batch under way, and the grants for the next one. Only the map's own atomic operations access
+     * the queues.
      */
     private final ConcurrentMap<CommandLink, Queue<UnconfirmedGrant>> busy = new ConcurrentHashMap<>();
 
@@ -45,12 +46,15 @@ public final class GrantConfirmations {
         this.wanted = wanted;
     }
 
-    /** A pushed grant is not told: the claim looks, is found to hold, and that attempt is confirmed as any other. */
+    /**
+     * Replaces a pushed grant: the claim sends an attempt instead, the answer shows that it holds, and that grant is
+     * confirmed as any other.
+     */
     public static WatchSignal withoutGrant(WatchSignal signal) {
         return signal instanceof WatchSignal.Granted ? new WatchSignal.Changed() : signal;
     }
 
-    /** Passes an attempt's answer on; a grant only when it is confirmed. */
+    /** Emits the answer to an attempt; a grant only when it is confirmed. */
     public Mono<LockAttempt> confirmed(LockClaim claim, LockAttempt answer) {
         return answer instanceof LockAttempt.Acquired grant
                 ? Mono.create(sink -> {
@@ -88,7 +92,7 @@ public final class GrantConfirmations {
         new ConfirmationBatch(this, master, grants).send();
     }
 
-    /** A batch is over, however it ended: the next one. */
+    /** A batch is over, however it ended: sends the next one. */
     void ended(CommandLink master) {
         List<UnconfirmedGrant> next = new ArrayList<>();
         busy.computeIfPresent(master, (it, waiting) -> {
@@ -105,13 +109,13 @@ public final class GrantConfirmations {
         }
     }
 
-    /** The server that was asked is not the master of that lock any more. */
+    /** Sends the grant to another server: the first one is not the master of that lock any more. */
     void redirect(CommandLink from, UnconfirmedGrant grant, Throwable error) {
         Destination next = topology.redirected(from.uri(), error);
         if (next == null) {
             fail(grant, error);
         } else if (next.asking() || !grant.mayBeSentOn()) {
-            // While its slot is on its way, an attempt fails as well: the engine looks again.
+            // While the slot moves, an attempt fails as well: the engine sends another one.
             fail(grant, new RedisException("redirected too often", error));
         } else {
             add(next.link(), grant);

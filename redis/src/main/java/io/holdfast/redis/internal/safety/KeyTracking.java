@@ -35,17 +35,18 @@ import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 /**
- * Lets the server tell at once when another client changes the key of a mutex that is held here ({@code CLIENT TRACKING}). Then it is
- * asked which claim holds the mutex. When that is not this claim, the engine is told to look again: it renews, and that answer decides.
- * So no lease gets longer by what other clients do to its key.
+ * Uses {@code CLIENT TRACKING}: the server signals at once when another client changes the key of a mutex that is held
+ * here. The client then reads which claim holds the mutex. If that is another claim, the engine gets a signal and
+ * renews, and the answer decides. So no lease gets longer by what other clients do to its key.
  *
- * <p>The server watches a key for a connection that has read it, until its next change, ours included. So after a grant, and
- * after each renewal, the keys are read on the connection that locks are taken on. Its own changes are not told ({@code NOLOOP}).
+ * <p>The server watches a key for a connection that has read it, until the next change of the key, also by this client.
+ * So after a grant, and after each renewal, the client reads the keys on the connection for the commands of locks. The
+ * server does not signal the changes of that connection itself ({@code NOLOOP}).
  *
- * <p>The reading is a command of its own, behind {@code CLIENT CACHING YES} ({@code OPTIN}). Were it done in the scripts of the locks,
- * Redis 6.2 and 7.0 would remember <em>all</em> KEYS of a script that reads any (see {@code trackingRememberKeys}). With them they would
- * remember the tombstone of each claim, which never changes, so the server's table would grow with each acquisition; and the locks for
- * which this client only waits.
+ * <p>The reading is a command of its own, behind {@code CLIENT CACHING YES} ({@code OPTIN}). If the scripts of the
+ * locks did it, Redis 6.2 and 7.0 would remember <em>all</em> KEYS of a script that reads any (see {@code
+ * trackingRememberKeys}). They would also remember the tombstone of each claim, which never changes, so the server's
+ * table would grow with each acquisition. And they would remember the locks for which this client only waits.
  */
 public final class KeyTracking implements ConnectionInitializer {
 
@@ -54,17 +55,20 @@ public final class KeyTracking implements ConnectionInitializer {
     /** Keys in one command. */
     private static final int MOST_AT_ONCE = 500;
 
-    /** What a reading is for. */
+    /** The purpose of a reading. */
     private enum Purpose {
         /** To see whether the claim still holds. */
         VERIFY,
-        /** The same, and the server is to watch the key of one that does. A key of one that does not would be watched for nothing. */
+        /**
+         * As {@link #VERIFY}. The server then watches the keys of claims that still hold: watching the others would be
+         * useless.
+         */
         VERIFY_AND_WATCH,
-        /** The server is to watch the key. */
+        /** To make the server watch the key. */
         WATCH
     }
 
-    /** A mutex and the claim that holds it, as far as is known here. */
+    /** A mutex and the claim that holds it, as far as this client knows. */
     private record Held(String key, String claimId) {}
 
     private final Topology topology;
@@ -79,7 +83,7 @@ public final class KeyTracking implements ConnectionInitializer {
      * Nothing is held yet.
      *
      * @param nanoTime the clock of the driver
-     * @param changed told the id of a claim that should look again
+     * @param changed receives the id of a claim that should renew or send an attempt
      */
     public KeyTracking(Topology topology, LockRequests requests, LongSupplier nanoTime, Consumer<String> changed) {
         this.topology = topology;
@@ -105,7 +109,10 @@ public final class KeyTracking implements ConnectionInitializer {
         return prepared;
     }
 
-    /** CACHING is tried as well, so that a missing permission shows now; PING takes back what it asks for. */
+    /**
+     * Switches tracking on. It tries CACHING as well, so that a missing permission shows now; PING uses up the effect
+     * of CACHING.
+     */
     private static CompletableFuture<?> switchOn(StatefulRedisConnection<String, String> connection) {
         RedisAsyncCommands<String, String> async = connection.async();
         return async.clientTracking(TrackingArgs.Builder.enabled().optin().noloop())
@@ -114,8 +121,8 @@ public final class KeyTracking implements ConnectionInitializer {
                 .thenCombine(async.ping(), (on, pong) -> on);
     }
 
-    /** An attempt was answered: does the claim hold from now on? */
-    public void looked(LockClaim claim, LockAttempt answer) {
+    /** An attempt was answered: tracks the key if the claim holds from now on. */
+    public void attemptAnswered(LockClaim claim, LockAttempt answer) {
         if (answer instanceof LockAttempt.Acquired && claim.key().kind() == LockKind.MUTEX) {
             held.put(
                     requests.holderKey(claim),
@@ -133,7 +140,10 @@ public final class KeyTracking implements ConnectionInitializer {
         }
     }
 
-    /** A claim that waits, or leaves a tombstone, may have set the flag in the record: the server does not tell of that, and watches no more. */
+    /**
+     * A claim that waits, or leaves a tombstone, may have set the flag in the record. The server does not signal that
+     * change, and stops watching the key.
+     */
     private void changedByUs(LockClaim claim) {
         String key = requests.holderKey(claim);
         TrackedKey known = held.get(key);
@@ -142,7 +152,9 @@ public final class KeyTracking implements ConnectionInitializer {
         }
     }
 
-    /** A pushed grant is on its way to the engine, which renews it at once: that asks the server. */
+    /**
+     * A pushed grant is on its way to the engine, which renews it at once: that renewal makes the server watch the key.
+     */
     public void signalled(LockClaim claim, WatchSignal signal) {
         if (signal instanceof WatchSignal.Granted && claim.key().kind() == LockKind.MUTEX) {
             held.put(
@@ -181,7 +193,10 @@ public final class KeyTracking implements ConnectionInitializer {
                 requests.holderKey(claim), (key, known) -> known.claimId().equals(claim.id()) ? null : known);
     }
 
-    /** A failure leaves their keys unwatched until the next renewal, which is what there is without us. */
+    /**
+     * Makes the server watch the keys of these claims again. If that fails, the keys are not watched until the next
+     * renewal, as without tracking.
+     */
     private void remind(List<LockClaim> claims) {
         check(
                 claims.stream()
@@ -190,7 +205,7 @@ public final class KeyTracking implements ConnectionInitializer {
                 Purpose.WATCH);
     }
 
-    /** In one command for those of one slot, or for a part of them. */
+    /** Sends one command for the keys of each slot, or for a part of them. */
     private void check(List<Held> claims, Purpose purpose) {
         claims.stream()
                 .collect(Collectors.groupingBy(held -> topology.groupOf(held.key())))
@@ -209,7 +224,7 @@ public final class KeyTracking implements ConnectionInitializer {
     }
 
     private void check(StatefulRedisConnection<String, String> connection, List<Held> claims, Purpose purpose) {
-        // What was released meanwhile would be watched for ever.
+        // The server would watch the key of a released claim for ever.
         List<Held> present = claims.stream().filter(this::isHeld).toList();
         if (present.isEmpty()) {
             return;
@@ -260,7 +275,10 @@ public final class KeyTracking implements ConnectionInitializer {
         }
     }
 
-    /** The server is asked to watch the key again, unless that was a moment ago: else a table that is too small never comes to rest. */
+    /**
+     * The key has changed: reads it. Makes the server watch it again, unless that happened a moment ago: with a table
+     * that is too small, reads would never end.
+     */
     private void touched(String key) {
         long now = nanoTime.getAsLong();
         boolean[] isDue = new boolean[1];
@@ -273,19 +291,19 @@ public final class KeyTracking implements ConnectionInitializer {
         }
     }
 
-    /** Those of other masters too: it is rare, and costs a read. */
+    /** Reads all held keys, also those of other masters: that is rare, and costs a read. */
     private void verifyAll() {
         List<Held> all = new ArrayList<>();
         held.forEach((key, known) -> all.add(new Held(key, known.claimId())));
         check(all, Purpose.WATCH);
     }
 
-    /** Keys that are held now, for tests. */
+    /** The number of keys that are held now. For tests. */
     public int size() {
         return held.size();
     }
 
-    /** A restored connection watches nothing, and something may have been missed. */
+    /** A restored connection watches nothing, and signals may have been missed. */
     private final class Restorations implements RedisConnectionStateListener {
 
         private final CommandLink link;
@@ -303,7 +321,7 @@ public final class KeyTracking implements ConnectionInitializer {
                     if (refused == null) {
                         verifyAll();
                     } else {
-                        boolean unusedToo = link.drop(); // the next command is told why
+                        boolean unusedToo = link.drop(); // the next command fails with the reason
                     }
                 });
             });

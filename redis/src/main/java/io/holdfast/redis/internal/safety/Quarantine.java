@@ -23,17 +23,17 @@ import org.slf4j.Logger;
 import reactor.core.publisher.Mono;
 
 /**
- * Keeps a server that started lately from granting anything: it may have forgotten locks that are still held. That is the delayed
- * restart of the Redlock paper, done by the client.
+ * Keeps a server that was started recently from granting anything: it may have forgotten locks that are still held.
+ * This is the delayed restart of the Redlock paper, done by the client.
  *
- * <p>The server's uptime is asked for once per connection, and an attempt counts only if it was answered on that connection: a restarted
- * server is another connection.
+ * <p>The client reads the server's uptime once per connection, and an attempt counts only if it was answered on that
+ * connection: a restarted server is another connection.
  */
 public final class Quarantine {
 
     private static final Logger LOG = EvictionCheck.LOG;
 
-    /** The server subtracts whole seconds from whole seconds: it may say up to one more than it is old. */
+    /** The server subtracts whole seconds from whole seconds: the uptime may be up to one second too high. */
     private static final long RESOLUTION_SECONDS = 1;
 
     private final Topology topology;
@@ -45,13 +45,13 @@ public final class Quarantine {
     /** Null before the first attempt, and after a reading that failed. */
     private final AtomicReference<@Nullable Reading> last = new AtomicReference<>();
 
-    /** What was read on one connection of the link, or is being read. */
+    /** The uptime that was read on one connection of the link, or is being read. */
     private record Reading(CommandLink link, int epoch, CompletableFuture<Age> age) {}
 
     /**
-     * How old the server was at least when that was read; empty when it does not tell.
+     * The server's least uptime at the time of the reading; empty if the server does not report it.
      *
-     * @param epoch the connection it was read on
+     * @param epoch the connection of the reading
      */
     private record Age(CommandLink link, int epoch, OptionalLong nanos, long readAt) {
 
@@ -59,7 +59,7 @@ public final class Quarantine {
             return nanos.isEmpty() ? 0 : lengthNanos - nanos.getAsLong() - (now - readAt);
         }
 
-        /** How long the server has been up at least. */
+        /** Returns the server's least uptime now. */
         Duration upFor(long now) {
             return Duration.ofNanos(nanos.orElse(0) + (now - readAt));
         }
@@ -76,7 +76,7 @@ public final class Quarantine {
         return lengthNanos == 0;
     }
 
-    /** A lease that outlives the quarantine is one that a restarted server may grant again. */
+    /** Refuses a lease that outlives the quarantine: a restarted server could grant its lock again. */
     public void checkLease(Duration lease) {
         if (!isOff() && lease.compareTo(Duration.ofNanos(lengthNanos)) > 0) {
             throw new IllegalArgumentException(
@@ -86,16 +86,17 @@ public final class Quarantine {
     }
 
     /**
-     * The answer to an attempt, or the failure that says for how long the server may not grant. It is no contention, and the server is not asked.
+     * Sends an attempt, or fails with the rest of the quarantine. That failure is not contention, and the client sends
+     * nothing to the server.
      *
      * @param key by which the server is found
      * @param subject for messages
-     * @param look asks the server
+     * @param attempt sends the attempt
      */
     public Mono<LockAttempt> guard(
-            String key, Supplier<ExceptionTranslator.Subject> subject, Supplier<Mono<LockAttempt>> look) {
+            String key, Supplier<ExceptionTranslator.Subject> subject, Supplier<Mono<LockAttempt>> attempt) {
         if (isOff()) {
-            return look.get();
+            return attempt.get();
         }
         return age(key, subject).flatMap(age -> {
             long now = nanoTime.getAsLong();
@@ -103,18 +104,20 @@ public final class Quarantine {
             return rest > 0
                     ? Mono.error(failures.inQuarantine(
                             subject.get(), age.upFor(now), Duration.ofNanos(lengthNanos), roundedUp(rest)))
-                    : look.get().map(attempt -> checked(age, attempt, subject));
+                    : attempt.get().map(answer -> checked(age, answer, subject));
         });
     }
 
     private Mono<Age> age(String key, Supplier<ExceptionTranslator.Subject> subject) {
         return result(() -> topology.linkFor(key), subject)
                 .flatMap(link -> result(() -> ageOf(link), subject)
-                        // Nothing else is sent before the age is known that could find out a silent connection.
+                        // Before the age is known, the client sends nothing else that could detect a silent connection.
                         .doOnCancel(() -> link.doubt(link.ready(), () -> topology.silent(link))));
     }
 
-    /** A failure is made a value on the way: of a future that fails after the cancellation, each would be logged as an error. */
+    /**
+     * Makes a failure a value on the way: Reactor would log each failure of a future after a cancellation as an error.
+     */
     private <T> Mono<T> result(Supplier<CompletableFuture<T>> future, Supplier<ExceptionTranslator.Subject> subject) {
         return Mono.fromFuture(
                         () -> future.get()
@@ -129,12 +132,15 @@ public final class Quarantine {
         return Duration.ofMillis(TimeUnit.NANOSECONDS.toMillis(nanos) + 1);
     }
 
-    /** A yes on another connection may be that of a server that has started since. Its outcome is unknown: it is to be released. */
-    private LockAttempt checked(Age age, LockAttempt attempt, Supplier<ExceptionTranslator.Subject> subject) {
-        if (attempt instanceof LockAttempt.Acquired && age.link().epoch() != age.epoch()) {
+    /**
+     * Checks the connection of an answer. A grant on another connection may be of a server that was started since. Its
+     * outcome is unknown, so the engine releases it.
+     */
+    private LockAttempt checked(Age age, LockAttempt answer, Supplier<ExceptionTranslator.Subject> subject) {
+        if (answer instanceof LockAttempt.Acquired && age.link().epoch() != age.epoch()) {
             throw failed(subject);
         }
-        return attempt;
+        return answer;
     }
 
     private LockBackendException failed(Supplier<ExceptionTranslator.Subject> subject) {
@@ -184,7 +190,7 @@ public final class Quarantine {
     private void warn() {
         if (hasWarned.compareAndSet(false, true)) {
             LOG.warn(
-                    "Redis at {} does not tell its uptime, so there is no quarantine: after a restart it may grant a lock that is "
+                    "Redis at {} does not report its uptime, so there is no quarantine: after a restart it may grant a lock that is "
                             + "still held. Allow the user +info.",
                     Printable.text(failures.server()));
         }

@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import java.time.Duration;
 
 /**
- * What a grant needs of the replicas before it counts.
+ * How many replicas must have a grant before it counts, and how long they have.
  *
  * @param replicas how many of them must have it
  * @param within how long they have, in whole milliseconds
@@ -20,7 +20,7 @@ public record ReplicaConfirmation(int replicas, Duration within) {
         if (replicas < 1) {
             throw new IllegalArgumentException("replicas must be at least 1, was " + replicas);
         }
-        // To Redis, WAIT with zero milliseconds means for ever.
+        // To Redis, WAIT with zero milliseconds waits for ever.
         if (within.compareTo(SHORTEST) < 0 || within.compareTo(LONGEST) > 0) {
             throw new IllegalArgumentException("within must be from 1 ms to 1 minute, was " + within);
         }

@@ -8,10 +8,13 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.MonoSink;
 
-/** A grant that the replicas have not confirmed yet, and the acquisition that waits for that. Disposed of when it no longer waits. */
+/**
+ * A grant that the replicas have not confirmed yet, and the acquisition that waits for that. Disposed of when the
+ * acquisition no longer waits.
+ */
 final class UnconfirmedGrant implements Disposable {
 
-    /** As for any command: a cluster that still redirects it then has to settle first. */
+    /** As for any command: if a cluster redirects it more often, its slots have to settle first. */
     private static final int MOST_REDIRECTIONS = 5;
 
     private final LockClaim claim;
@@ -22,7 +25,7 @@ final class UnconfirmedGrant implements Disposable {
     /** Written by the driver's threads, one answer at a time. */
     private int redirections;
 
-    /** Written by the thread that puts it into a batch; null before. */
+    /** Written by the thread that puts the grant into a batch; null before. */
     private volatile @Nullable ConfirmationBatch batch;
 
     UnconfirmedGrant(LockClaim claim, LockAttempt.Acquired grant, MonoSink<LockAttempt> sink) {
@@ -35,7 +38,7 @@ final class UnconfirmedGrant implements Disposable {
         return claim;
     }
 
-    /** Whichever of this and {@link #dispose} comes second tells the batch. */
+    /** Puts the grant into a batch. The later one of this call and {@link #dispose} notifies the batch. */
     void joins(ConfirmationBatch joined) {
         batch = joined;
         if (isDisposed()) {
@@ -51,13 +54,13 @@ final class UnconfirmedGrant implements Disposable {
         sink.success(grant);
     }
 
-    /** It was taken away since: as if it had not been granted. */
+    /** The lock was taken away since: completes as if it had not been granted. */
     void gone() {
         sink.success(new LockAttempt.Contended(claim.lease().dividedBy(3)));
     }
 
     void fail(LockBackendException error) {
-        if (!isDisposed()) { // it would be logged as dropped
+        if (!isDisposed()) { // Reactor would log it as dropped
             sink.error(error);
         }
     }

@@ -1,6 +1,6 @@
 /**
- * What the builder offers beyond plain locking: grants confirmed by replicas, the quarantine after a restart, losses told by {@code CLIENT
- * TRACKING}, and the check of the eviction policy.
+ * The options of the builder beyond plain locking: grants confirmed by replicas, the quarantine after a restart, losses
+ * signalled by {@code CLIENT TRACKING}, and the check of the eviction policy.
  */
 @NullMarked
 @CheckReturnValue

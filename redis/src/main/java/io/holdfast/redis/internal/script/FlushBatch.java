@@ -5,18 +5,21 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Scripts that are due together, and are given to the driver together: it writes them with one system call. Used within one {@link
- * SendQueue} only.
+ * Scripts that are due together. The driver gets them together and writes them with one system call. Used within one
+ * {@link SendQueue} only.
  */
 public final class FlushBatch {
 
-    /** More than these leave in parts: the server runs the first ones while the next are written. Less would be more system calls. */
+    /**
+     * If more are due, they leave in parts: the server runs the first ones while the client writes the next. Smaller
+     * parts would cost more system calls.
+     */
     public static final int MOST = 16;
 
-    /** To one connection. */
+    /** The commands to one connection. */
     private List<ScriptCommand<?, ?>> commands = new ArrayList<>(MOST);
 
-    /** To be sent soon. */
+    /** Adds a command that will be sent soon. */
     void add(ScriptCommand<?, ?> command) {
         if (!commands.isEmpty() && commands.get(0).connection() != command.connection()) {
             sendAll();
@@ -27,7 +30,7 @@ public final class FlushBatch {
         }
     }
 
-    /** Sends what was added. Call it before anything else is sent. */
+    /** Sends the commands that were added. Call it before any other command is sent. */
     void sendAll() {
         if (commands.size() == 1) {
             send(commands.remove(0));

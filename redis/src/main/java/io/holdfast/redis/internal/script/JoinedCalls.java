@@ -10,22 +10,28 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 
 /**
- * Operations of one script that are due together, sent as one call: the server starts the script once for all of them. They are carried out
- * in their order, and each has an answer, an error or a withdrawal of its own. When the call gets no answer, it is unknown of each of them
- * whether it was carried out.
+ * Operations of one script that are due together, sent as one call: the server starts the script once for all of them.
+ * It runs them in their order, and each has an answer, an error or a withdrawal of its own. If the call gets no answer,
+ * the outcome of each operation is unknown.
  */
 public final class JoinedCalls implements ScriptCommand.Sender<JoinedOutput.Answers>, KeysAndArgs {
 
-    /** What one operation adds to such a call. */
+    /** The part of one operation in such a call. */
     public interface Operation extends KeysAndArgs {
 
-        /** Appends the ARGV of this operation: as many as any other one of the script. Its only key is the first key of the request. */
+        /**
+         * Appends the ARGV of this operation. Each operation of a script has the same number. Its only key is the first
+         * key of the request.
+         */
         void writeArgs(ScriptArgs to, RedisURI server);
     }
 
     private final List<ScriptCommand<?, ?>> members;
 
-    /** Those that were not withdrawn before, in their order. Written when the command is, by the thread that also reads the answer. */
+    /**
+     * The operations that were not withdrawn before, in their order. Written together with the command, by the thread
+     * that also reads the answer.
+     */
     private List<ScriptCommand<?, ?>> written = List.of();
 
     private JoinedCalls(List<ScriptCommand<?, ?>> members) {
@@ -33,7 +39,7 @@ public final class JoinedCalls implements ScriptCommand.Sender<JoinedOutput.Answ
     }
 
     /**
-     * Puts together what can be: neighbours of the same script.
+     * Joins neighbours of the same script.
      *
      * @param due to one connection
      */
@@ -88,7 +94,7 @@ public final class JoinedCalls implements ScriptCommand.Sender<JoinedOutput.Answ
         }
     }
 
-    /** What cannot be written is an error of that operation alone. */
+    /** Appends the operation. If that fails, only this operation fails. */
     private static boolean isWritten(ScriptCommand<?, ?> member, ScriptArgs to, RedisURI server) {
         int end = to.count();
         int size = to.size();
@@ -123,9 +129,9 @@ public final class JoinedCalls implements ScriptCommand.Sender<JoinedOutput.Answ
     }
 
     /**
-     * A server that does not accept the keys refuses before it runs the script, so nothing was carried out: each operation is sent by
-     * itself. This user may have no right to one of the locks. Or the keys belong to several servers, behind a proxy that
-     * knows: then nothing is joined any more.
+     * Sends each operation by itself, if the server does not accept the keys: it refuses before it runs the script, so
+     * it carried out nothing. Either the user has no right to one of the locks. Or a proxy knows that the keys belong
+     * to several servers: then nothing is joined any more.
      */
     @Override
     public void failed(ScriptCommand<?, JoinedOutput.Answers> command, Throwable error) {

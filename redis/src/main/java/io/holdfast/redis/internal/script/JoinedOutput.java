@@ -12,7 +12,7 @@ final class JoinedOutput extends CommandOutput<String, String, JoinedOutput.Answ
     /** The longest sound answer has three numbers. */
     private static final int MOST_NUMBERS = 4;
 
-    /** What was answered to one operation. */
+    /** The answer to one operation. */
     static final class Answer {
 
         private final long[] numbers;
@@ -23,7 +23,7 @@ final class JoinedOutput extends CommandOutput<String, String, JoinedOutput.Answ
             this.error = error;
         }
 
-        /** As if the operation had been a call of its own. */
+        /** Passes the answer on, as if the operation had been a call of its own. */
         void pass(CommandOutput<?, ?, ?> to) {
             if (error != null) {
                 to.setError(error);
@@ -36,7 +36,7 @@ final class JoinedOutput extends CommandOutput<String, String, JoinedOutput.Answ
         }
     }
 
-    /** What was answered to all of them. What the server sends beyond that is not kept. */
+    /** The answers to all operations. Surplus answers of the server are dropped. */
     static final class Answers {
 
         private final @Nullable Answer[] all;
@@ -53,13 +53,16 @@ final class JoinedOutput extends CommandOutput<String, String, JoinedOutput.Answ
             count++;
         }
 
-        /** Null where the server sent none. */
+        /** Null if the server sent none. */
         @Nullable
         Answer of(int operation) {
             return count > all.length ? null : all[operation];
         }
 
-        /** Of a call with one operation, which is answered by itself: its numbers are no answers of several. */
+        /**
+         * Returns the answer of a call with one operation: the numbers of that answer are not answers of several
+         * operations.
+         */
         Answer alone() {
             long[] numbers = new long[Math.min(count, all.length)];
             for (int i = 0; i < numbers.length; i++) {
@@ -75,7 +78,7 @@ final class JoinedOutput extends CommandOutput<String, String, JoinedOutput.Answ
     private @Nullable String text;
 
     /**
-     * Nothing yet.
+     * Begins without an answer.
      *
      * @param operations how many were sent
      */
@@ -110,7 +113,7 @@ final class JoinedOutput extends CommandOutput<String, String, JoinedOutput.Answ
         if (depth != 1 && !isAlone) {
             return;
         }
-        // More numbers than any sound answer has: what is made of none is an error.
+        // An answer with more numbers than a sound answer has becomes an empty one, which is an error.
         int kept = length <= numbers.length ? length : 0;
         long[] answered = new long[kept];
         System.arraycopy(numbers, 0, answered, 0, kept);

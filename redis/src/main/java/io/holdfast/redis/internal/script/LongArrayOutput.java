@@ -5,17 +5,17 @@ import io.lettuce.core.output.CommandOutput;
 import java.util.Arrays;
 
 /**
- * The answer of every script here: one integer, or a flat list of them. Collected without boxing, and in no more room than the longest
- * sound answer takes, whatever the server announces or sends.
+ * The answer of every script here: one integer, or a flat list of them. Collected without boxing, and in no more room
+ * than the longest sound answer takes, whatever the server announces or sends.
  */
 public final class LongArrayOutput extends CommandOutput<String, String, long[]> {
 
     private int count;
 
     /**
-     * Nothing yet.
+     * Begins without numbers.
      *
-     * @param most numbers that are kept; of more than that, what is answered has none at all
+     * @param most how many numbers are kept; a longer answer becomes an empty one
      */
     public LongArrayOutput(int most) {
         super(StringCodec.UTF8, new long[most]);

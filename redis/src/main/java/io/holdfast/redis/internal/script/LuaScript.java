@@ -13,11 +13,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * One script: its text and the SHA-1 by which the server knows it. What only readers of the file need stays here: the text is sent to each
- * server that does not know it, and kept there.
+ * One script: its text, and the SHA-1 by which the server knows it. The text goes to each server that does not know it,
+ * and stays there, so it has no comments.
  *
  * @param name for messages
- * @param body the text, included parts and all, without comments other than its first line, and without indentation
+ * @param body the text with its included parts, without comments other than its first line, and without indentation
  * @param sha lower-case hexadecimal
  */
 @Immutable
@@ -36,9 +36,11 @@ public record LuaScript(String name, String body, String sha) {
         return new LuaScript(name, body, sha1(body));
     }
 
-    /** Without what the server does not need. Our scripts have no strings or comments of several lines. */
+    /**
+     * Removes what the server does not need. The scripts of this package have no strings or comments of several lines.
+     */
     static String compact(String text) {
-        String title = text.substring(0, text.indexOf('\n') + 1); // tells in the server's log what it is
+        String title = text.substring(0, text.indexOf('\n') + 1); // names the script in the server's log
         String code = STRING_OR_COMMENT
                 .matcher(text)
                 .replaceAll(it -> it.group(1) == null ? "" : Matcher.quoteReplacement(it.group(1)));

@@ -4,14 +4,14 @@ import io.lettuce.core.output.CommandOutput;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** How the driver collects an answer, and what to make of it. */
+/** Collects an answer for the driver, and decodes it. */
 public interface ReplyDecoder<R, T> {
 
     CommandOutput<String, String, R> output();
 
     T decode(R reply);
 
-    /** Anything that the driver can collect. */
+    /** Makes a decoder of any output of the driver. */
     static <R, T> ReplyDecoder<R, T> of(Supplier<CommandOutput<String, String, R>> collector, Function<R, T> meaning) {
         return new ReplyDecoder<>() {
             @Override
@@ -26,7 +26,7 @@ public interface ReplyDecoder<R, T> {
         };
     }
 
-    /** So many numbers. */
+    /** Makes a decoder of as many numbers. */
     static <T> ReplyDecoder<long[], T> ofNumbers(int count, Function<long[], T> meaning) {
         return new ReplyDecoder<>() {
             @Override

@@ -9,12 +9,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * The arguments of one command, each as a bulk string of the Redis protocol, in one array. The driver's own has an object and an array
- * for each of them, which together were a third of what a lock cycle allocates.
+ * The arguments of one command, each as a bulk string of the Redis protocol, in one array. The driver's own class has
+ * an object and an array for each argument, which together were a third of what a lock cycle allocates.
  */
 public final class ScriptArgs extends CommandArgs<String, String> {
 
-    /** Of arguments without lengthy ones: their lengths, and the line ends. */
+    /** The size of short arguments, with their lengths and the line ends. */
     static final int USUAL_BYTES = 512;
 
     /** A longer array is not kept: few commands carry a script, or renew hundreds of claims. */
@@ -22,10 +22,10 @@ public final class ScriptArgs extends CommandArgs<String, String> {
 
     private static final byte[] NONE = {};
 
-    /** For the digits of an int. */
+    /** The digits of an int. */
     private static final int LONGEST_LENGTH = 10;
 
-    /** For those of a long. */
+    /** The digits of a long. */
     private static final int LONGEST_NUMBER = 19;
 
     /** {@code $}, the length, and the end of the line. */
@@ -33,14 +33,14 @@ public final class ScriptArgs extends CommandArgs<String, String> {
 
     private byte[] bytes;
 
-    /** Where the argument begins that is written in parts. */
+    /** The start of the argument that is being written in parts. */
     private int begun;
 
     private int size;
     private int count;
 
     /**
-     * Empty.
+     * Begins without arguments.
      *
      * @param capacity in bytes, to begin with
      */
@@ -58,18 +58,23 @@ public final class ScriptArgs extends CommandArgs<String, String> {
         }
     }
 
-    /** In bytes. */
+    /** The size in bytes. */
     int size() {
         return size;
     }
 
-    /** Leaves out what came after so many arguments, of so many bytes. */
+    /**
+     * Cuts off everything after the first arguments.
+     *
+     * @param arguments how many are kept
+     * @param bytesBefore how many bytes they have
+     */
     void cut(int arguments, int bytesBefore) {
         count = arguments;
         size = bytesBefore;
     }
 
-    /** All arguments of the other one. */
+    /** Appends all arguments of the other one. */
     void append(ScriptArgs other) {
         reserve(other.size);
         System.arraycopy(other.bytes, 0, bytes, size, other.size);
@@ -77,7 +82,7 @@ public final class ScriptArgs extends CommandArgs<String, String> {
         count += other.count;
     }
 
-    /** In UTF-8. */
+    /** Appends a text, in UTF-8. */
     @CanIgnoreReturnValue
     public ScriptArgs text(String text) {
         return key(NONE, text, "");
@@ -99,13 +104,13 @@ public final class ScriptArgs extends CommandArgs<String, String> {
         return this;
     }
 
-    /** One argument of two parts. */
+    /** Appends one argument of two parts. */
     @CanIgnoreReturnValue
     public ScriptArgs key(byte[] head, String tail) {
         return key(head, tail, "");
     }
 
-    /** One argument of three parts. */
+    /** Appends one argument of three parts. */
     @CanIgnoreReturnValue
     public ScriptArgs key(byte[] head, String middle, String tail) {
         int length = head.length + length(middle) + length(tail);
@@ -122,7 +127,7 @@ public final class ScriptArgs extends CommandArgs<String, String> {
         return this;
     }
 
-    /** Begins one argument of several parts, which are written where they stay. {@link #end} ends it. */
+    /** Begins one argument of several parts, which are written in place. {@link #end} ends it. */
     public ScriptArgs begin() {
         reserve(LONGEST_HEAD);
         begun = size;
@@ -130,21 +135,21 @@ public final class ScriptArgs extends CommandArgs<String, String> {
         return this;
     }
 
-    /** In UTF-8. */
+    /** Appends a part, in UTF-8. */
     public ScriptArgs part(String text) {
         reserve(length(text));
         write(text);
         return this;
     }
 
-    /** One character of ASCII. */
+    /** Appends a part: one character of ASCII. */
     public ScriptArgs part(char letter) {
         reserve(1);
         bytes[size++] = (byte) letter;
         return this;
     }
 
-    /** In decimal digits. */
+    /** Appends a part, in decimal digits. */
     public ScriptArgs part(long number) {
         if (number < 0) {
             return part(Long.toString(number));
@@ -171,7 +176,7 @@ public final class ScriptArgs extends CommandArgs<String, String> {
         return this;
     }
 
-    /** In UTF-8. */
+    /** The length in UTF-8. */
     private static int length(String text) {
         return isAscii(text) ? text.length() : text.getBytes(StandardCharsets.UTF_8).length;
     }
@@ -185,7 +190,7 @@ public final class ScriptArgs extends CommandArgs<String, String> {
         return true;
     }
 
-    @SuppressWarnings("deprecation") // getBytes(int, int, byte[], int): the one that copies and makes no array
+    @SuppressWarnings("deprecation") // getBytes(int, int, byte[], int) copies without a new array
     private void write(String text) {
         if (isAscii(text)) {
             text.getBytes(0, text.length(), bytes, size);
@@ -220,7 +225,7 @@ public final class ScriptArgs extends CommandArgs<String, String> {
         bytes[size++] = '\n';
     }
 
-    /** Makes room for so many bytes more. */
+    /** Makes room for this many more bytes. */
     public void reserve(int more) {
         if (bytes.length - size < more) {
             bytes = Arrays.copyOf(bytes, Math.max(bytes.length * 2, size + more));
@@ -237,7 +242,7 @@ public final class ScriptArgs extends CommandArgs<String, String> {
         buffer.writeBytes(bytes, 0, size);
     }
 
-    /** The whole command. */
+    /** Writes the whole command. */
     void encode(CommandType type, ByteBuf buffer) {
         byte[] name = type.getBytes();
         buffer.ensureWritable(size + name.length + 2 * LONGEST_LENGTH + 8);
@@ -258,7 +263,7 @@ public final class ScriptArgs extends CommandArgs<String, String> {
         buffer.writeByte('\r').writeByte('\n');
     }
 
-    /** For the driver's messages: as they are sent, on one line. */
+    /** Returns the arguments as they are sent, on one line, for the driver's messages. */
     @Override
     public String toString() {
         return new String(bytes, 0, size, StandardCharsets.UTF_8).replace("\r\n", " ");

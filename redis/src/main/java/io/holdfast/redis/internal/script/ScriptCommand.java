@@ -18,29 +18,30 @@ import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
 /**
- * One sending of a script to one server. The driver's own would be a future around a command around its arguments. This one writes itself
- * into the connection's buffer when the driver asks for that, so a command that is withdrawn before was never written.
+ * One script that is sent to one server. The driver's own would be a future around a command around its arguments. This
+ * command writes itself into the connection's buffer when the driver requests that. So a command that was withdrawn
+ * before is never written.
  *
  * <p>It ends once: by its answer, by an error of the driver, or by its withdrawal.
  */
 public final class ScriptCommand<R, T> implements RedisCommand<String, String, R>, CompleteableCommand<R> {
 
-    /** Told how the command ended, unless it was withdrawn. */
+    /** Receives the end of the command, unless it was withdrawn. */
     public interface Sender<T> {
 
         /** The server has answered. */
         <R> void answered(ScriptCommand<R, T> command, R reply);
 
-        /** An error of the server or of the driver. */
+        /** The server or the driver reports an error. */
         void failed(ScriptCommand<?, T> command, Throwable error);
     }
 
-    /** In the place of a listener: there is nothing to tell any more. */
+    /** Stands in the place of a listener after the end: there is nothing left to report. */
     private static final class Ended implements BiConsumer<Object, Throwable> {
 
         @Override
         public void accept(Object reply, Throwable error) {
-            // It was told when it ended.
+            // The end was reported before.
         }
     }
 
@@ -50,7 +51,10 @@ public final class ScriptCommand<R, T> implements RedisCommand<String, String, R
     private static final AtomicReferenceFieldUpdater<ScriptCommand, @Nullable BiConsumer> AT_END =
             AtomicReferenceFieldUpdater.newUpdater(ScriptCommand.class, BiConsumer.class, "atEnd");
 
-    /** Takes the place of a command that cannot be written: the driver would close the connection, with the commands of all others. */
+    /**
+     * Takes the place of a command that cannot be written. Otherwise the driver would close the connection, with the
+     * commands of all others.
+     */
     private static final byte[] INSTEAD = "*1\r\n$4\r\nPING\r\n".getBytes(StandardCharsets.US_ASCII);
 
     private final Sender<T> sender;
@@ -60,26 +64,28 @@ public final class ScriptCommand<R, T> implements RedisCommand<String, String, R
     private final ScriptRequest<T> request;
     private final ReplyDecoder<R, T> decoder;
 
-    /** Replaced by the driver only in transactions, which no script is in. */
+    /** The driver replaces it only in transactions, and no script is in one. */
     private CommandOutput<String, String, R> output;
 
-    /** Null unless the driver, or a tracer, asks for them before the command is written. Used by the thread that writes. */
+    /**
+     * Null unless the driver, or a tracer, requests them before the command is written. Used by the thread that writes.
+     */
     private @Nullable ScriptArgs args;
 
-    /** Written by the thread that writes, read by the one that reads, which is the same. */
+    /** Written by the thread that writes, read by the thread that reads; both are the same. */
     private boolean isReplaced;
 
     /** Written and read within the queue of its link. */
     private boolean isAlone;
 
-    /** {@link #ENDED}, or what the driver is told at the end: the timer of its time limit, say. */
+    /** {@link #ENDED}, or the driver's listener for the end, such as the timer of its time limit. */
     @SuppressWarnings("rawtypes")
     private volatile @Nullable BiConsumer atEnd;
 
     /**
-     * A command that was not sent yet.
+     * Makes a command that was not sent yet.
      *
-     * @param pipeline to the server that it is to be sent to
+     * @param pipeline to the server that it will be sent to
      * @param type EVALSHA, or EVAL for a server that does not know the script
      */
     public ScriptCommand(
@@ -110,13 +116,13 @@ public final class ScriptCommand<R, T> implements RedisCommand<String, String, R
         return request;
     }
 
-    /** The same, which joins no other one. Within the queue of the link. */
+    /** Keeps this command from joining another one. Within the queue of the link. */
     ScriptCommand<R, T> alone() {
         isAlone = true;
         return this;
     }
 
-    /** Whether this one and the next can be sent as one call. */
+    /** Whether this command and the next can be sent as one call. */
     boolean canJoin(ScriptCommand<?, ?> next) {
         return !isAlone
                 && !next.isAlone
@@ -131,12 +137,15 @@ public final class ScriptCommand<R, T> implements RedisCommand<String, String, R
         return decoder;
     }
 
-    /** Whether it has the whole script with it. */
+    /** Whether it carries the whole script. */
     public boolean bringsScript() {
         return type == CommandType.EVAL;
     }
 
-    /** Its answer is not waited for any more. It is not sent, if it was not written yet. */
+    /**
+     * Ends the command without a report: no caller waits for its answer any more. If it was not written yet, it is not
+     * sent.
+     */
     public void withdraw() {
         boolean unused = end(null, null);
     }
@@ -164,7 +173,7 @@ public final class ScriptCommand<R, T> implements RedisCommand<String, String, R
         return request.write(to, type, pipeline.server());
     }
 
-    /** Before the command is written. */
+    /** Returns the arguments before the command is written. */
     @Override
     public CommandArgs<String, String> getArgs() {
         ScriptArgs known = args;
@@ -175,12 +184,12 @@ public final class ScriptCommand<R, T> implements RedisCommand<String, String, R
         return known;
     }
 
-    /** The server has answered, whether or not the answer is still waited for. */
+    /** The server has answered, whether or not a caller still waits for the answer. */
     @Override
     public void complete() {
         String error = output.getError();
-        boolean isToldByMembers = sender instanceof JoinedCalls && error == null;
-        if (!isReplaced && !isToldByMembers) {
+        boolean isReportedByMembers = sender instanceof JoinedCalls && error == null;
+        if (!isReplaced && !isReportedByMembers) {
             pipeline.answered(request.script(), error);
         }
         if (isDone()) {
@@ -193,7 +202,7 @@ public final class ScriptCommand<R, T> implements RedisCommand<String, String, R
         }
     }
 
-    /** The server has answered, to this one among others. */
+    /** The server has answered to this command among others. */
     void complete(JoinedOutput.Answer answer) {
         answer.pass(output);
         complete();
@@ -208,24 +217,24 @@ public final class ScriptCommand<R, T> implements RedisCommand<String, String, R
         return isFirst;
     }
 
-    /** By the driver, when the connection is closed. */
+    /** Called by the driver when the connection is closed. */
     @Override
     public void cancel() {
         boolean unused = completeExceptionally(new CancellationException("the connection was closed"));
     }
 
-    /** False when it has ended before. */
+    /** Ends the command. False if it has ended before. */
     @SuppressWarnings("unchecked")
     private boolean end(@Nullable R reply, @Nullable Throwable error) {
-        BiConsumer<Object, @Nullable Throwable> told = AT_END.getAndSet(this, ENDED);
-        if (told == ENDED) {
+        BiConsumer<Object, @Nullable Throwable> listener = AT_END.getAndSet(this, ENDED);
+        if (listener == ENDED) {
             return false;
         }
-        if (told != null) {
+        if (listener != null) {
             try {
-                told.accept(reply, error);
+                listener.accept(reply, error);
             } catch (RuntimeException | Error thrown) {
-                Operators.onErrorDropped(thrown, Context.empty()); // a stranger's
+                Operators.onErrorDropped(thrown, Context.empty()); // thrown by a listener of other code
             }
         }
         return true;
@@ -260,7 +269,7 @@ public final class ScriptCommand<R, T> implements RedisCommand<String, String, R
         return atEnd == ENDED;
     }
 
-    /** Of the driver's two ways to end, this one is not used. */
+    /** False: of the driver's two ways to end, this class does not use cancellation. */
     @Override
     public boolean isCancelled() {
         return false;
@@ -281,7 +290,7 @@ public final class ScriptCommand<R, T> implements RedisCommand<String, String, R
         return type;
     }
 
-    /** For the driver's messages. */
+    /** Returns a text for the driver's messages. */
     @Override
     public String toString() {
         return "%s %s %s".formatted(type, request.script().name(), request.firstKey());

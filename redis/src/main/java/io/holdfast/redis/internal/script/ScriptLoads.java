@@ -10,11 +10,12 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which scripts are on their way to one server in full. One call brings a script, and the others that need it wait until the server has
- * it: a server that was just promoted would else be sent it by each call that is under way. Used within the link's {@code SendQueue} only,
- * except where said.
+ * The scripts that are on their way to one server in full. One call brings a script, and the other calls that need it
+ * wait until the server has it. Otherwise each call under way would bring it to a server that was just promoted. Used
+ * within the link's {@code SendQueue} only, unless stated otherwise.
  *
- * <p>A call of another script waits too, behind an earlier one for the same key: a release must not pass an attempt that was given before it.
+ * <p>A call of another script waits too, behind an earlier one for the same key: a release must not overtake an earlier
+ * attempt.
  */
 public final class ScriptLoads {
 
@@ -23,13 +24,13 @@ public final class ScriptLoads {
 
         LuaScript script();
 
-        /** What it is about: calls for one key keep their order. */
+        /** Returns the key that the call is about: calls for one key keep their order. */
         String key();
 
-        /** Whether its answer is still waited for. */
+        /** Whether a caller still waits for its answer. */
         boolean isWanted();
 
-        /** Its place among the calls of this server. */
+        /** Returns its place among the calls of this server. */
         long order();
 
         /** Goes on. Called within the queue. */
@@ -44,7 +45,7 @@ public final class ScriptLoads {
         private final PriorityQueue<Waiting> waiting =
                 new PriorityQueue<>(Comparator.comparingLong(it -> it.call().order()));
 
-        /** The places of those that wait, by key. */
+        /** The places of the calls that wait, by key. */
         private final Map<String, TreeSet<Long>> places = new HashMap<>();
 
         private Call carrier;
@@ -63,7 +64,7 @@ public final class ScriptLoads {
             return same != null && same.first() < call.order();
         }
 
-        /** The next one whose answer is still waited for. */
+        /** Returns the next call with a caller that still waits for the answer. */
         @Nullable
         Waiting next() {
             Waiting next = poll();
@@ -102,7 +103,7 @@ public final class ScriptLoads {
         return ++lastOrder;
     }
 
-    /** Whether the call may be sent now; else it goes on later, if its answer is still waited for then. */
+    /** Whether the call may be sent now. Otherwise it goes on later, if a caller still waits for its answer then. */
     public boolean admits(Call call, boolean bringsScript) {
         if (loads.isEmpty() && !bringsScript) {
             return true; // nearly always
@@ -119,7 +120,7 @@ public final class ScriptLoads {
         return true;
     }
 
-    /** What the call has to wait for: its own script, or an earlier call for its key that waits. */
+    /** Returns the load that the call has to wait for: its own script, or an earlier call for its key that waits. */
     private @Nullable Load loadBefore(Call call) {
         Load own = loads.get(call.script());
         if (own != null) {
@@ -145,7 +146,7 @@ public final class ScriptLoads {
         }
     }
 
-    /** The call has ended; if it was to bring the script, then another one is. */
+    /** The call has ended. If it was to bring the script, another call will. */
     public void ended(LuaScript script, Call call) {
         Load load = loads.get(script);
         if (load == null || load.carrier != call) {
@@ -165,7 +166,10 @@ public final class ScriptLoads {
         }
     }
 
-    /** Another connection is there, or none: what was on its way may be lost. Calls go on in the order in which the loads began. */
+    /**
+     * There is another connection, or none: a script on its way may be lost. Calls go on in the order in which the
+     * loads began.
+     */
     void interrupted() {
         List.copyOf(loads.entrySet()).forEach(begun -> ended(begun.getKey(), begun.getValue().carrier));
     }

@@ -9,15 +9,15 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The scripts on their way to one server: those that leave together, the buffer that they are written into, and which scripts the server
- * has.
+ * The scripts on their way to one server: the scripts that leave together, the buffer for writing them, and which
+ * scripts the server has.
  */
 public final class ScriptPipeline {
 
-    /** So long the answer to a call that was given up may still tell that the server has the script. */
+    /** How long the answer to a withdrawn call may still show that the server has the script. */
     private static final Duration LATE_ANSWER = Duration.ofMillis(500);
 
-    /** The way to the server, as far as scripts need it. */
+    /** The link to the server, as far as scripts need it. */
     public interface Link {
 
         RedisURI uri();
@@ -28,10 +28,10 @@ public final class ScriptPipeline {
         /** A command is sent. */
         void asked();
 
-        /** The server has said something. */
+        /** The server has answered. */
         void answered();
 
-        /** Runs it after a pause. */
+        /** Runs the task after a pause. */
         void later(Duration pause, Runnable task);
     }
 
@@ -41,19 +41,25 @@ public final class ScriptPipeline {
     /** Used within the queue. */
     private final ScriptLoads loads = new ScriptLoads();
 
-    /** For the next command that is written; null while one is. Not of the thread, which may outlive this class. */
+    /**
+     * Buffer for the next command that is written; null while a command is written. It does not belong to the thread,
+     * which may outlive this class.
+     */
     private final AtomicReference<@Nullable ScriptArgs> scratch = new AtomicReference<>();
 
-    /** For the operations of a joined call, which are written while the call is. */
+    /** Buffer for the operations of a joined call, which are written while the call is. */
     private final AtomicReference<@Nullable ScriptArgs> second = new AtomicReference<>();
 
-    /** Scripts that the server has shown to have, on this connection. */
+    /** Scripts that the server has, as an answer on this connection has shown. */
     private final Set<LuaScript> present = ConcurrentHashMap.newKeySet();
 
-    /** The answer that came too late may have been that the server does not know the script. If all come so late, it would never get it. */
+    /**
+     * Scripts of calls that got no answer in time. The late answer may be that the server does not know the script. If
+     * all answers come so late, the server would never get it.
+     */
     private final Set<LuaScript> uncertain = ConcurrentHashMap.newKeySet();
 
-    /** Whether one script call may have keys of several locks. Cleared where the server refuses that. */
+    /** Whether one script call may have keys of several locks. Cleared when the server refuses that. */
     private volatile boolean joinsCalls;
 
     /**
@@ -78,7 +84,7 @@ public final class ScriptPipeline {
     /**
      * Sends a script. Within the link's queue only.
      *
-     * @param asking whether the server wants to hear {@code ASKING} first
+     * @param asking whether the server needs {@code ASKING} before the command
      */
     public void send(ScriptCommand<?, ?> command, boolean asking) {
         if (asking) {
@@ -88,7 +94,7 @@ public final class ScriptPipeline {
         batch.add(command);
     }
 
-    /** Sends what is due, before anything else is sent. Within the link's queue only. */
+    /** Sends the scripts that are due, before any other command is sent. Within the link's queue only. */
     public void flush() {
         batch.sendAll();
     }
@@ -107,14 +113,17 @@ public final class ScriptPipeline {
         joinsCalls = false;
     }
 
-    /** Empty arguments for a command that is written at once. Those that were used before, unless two commands are being written. */
+    /**
+     * Returns empty arguments for a command that is written at once. It reuses a buffer, unless two commands are being
+     * written.
+     */
     ScriptArgs borrowArgs() {
         ScriptArgs first = scratch.getAndSet(null);
         ScriptArgs known = first == null ? second.getAndSet(null) : first;
         return known == null ? new ScriptArgs(ScriptArgs.USUAL_BYTES) : known;
     }
 
-    /** They are used no more. */
+    /** Takes the arguments back after use. */
     void giveBack(ScriptArgs args) {
         args.clear();
         if (!scratch.compareAndSet(null, args)) {
@@ -128,9 +137,9 @@ public final class ScriptPipeline {
      * @param error null for none
      */
     void answered(LuaScript script, @Nullable String error) {
-        // The script's own error contains its hash: the server has the script, and other calls need not bring it.
-        // A server that is no master gets none of the calls that wait: they wait for the next connection.
-        if (error == null || (error.contains(script.sha()) && !KnownError.tellsOfNoMaster(error))) {
+        // The script's own error contains its hash: the server has the script, and other calls need not bring it. A
+        // server that is not a master gets none of the waiting calls: they wait for the next connection.
+        if (error == null || (error.contains(script.sha()) && !KnownError.isFromNoMaster(error))) {
             if (!present.contains(script)) {
                 present.add(script);
             }
@@ -151,7 +160,7 @@ public final class ScriptPipeline {
     /**
      * A call that was to bring a script has ended.
      *
-     * @param isLate whether its answer may still come: others wait for that a while
+     * @param isLate whether its answer may still come: other calls wait for that a while
      */
     public void ended(LuaScript script, ScriptLoads.Call call, boolean isLate) {
         if (isLate) {
@@ -161,19 +170,21 @@ public final class ScriptPipeline {
         }
     }
 
-    /** A call was given up on. */
+    /** A call was withdrawn without an answer. */
     public void unanswered(LuaScript script) {
         if (!present.contains(script)) {
             uncertain.add(script);
         }
     }
 
-    /** Whether to send this call with the whole script. One does it for all: it is a lot of bytes. */
+    /** Whether to send this call with the whole script. One call does that for all, since a script has many bytes. */
     public boolean mayLack(LuaScript script) {
         return !uncertain.isEmpty() && uncertain.remove(script);
     }
 
-    /** Another connection is there, or none: it may be to another server, or to one that has forgotten. */
+    /**
+     * There is another connection, or none. It may lead to another server, or to one that has forgotten its scripts.
+     */
     public void reconnected() {
         present.clear();
         if (loads.isAny()) {

@@ -9,13 +9,13 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * What to ask a server, and what to make of the answer.
+ * A script call: what to send to a server, and how to decode the answer.
  *
  * @param firstKey by which its server is found
  * @param arguments what follows the script
- * @param decoder what it answers
+ * @param decoder decodes the answer
  * @param subject for messages; called only for a failure
- * @param onUnknown called once when the command was sent and no answer will be seen
+ * @param onUnknown called once if the command was sent and no answer will be seen
  */
 public record ScriptRequest<T>(
         LuaScript script,
@@ -25,7 +25,7 @@ public record ScriptRequest<T>(
         Supplier<ExceptionTranslator.Subject> subject,
         Runnable onUnknown) {
 
-    /** A script that answers so many numbers. */
+    /** Makes a request for a script that answers with this many numbers. */
     public ScriptRequest(
             LuaScript script,
             String firstKey,
@@ -37,7 +37,7 @@ public record ScriptRequest<T>(
         this(script, firstKey, arguments, ReplyDecoder.ofNumbers(answers, decode), subject, onUnknown);
     }
 
-    /** Appends the script, by its hash or as a whole, and what follows it. */
+    /** Appends the script, by its hash or as a whole, and its arguments. */
     ScriptArgs write(ScriptArgs to, CommandType type, RedisURI server) {
         to.text(type == CommandType.EVAL ? script.body() : script.sha());
         arguments.write(to, server);
@@ -45,11 +45,11 @@ public record ScriptRequest<T>(
     }
 
     /**
-     * A command that the driver sends together with others of its own.
+     * Makes a command that the driver sends together with others of its own.
      *
      * @param as the decoder, or another one of the same answer
      * @param type EVALSHA, or EVAL for a server that does not know the script
-     * @param server where it is to be sent
+     * @param server the server that it will be sent to
      */
     public <R> AsyncCommand<String, String, R> command(ReplyDecoder<R, T> as, CommandType type, RedisURI server) {
         ScriptArgs args = write(new ScriptArgs(ScriptArgs.USUAL_BYTES), type, server);

@@ -1,6 +1,7 @@
 /**
- * The Lua scripts, and a script as a command of Redis: its text, its arguments, its reply, several operations in one call, and {@code EVAL} for a
- * server that lacks the script. Knows the connection only as a {@link io.holdfast.redis.internal.script.ScriptPipeline.Link}.
+ * The Lua scripts, and a script as a command of Redis: its text, its arguments, its reply, several operations in one
+ * call, and {@code EVAL} for a server that lacks the script. This package knows the connection only as a {@link
+ * io.holdfast.redis.internal.script.ScriptPipeline.Link}.
  */
 @NullMarked
 @CheckReturnValue

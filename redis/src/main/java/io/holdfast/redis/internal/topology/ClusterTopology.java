@@ -29,27 +29,35 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The masters of a cluster, one {@link CommandLink} each. The driver's own cluster connection is not used: it sends a
- * redirected command again although no caller waits for it any more, and rejects the first command for each server.
+ * The masters of a cluster, with one {@link CommandLink} each. It does not use the driver's own cluster connection:
+ * that one repeats a redirected command although no caller waits for it any more, and rejects the first command for
+ * each server.
  *
- * <p>The map of slots is asked for with the first command, after a redirection that it does not tell of, and when a server does not
- * answer; not at a fixed pace, since a wrong map is always found out by a redirection. One question is under way at a time.
+ * <p>The client requests the map of slots with the first command, after a redirection that contradicts its map, and
+ * when a server does not answer. It does not do so at a fixed pace: a redirection always reveals a wrong map. One
+ * request for the map is under way at a time.
  */
 public final class ClusterTopology implements Topology {
 
-    /** A renewal is given up soon for the sake of the other masters ({@code RenewalFanOut}): that alone is no silence. */
+    /**
+     * {@code RenewalFanOut} soon gives up a renewal for the sake of the other masters: that alone does not mean that
+     * the server is silent.
+     */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-    /** However many commands fail, the map is asked for at this pace at most. */
+    /** The shortest time between two requests for the map, however many commands fail. */
     private static final long REFRESH_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
-    /** After that, other servers are asked. */
+    /** After that, the client requests the map from other servers. */
     private static final long REFRESH_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** So many servers are asked for the map at once; the first answer counts, so one that hangs delays nothing. */
+    /**
+     * How many servers get a request for the map at once. The first answer counts, so a server that hangs delays
+     * nothing.
+     */
     private static final int ASKED_AT_ONCE = 4;
 
-    /** A server that is not in the map any more, and has not answered for so long, is given up. */
+    /** A server that is not in the map any more is given up after it has not answered for this time. */
     private static final Duration FORGET = Duration.ofSeconds(5);
 
     private final DriverClient driver;
@@ -67,7 +75,7 @@ public final class ClusterTopology implements Topology {
     /** Written once, before the first command. */
     private volatile @Nullable TopologyListener listener;
 
-    /** A question for the map, asked at that time or to be asked then. */
+    /** A request for the map, sent at that time or to be sent then. */
     private record Refresh(long atNanos, CompletableFuture<SlotMap> answer) {
 
         boolean isUnderWay(long nowNanos) {
@@ -120,10 +128,10 @@ public final class ClusterTopology implements Topology {
             return null;
         }
         if (to.isAsk()) {
-            tidyUpLater(); // the target may have no slots yet, and never get any
+            tidyUpLater(); // the target may have no slots yet, and may never get any
         } else if (isNews(to)) {
-            // The server that redirects knows of the move; others may not yet. The refresh that is under way may be
-            // the answer of such a server: then this one is asked once more.
+            // The server that redirects knows of the move; others may not yet. The refresh under way may bring the
+            // answer of such a server: then this server gets one more request.
             var unused = refreshedBy(from).whenComplete((fresh, failed) -> {
                 if (isNews(to)) {
                     refreshedBy(from);
@@ -154,7 +162,9 @@ public final class ClusterTopology implements Topology {
         suspect(link);
     }
 
-    /** Other servers know which master has the slots now. This server may have another address: its host may be a name. */
+    /**
+     * Other servers know which master has the slots now. This server may have another address: its host may be a name.
+     */
     @Override
     public void refused(CommandLink from, @Nullable StatefulRedisConnection<String, String> used, Throwable error) {
         boolean isDemoted = KnownError.isDemoted(error);
@@ -167,15 +177,15 @@ public final class ClusterTopology implements Topology {
     }
 
     private void leaveTheChannel(CommandLink from) {
-        TopologyListener told = listener;
-        if (told != null) {
-            told.suspect(from.uri());
+        TopologyListener watcher = listener;
+        if (watcher != null) {
+            watcher.suspect(from.uri());
         }
     }
 
     @Override
-    public void listener(TopologyListener told) {
-        listener = told;
+    public void listener(TopologyListener watcher) {
+        listener = watcher;
     }
 
     @Override
@@ -214,7 +224,10 @@ public final class ClusterTopology implements Topology {
         return refreshed(() -> Set.of(nodeOf(one)));
     }
 
-    /** The answer to a question that is under way, else to a new one: asked now, or when the pause since the last one is over. */
+    /**
+     * Returns the answer to the request that is under way, else to a new one, sent now or when the pause since the last
+     * one is over.
+     */
     @CanIgnoreReturnValue
     private CompletableFuture<SlotMap> refreshed(Supplier<Set<Node>> servers) {
         Refresh last = refresh.get();
@@ -228,24 +241,24 @@ public final class ClusterTopology implements Topology {
             return refreshed(servers);
         }
         if (pause == 0) {
-            ask(servers.get(), mine.answer());
+            request(servers.get(), mine.answer());
         } else {
-            driver.later(Duration.ofNanos(pause), () -> ask(servers.get(), mine.answer()));
+            driver.later(Duration.ofNanos(pause), () -> request(servers.get(), mine.answer()));
         }
         return mine.answer();
     }
 
-    /** All that are known, in turn. */
+    /** Returns all known servers, each time beginning with another one. */
     private Set<Node> some() {
         Set<Node> known = new LinkedHashSet<>(rotated(map.nodes()));
         seeds.forEach(seed -> known.add(nodeOf(seed)));
         return known;
     }
 
-    private void ask(Set<Node> servers, CompletableFuture<SlotMap> answer) {
-        List<Node> asked = servers.stream().limit(ASKED_AT_ONCE).toList();
-        AtomicInteger open = new AtomicInteger(asked.size());
-        for (Node node : asked) {
+    private void request(Set<Node> servers, CompletableFuture<SlotMap> answer) {
+        List<Node> chosen = servers.stream().limit(ASKED_AT_ONCE).toList();
+        AtomicInteger open = new AtomicInteger(chosen.size());
+        for (Node node : chosen) {
             var unused = ServerQuery.clusterSlots(linkTo(node))
                     .thenApply(slots -> SlotMap.read(slots, node))
                     .whenComplete((map, error) -> {
@@ -264,9 +277,9 @@ public final class ClusterTopology implements Topology {
     private void adopt(SlotMap fresh) {
         boolean isNew = !fresh.isSameAs(map);
         map = fresh;
-        TopologyListener told = listener;
-        if (isNew && told != null) {
-            told.moved();
+        TopologyListener watcher = listener;
+        if (isNew && watcher != null) {
+            watcher.moved();
         }
         if (!fresh.nodes().containsAll(links.keySet())) {
             tidyUpLater();
@@ -290,8 +303,8 @@ public final class ClusterTopology implements Topology {
             }
         });
         Set<String> tags = masters.stream().map(Node::tag).collect(Collectors.toSet());
-        TopologyListener told = listener;
-        boolean isTidy = told == null || told.endUnused(tags);
+        TopologyListener watcher = listener;
+        boolean isTidy = watcher == null || watcher.endUnused(tags);
         if (!isTidy || !masters.containsAll(links.keySet())) {
             tidyUpLater();
         }

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** One server for all locks: the one that the address names, or the master that the sentinels name. */
+/** One server for all locks: the server of the address, or the master that the sentinels name. */
 public final class SingleMasterTopology implements Topology {
 
     private final DriverClient driver;
@@ -47,11 +47,11 @@ public final class SingleMasterTopology implements Topology {
         return null;
     }
 
-    /** Nothing to do: the driver restores a lost connection, and asks the sentinels when it does. */
+    /** Does nothing: the driver restores a lost connection, and then asks the sentinels. */
     @Override
     public void suspect(CommandLink lost) {}
 
-    /** Behind sentinels, a master that is silent may have been replaced; the new connection asks them. */
+    /** Behind sentinels, another master may have replaced a silent one; the new connection asks them. */
     @Override
     public void silent(CommandLink silent) {
         if (!uri.getSentinels().isEmpty()) {
@@ -60,8 +60,9 @@ public final class SingleMasterTopology implements Topology {
     }
 
     /**
-     * The address may have another server by now: a name of the DNS, or what the sentinels say. The channel follows when there is a new
-     * connection for commands, so that it does not lead to a server that the other one has found out.
+     * The address may lead to another server by now: a DNS name, or the sentinels, may have changed. The channel
+     * follows when there is a new connection for commands, so it does not lead to a server that the new connection has
+     * left.
      */
     @Override
     public void refused(CommandLink from, @Nullable StatefulRedisConnection<String, String> used, Throwable error) {
@@ -75,15 +76,15 @@ public final class SingleMasterTopology implements Topology {
     }
 
     private void leaveTheChannel(CommandLink from) {
-        TopologyListener told = listener;
-        if (told != null) {
-            told.suspect(from.uri());
+        TopologyListener watcher = listener;
+        if (watcher != null) {
+            watcher.suspect(from.uri());
         }
     }
 
     @Override
-    public void listener(TopologyListener told) {
-        listener = told;
+    public void listener(TopologyListener watcher) {
+        listener = watcher;
     }
 
     @Override

@@ -12,23 +12,23 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Which master has which slot, as one server of the cluster sees it. Immutable. */
+/** Shows which master has which slot, as one server of the cluster sees it. Immutable. */
 final class SlotMap {
 
     static final int SLOTS = 16_384;
 
     private static final int LAST_PORT = 65_535;
 
-    /** So many are tried for a hash tag, some milliseconds at most: enough for a master with a dozen slots. */
+    /** How many texts are tried for a hash tag, some milliseconds at most: enough for a master with a dozen slots. */
     private static final int MOST_TAGS = 1 << 14;
 
-    /** Nothing is known. */
+    /** Knows no slot. */
     static final SlotMap EMPTY = new SlotMap(new @Nullable Node[SLOTS]);
 
-    /** A server's address; what the cluster calls it, or what it was asked at when the cluster does not say. */
+    /** A server's address: the one that the cluster reports, or, without that, the one that the request was sent to. */
     record Node(String host, int port) {
 
-        /** As part of a channel's name. */
+        /** Returns the part of a channel's name. */
         String tag() {
             return ":" + host + ":" + port;
         }
@@ -48,8 +48,8 @@ final class SlotMap {
     /**
      * Reads the answer to CLUSTER SLOTS: lists of first slot, last slot, and servers, the master first.
      *
-     * @param asked stands in where the cluster does not know a server's host, as the protocol wants it
-     * @throws RedisException if it is no such answer
+     * @param asked replaces a host that the cluster does not report, as the protocol requires
+     * @throws RedisException if the answer has another form
      */
     static SlotMap read(List<?> answer, Node asked) {
         @Nullable Node[] masters = new @Nullable Node[SLOTS];
@@ -66,10 +66,12 @@ final class SlotMap {
         return new SlotMap(masters);
     }
 
-    /** What {@code MOVED} and {@code ASK} say. */
+    /** The content of {@code MOVED} or {@code ASK}. */
     record Redirection(int slot, Node target, boolean isAsk) {}
 
-    /** Reads {@code MOVED <slot> <host>:<port>} or {@code ASK …}; null when the text is another one, or names no server. */
+    /**
+     * Reads {@code MOVED <slot> <host>:<port>} or {@code ASK …}; null if the text is another one, or names no server.
+     */
     static @Nullable Redirection redirection(String error, Node asked) {
         String[] words = error.split(" ", -1);
         int colon = words.length < 3 ? -1 : words[2].lastIndexOf(':');
@@ -86,7 +88,10 @@ final class SlotMap {
         }
     }
 
-    /** What a server calls another one is looked up and stands in messages: it has to be a host. */
+    /**
+     * Checks the address that a server reports for another one: the client resolves it and messages contain it, so it
+     * has to be a host.
+     */
     private static Node node(String host, int port) {
         if (!AddressCheck.isHost(host) || port < 1 || port > LAST_PORT) {
             throw malformed();
@@ -98,8 +103,8 @@ final class SlotMap {
         return new RedisException("the server's answer about slots and servers is malformed");
     }
 
-    private static String host(@Nullable Object told, Node asked) {
-        return told instanceof String host && !host.isEmpty() && !host.equals("?") ? host : asked.host();
+    private static String host(@Nullable Object reported, Node asked) {
+        return reported instanceof String host && !host.isEmpty() && !host.equals("?") ? host : asked.host();
     }
 
     private static int number(Object part) {
@@ -109,7 +114,7 @@ final class SlotMap {
         throw malformed();
     }
 
-    /** Whether both say the same of every slot. */
+    /** Whether both maps have the same master for every slot. */
     boolean isSameAs(SlotMap other) {
         return Arrays.equals(masters, other.masters);
     }
@@ -120,7 +125,8 @@ final class SlotMap {
     }
 
     /**
-     * A text that hashes to a slot of this master; null when it has none, or so few that none is found.
+     * Returns a text that hashes to a slot of this master; null if the master has no slot, or so few that none is
+     * found.
      *
      * @param first where the search begins
      */
@@ -140,7 +146,7 @@ final class SlotMap {
         return Arrays.stream(masters).noneMatch(node -> node != null);
     }
 
-    /** Each once, in the order of their first slots. */
+    /** Returns each server once, in the order of their first slots. */
     List<Node> nodes() {
         Set<Node> all = new LinkedHashSet<>();
         for (Node node : masters) {

@@ -2,24 +2,25 @@
 --
 -- KEYS    six of each lock, see record.lua and shared_queue.lua: holder, queue, waiters, token or gone, interest, holders or front; all
 --         in one slot on a cluster
--- ARGV    1 how many holders to tell of, at most   2 how many waiters   3 on: of each lock two, its sort, mutex or shared, and by
---         which key it was come upon: holder, front, queue, interest or name
+-- ARGV    1 the most holders in the answer   2 the most waiters   3 on: two for each lock: its sort, mutex or shared, and the
+--         key by which the scan found it: holder, front, queue, interest or name
 -- Result  {now, {lock, suffixes of foreign keys, token, holders, some of them, waiters, the first of them, interests}, ...}
---         lock: its number from 1; one that was asked for by name is left out when there is nothing of it; one that was come
---         upon by a key, when it is free, or when an earlier key in ARGV's list is there: so a walk meets each lock once
---         token: 0 for none      holder: {id, kind, taken, channel, token, lease ms, since, expires}, since is 0 when not known
---         waiter: {id, kind, wanted, permits, channel, lease ms, came, looked}      taken and wanted: so many permits
+--         lock: its number from 1. Of the locks by name, the answer lacks those of which the server has nothing. Of the locks by
+--         a key, it lacks free ones, and those that have an earlier key in ARGV's list: so a scan meets each lock once
+--         token: 0 for none      holder: {id, kind, taken, channel, token, lease ms, since, expires}, since is 0 if not known
+--         waiter: {id, kind, wanted, permits, channel, lease ms, came, looked}      taken and wanted: number of permits
 --         Times are the server's in microseconds, see record.lua.
--- Cost    at most 14 inner calls of each lock, O(log n) in its holders and waiters, plus those told of
+-- Cost    at most 14 inner calls for each lock, O(log n) in its holders and waiters, plus those in the answer
 
 local most_holders, most_waiters = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local now_digits = string.format('%.0f', now)
 
-local foreign -- of the lock that is looked at: suffix -> true
+local foreign -- of the current lock: suffix -> true
 
--- A call that finds something else under its key gives nothing, and notes that. Any other error concerns all locks.
+-- Runs a command. If there is a foreign value under its key, returns nil and notes the key. Any other error concerns
+-- all locks.
 local function read(suffix, ...)
   local reply = redis.pcall(...)
   if type(reply) == 'table' and reply.err then
@@ -55,17 +56,17 @@ local function mutex_holders(key)
   return 1, {{id, 'mutex', 1, channel, tonumber(token), tonumber(lease), since <= now and since or 0, tonumber(expires)}}, token
 end
 
--- Those whose time is over are none: the next attempt ends them.
+-- Returns no holder whose lease is over: the next attempt ends it.
 local function shared_holders(key, notes)
   local count = read('', 'ZCOUNT', key, '(' .. now_digits, '+inf')
   if not count then
     return 0, {}
   end
   local some_first = redis.call('ZRANGE', key, 0, 1)
-  local first = some_first[some_first[1] == '' and 2 or 1] -- '' is no holder, see shared_queue.lua
+  local first = some_first[some_first[1] == '' and 2 or 1] -- '' is not a holder, see shared_queue.lua
   local note = first and read(':holders', 'HMGET', notes, first)
   if some_first[1] and not (note and note[1]) then
-    foreign[''] = (note or not first) and true or nil -- a holder of ours is under both keys
+    foreign[''] = (note or not first) and true or nil -- a holder of this library is under both keys
     return 0, {}
   end
   local some = {}
@@ -81,7 +82,7 @@ local function shared_holders(key, notes)
   return count, some
 end
 
--- Those in the list of a mutex come before those in the queue.
+-- Returns the waiters in the list of a mutex before those in the queue.
 local function waiters(queue, notes, front)
   local is_mutex, some = front, {}
   local ahead = front and read(':front', 'LLEN', front) or 0
@@ -111,7 +112,7 @@ local function waiters(queue, notes, front)
   return ahead + count, some
 end
 
--- Whether the lock will be met by this key only. What is there is asked first: most keys of a lock are not this one.
+-- Whether the scan finds the lock by this key only. Checks the key itself first: most keys of a lock are not this one.
 local function is_met_by(seen, at, is_mutex)
   return seen == 'name' or seen == 'holder'
     or redis.call('EXISTS', KEYS[at]) == 0

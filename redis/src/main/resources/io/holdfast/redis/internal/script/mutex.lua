@@ -1,24 +1,24 @@
 -- Acquires and releases mutexes: one operation or several, in their order, each for itself.
 --
--- KEYS    the record of each operation's lock. In a cluster a call has one operation and names the other keys of its lock too: else it could
---         run while some of them are on their way to another master. For all keys, and the states of the record, see record.lua
--- ARGV    of each operation four:
+-- KEYS    the record of each operation's lock. In a cluster a call has one operation and names the other keys of its lock too.
+--         Otherwise it could run while some of them move to another master. For all keys, and the states of the record, see record.lua
+-- ARGV    four for each operation:
 --         1  id of the claim
---         2  A<lease ms> to acquire with the first attempt and without a floor, T<lease ms> with the first attempt and a floor, a<lease ms> to
---            acquire otherwise
---            R<attempt> to release when each attempt was answered, r<attempt> when one was not; attempt: looks sent so far
+--         2  A<lease ms> to acquire with the first attempt and without a floor, T<lease ms> with the first attempt and a floor,
+--            a<lease ms> to acquire otherwise
+--            R<attempt> to release if each attempt was answered, r<attempt> if one was not; attempt: number of attempts sent so far
 --         3  to acquire: 'attempt lease channel', as it is kept in the record; the channel is empty for a claim that is not watched
 --            to release: the client's channel
 --         4  to acquire: 'waiting floor echo claim_ms secret'; waiting: none, notify, queue, or queue:N for at most N waiters; floor of
 --            the token; echo: 1 to have one on the channel; claim time; secret of the client, may be empty
 --            to release: 'claim_ms tombstone_ms', 0 for no tombstone
--- Result  of one operation its answer, of several a list of their answers:
---         acquire  token: acquired with the lease that was asked for   {1, token, lease ms} acquired, or acquired before
---                  {2, ms} queued, look again within   {3, ms} not available, look again within
+-- Result  the answer of one operation, or a list of the answers of several:
+--         acquire  token: acquired with the requested lease   {1, token, lease ms} acquired, or acquired before
+--                  {2, ms} queued, next attempt within   {3, ms} not available, next attempt within
 --                  {4, waiters} the queue is full; the claim was not put into it
 --         release  1 when this request ended a held claim, else 0; also 0 for a foreign key in place of the record
---         error FOREIGN or WRONGTYPE: there is something else under a key of the lock; nothing was written. Among several: {0, error}
--- Cost    a free lock without waiters: 3 inner calls to acquire, and 4 when it has no record; 3 to release. Else O(log n) in the
+--         error FOREIGN or WRONGTYPE: there is a foreign value under a key of the lock; nothing was written. Among several: {0, error}
+-- Cost    a free lock without waiters: 3 inner calls to acquire, 4 if it has no record; 3 to release. Else O(log n) in the
 --         waiters, plus O(log n) for each waiter that is served, set aside or found gone, at most 1 024, plus a PUBLISH for each that
 --         is served or comes to the head, and for each of at most 64 claims that want a hint.
 --         Measured: docs/reference/redis-script-cost.md
@@ -27,13 +27,13 @@ local call, try, sub, byte, find, format, tonumber = redis.call, redis.pcall, st
 local KEYS, ARGV = KEYS, ARGV
 local MOST_IN_FRONT = 16
 local F, H, LINE_END = 70, 72, 10 -- bytes, as digits are below: a string of one letter costs the server more than a number
-local acquire, release -- what the loop does not settle itself; defined when first wanted, which costs more than most calls
+local acquire, release -- run what the loop does not handle; defined on first use, which costs more than most calls
 local now, now_digits -- the time of this run
-local usual_lease, ends, ends_digits, kept_until -- of a lease that is granted now; most have the same
+local usual_lease, ends, ends_digits, kept_until -- of a lease that is granted now; most are equal
 
 local answers = {}
 local count = #ARGV / 4
-local take = count == 1 and call or try -- an error of one operation concerns no other, and one alone is told by the server
+local take = count == 1 and call or try -- an error of one operation concerns no other; the server reports the error of a single one
 local oom -- the error of a server without memory, which refuses only the first write of a run
 for i = 1, count do
   local at = 4 * i
@@ -50,18 +50,18 @@ for i = 1, count do
     local time = call('TIME')
     now, now_digits = time[1] * 1000000 + time[2], time[1] .. sub('00000' .. time[2], -6)
   end
-  -- The usual: a free lock without waiters is taken, a held one is given back or queued for.
+  -- The usual way: takes a free lock without waiters, and releases or queues for a held one.
   if oom and (what == 'A' or what == 'T' or what == 'a') then
     answer = oom
   elseif kind == H and flag and flag >= 48 and flag <= 55 and find(record, '\n', 35, true) then
     local its_id = find(record, id, -#id, true)
     local is_ours = its_id and byte(record, its_id - 1) == LINE_END
     if sub(record, 3, 18) <= now_digits then
-      answer = nil -- the lease is over: for the longer way
+      answer = nil -- the lease is over: take the longer way
     elseif what == 'R' then
       if is_ours and find(record, number .. ' ', 35, true) == 35 then
         if flag == 48 or flag == 50 then
-          -- A server without memory refuses this; the longer way knows how to.
+          -- A server without memory refuses this; the longer way writes something else first.
           local saved = try('SET', key, (flag == 48 and 'F0' or 'F2') .. sub(record, 19, 34), 'KEEPTTL')
           answer = not saved.err and 1
           oom = oom or saved.err and find(saved.err, 'OOM', 1, true) and saved
@@ -72,12 +72,12 @@ for i = 1, count do
           --#include mutex_hand_off.lua
         end
       end
-    elseif not is_ours and (what == 'A' or what == 'a' and flag > 51) then -- an attempt, or a later one while there may be a front
+    elseif not is_ours and (what == 'A' or what == 'a' and flag > 51) then -- a first attempt, or a later one while there may be a front
       local expires, token = tonumber(sub(record, 3, 18)), tonumber(sub(record, 19, 34))
       --#include digits.lua
       --#include lifetime.lua
       if not (expires and token) then
-        answer = nil -- this is something else: for the longer way
+        answer = nil -- a foreign value: take the longer way
       elseif what == 'A' then
         --#include mutex_join.lua
       else
@@ -87,7 +87,7 @@ for i = 1, count do
   elseif what == 'A' or what == 'T' then
     local new_flag, last
     if kind == F and #record == 18 and find(record, '^%d+$', 3) and (flag == 48 or flag == 50 and not try('ZSCORE', key .. ':gone', id)) then
-      -- No waiters, and no tombstones but those of other claims.
+      -- There are no waiters, and only tombstones of other claims.
       new_flag = flag == 50 and call('EXISTS', key .. ':gone') == 1 and '2' or '0'
       last = sub(record, 3)
     elseif not record and take('EXISTS', key .. ':queue', key .. ':front', key .. ':gone', key .. ':interest') == 0 then

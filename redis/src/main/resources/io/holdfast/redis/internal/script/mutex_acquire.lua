@@ -1,4 +1,5 @@
--- Takes a mutex for a claim, or keeps it, or gives the claim a place in the queue. Included by mutex.lua, never run alone.
+-- Takes a mutex for a claim, or keeps it, or gives the claim a place in the queue. Included by mutex.lua, never run
+-- alone.
 
 function acquire(key, text, id, lease_digits, note, rest)
   local lease = tonumber(lease_digits)
@@ -68,11 +69,11 @@ function acquire(key, text, id, lease_digits, note, rest)
     tell_next(claim_ms)
     if is_ours then
       local its_token = next_token(floor)
-      hold(flags_of_others(), id, note, its_token, lease, now) -- the first write, most often: a server without memory refuses it
+      hold(flags_of_others(), id, note, its_token, lease, now) -- usually the first write: a server without memory refuses it
       call('ZREM', keys[6], channel .. ' ' .. id)
       return {1, its_token, lease}
     end
-    read_record(record) -- one that was served holds it now
+    read_record(record) -- the served waiter holds it now
   end
 
   tell_next(claim_ms)
@@ -87,9 +88,9 @@ function acquire(key, text, id, lease_digits, note, rest)
     return {2, rank < 2 and min_ms(pause, claim_ms) or pause}
   end
   if waiting == 'notify' and channel ~= '' then
-    -- Until when, in whole milliseconds, and which look it was, for the release.
+    -- The end of the interest, in whole milliseconds, and the number of the attempt, for the release.
     call('ZADD', keys[6], now - now % 1000 + lease * 1000 + math.min(attempt, 999), channel .. ' ' .. id)
-    call('ZREMRANGEBYRANK', keys[6], 0, -65) -- interest is a hint: at most 64 are told
+    call('ZREMRANGEBYRANK', keys[6], 0, -65) -- interest is a hint: at most 64 claims get one
     keep(keys[6], lease)
     set_flag(1)
   end

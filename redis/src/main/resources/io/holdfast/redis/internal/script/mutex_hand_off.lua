@@ -1,9 +1,9 @@
--- The usual release of a mutex with waiters: the first of them gets it. Included by mutex.lua, never run alone. Sets the answer, or leaves it
--- to the longer way.
+-- The usual release of a mutex with waiters: hands it off to the first one. Included by mutex.lua, never run alone.
+-- Sets the answer, or leaves it to the longer way.
 --
--- The waiters at the front are a list, keys[4] of record.lua. They come before all in keys[2], and each attempts within a claim time: it was
--- told so when it came, or when it was taken over from keys[2]. Only the usual ways use the list: the longer way begins by putting
--- its waiters back into keys[2].
+-- The waiters at the front are a list, keys[4] of record.lua. They come before all in keys[2]. Each sends an attempt
+-- within a claim time: that time was in an earlier answer or message. Only the usual ways use the list: the longer way
+-- begins by putting its waiters back into keys[2].
 
 --#include push.lua
 
@@ -12,8 +12,9 @@ local front, queue, waiters = key .. ':front', key .. ':queue', key .. ':waiters
 
 local told = {} -- channel -> message
 
--- The first two of all waiters have been told to look within a claim time: so there are three in the list before one goes, or it is all
--- of them. The next ones are taken over at a pace at which they are served before they look.
+-- The first two of all waiters have a message or an answer that lets them send an attempt within a claim time. So the list has three
+-- waiters before one is taken from it, or it has all of them. The script takes the next ones over at a pace at which
+-- they are served before their next attempt.
 local length = flags > 3 and flags % 2 == 1 and try('LLEN', front)
 if flags % 2 == 1 and not (type(length) == 'number' and length > 2) then
   flags = flags % 4
@@ -32,7 +33,7 @@ if type(line) == 'string' then
     local ends = now + ms * 1000
     local is_now = its_token == now
     local token_digits = is_now and now_digits or format('%010d%06d', its_token / 1000000, its_token % 1000000)
-    -- Written before it is told: a server that refuses writes (a replica) has refused the first one.
+    -- Writes before it publishes: a server that refuses writes (a replica) has refused the first one.
     call('SET', key, 'H' .. flags .. format('%010d%06d', ends / 1000000, ends % 1000000) .. token_digits
       .. attempt .. ' ' .. lease .. ' ' .. channel .. (is_now and '' or ' ' .. now_digits) .. '\n' .. heir,
       'EXAT', format('%d', math.max(ends, its_token) / 1000000 + 7200))
@@ -46,7 +47,7 @@ if type(line) == 'string' then
   else
     call('LPUSH', front, line)
   end
-elseif line == false and flags > 3 and flags % 2 == 0 then -- all have left
+elseif line == false and flags > 3 and flags % 2 == 0 then -- all waiters have left
   local saved = try('SET', key, 'F' .. flags % 4 .. sub(record, 19, 34), 'KEEPTTL')
   answer = not saved.err and 1
 end

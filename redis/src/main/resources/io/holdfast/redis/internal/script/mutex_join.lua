@@ -1,5 +1,5 @@
--- The usual first attempt at a held mutex: it queues, or does not wait. Included by mutex.lua, never run alone. Sets the answer, or leaves it
--- to the longer way, with all in its place. See mutex_hand_off.lua.
+-- The usual first attempt at a held mutex: the claim queues, or does not wait. Included by mutex.lua, never run alone.
+-- Sets the answer, or leaves it to the longer way and everything in its place. See mutex_hand_off.lua.
 
 local flags = tonumber(sub(record, 2, 2))
 local front, queue, waiters = key .. ':front', key .. ':queue', key .. ':waiters'
@@ -37,7 +37,7 @@ elseif waiting == 'queue' and channel ~= '' then
       answer = is_new
     elseif is_new == 1 then
       call('ZADD', queue, now, id)
-      if call('ZREVRANK', queue, id) > 0 then -- not the last: the clock was set back, or another one came in this microsecond
+      if call('ZREVRANK', queue, id) > 0 then -- not the last: the clock was set back, or another waiter came in this microsecond
         call('ZADD', queue, call('ZRANGE', queue, -1, -1, 'WITHSCORES')[2] + 1, id)
       end
       keep(queue, lease, waiters)

@@ -1,11 +1,11 @@
--- A later attempt at a held mutex, of a claim that waits behind the front: it keeps its place, and the front stays as it is. Included by mutex.lua,
--- never run alone. Sets the answer, or leaves it to the longer way.
+-- A later attempt at a held mutex, of a claim that waits behind the front: it keeps its place, and the front stays as
+-- it is. Included by mutex.lua, never run alone. Sets the answer, or leaves it to the longer way.
 
 local queue, waiters = key .. ':queue', key .. ':waiters'
 local waiting, floor, wants_echo, claim_ms, secret = string.match(ARGV[at], '^(%a+):?%d* (%d+) (%d) (%d+) (%x*)$')
 local attempt, lease, channel = string.match(note, '^(%d+) (%d+) (%S*)$')
 local entry = waiting == 'queue' and channel ~= '' and try('HGET', waiters, id)
-local before = type(entry) == 'string' and tonumber(string.match(entry, '^%d+')) -- none for one that is aside
+local before = type(entry) == 'string' and tonumber(string.match(entry, '^%d+')) -- nil for a waiter that is aside
 
 if before and before <= tonumber(attempt) and not try('ZSCORE', key .. ':gone', id) then
   local rank = try('ZRANK', queue, id)

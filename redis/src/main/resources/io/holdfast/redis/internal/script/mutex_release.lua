@@ -1,7 +1,8 @@
--- Ends a claim whatever its standing: a held mutex goes to the first living waiter, a place in the queue is given up. Included by
--- mutex.lua, never run alone.
+-- Ends a claim in any state: a held mutex goes to the first living waiter, a place in the queue is given up. Included
+-- by mutex.lua, never run alone.
 
--- An attempt of this claim that is still under way, or was lost to sight on another connection, must find that its claim has ended.
+-- An attempt of this claim may still be under way, or may have gone unseen over another connection. It must find that
+-- its claim has ended.
 local function leave_tombstone(id, ms)
   local over = call('ZRANGEBYSCORE', keys[5], 0, now, 'LIMIT', 0, 100)
   call('ZREM', keys[5], '', unpack(over)) -- a server without memory refuses ZADD as the first write, and accepts it as the second
@@ -10,7 +11,7 @@ local function leave_tombstone(id, ms)
   set_flag(2)
 end
 
--- Tells those that want it that the lock is free.
+-- Publishes to the interested claims that the lock is free.
 local function tell_interested()
   for _, member in ipairs(call('ZRANGEBYSCORE', keys[6], now, '+inf')) do
     local to, whom = string.match(member, '^(%S*) (.*)$')
@@ -69,7 +70,7 @@ function release(key, text, id, attempt_digits, channel, rest, is_unanswered)
   if is_wanted and (was_held or is_free) and not served then
     tell_interested()
   end
-  if was_held and type(served) ~= 'string' then -- else that one holds it now
+  if was_held and type(served) ~= 'string' then -- else the served waiter holds it now
     free(flags_of_others())
   end
   tell_next(claim_ms)

@@ -1,5 +1,5 @@
--- Takes the next waiters of a mutex over from the queue to its front. Included by mutex_hand_off.lua, never run alone. Sets the flags and what
--- they are to be told, or leaves all in its place.
+-- Takes the next waiters of a mutex over from the queue to its front. Included by mutex_hand_off.lua, never run alone.
+-- Sets the flags and the messages to the waiters, or leaves everything in its place.
 
 local queued, ids, lines, longest = try('ZRANGE', queue, 0, MOST_IN_FRONT - 1, 'WITHSCORES'), {}, {}, 0
 for n = 1, #queued, 2 do
@@ -17,7 +17,7 @@ if lines[1] and type(try('RPUSH', front, unpack(lines))) == 'number' then
   keep(front, longest)
   local left = call('ZCARD', queue)
   flags = flags % 4 + 4 - (left == 0 and call('EXISTS', key .. ':interest') == 0 and 1 or 0)
-  call('SETRANGE', key, 1, flags) -- what follows may fail, and the front must be known then
+  call('SETRANGE', key, 1, flags) -- a later command may fail, and the record must show the front then
 
   for _, line in ipairs(lines) do
     local channel, whom = string.match(line, '^%d+ %d+ %d+ %d+ %d+ %x* (%S+) (.+)$')
@@ -26,7 +26,7 @@ if lines[1] and type(try('RPUSH', front, unpack(lines))) == 'number' then
     end
   end
 
-  -- Some of the waiters that stopped attempting are forgotten: as many as can have come meanwhile, and more.
+  -- Forgets some waiters that send no more attempts: as many as can have come meanwhile, and more.
   if call('HLEN', waiters) > left then
     local some = call('HRANDFIELD', waiters, 2 * MOST_IN_FRONT, 'WITHVALUES')
     for n = 1, #some, 2 do

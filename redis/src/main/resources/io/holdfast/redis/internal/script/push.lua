@@ -1,15 +1,11 @@
--- What goes to a client's channel. Included by the acquire and release scripts, never run alone.
---
--- A user of the server with rights to channels only sees each message, and may publish others. So a grant is signed with the
--- secret of its client, which came with the attempt and is in the waiter's entry, and never in a message: HMAC's two rounds, and the
--- name of the channel is signed too. So nobody else can write a grant, or carry one to another channel.
+-- Messages to a client's channel. Included by the acquire and release scripts, never run alone.
 local function signed(secret, channel, text)
   return redis.sha1hex(secret .. redis.sha1hex(secret .. channel .. ' ' .. text)) .. ' ' .. text
 end
 
--- In a cluster PUBLISH sends to every server, and SPUBLISH, from Redis 7 on, to the replicas of this one. A client whose channel has a hash
--- tag has both subscriptions under that name. The slot of the channel may have moved, or this user may have no right to SPUBLISH: then the
--- plain subscription is left.
+-- In a cluster PUBLISH sends to every server, and SPUBLISH, from Redis 7 on, to the replicas of this one. A client
+-- whose channel has a hash tag has both subscriptions under that name. The slot of the channel may have moved, or this
+-- user may have no right to SPUBLISH: then the script uses the plain subscription.
 local function publish(channel, text)
   if string.find(channel, '{', 1, true) then
     local receivers = redis.pcall('SPUBLISH', channel, text)
@@ -20,14 +16,15 @@ local function publish(channel, text)
   redis.call('PUBLISH', channel, text)
 end
 
--- Tells a waiter that it has the lock. valid: from its last attempt on, by its own clock, in ms: see LockBackend, WatchSignal.Granted. The
--- server's clock may have been set back since that attempt.
+-- Publishes a grant to the waiter. valid: from its last attempt on, by its own clock, in ms: see LockBackend,
+-- WatchSignal.Granted. The server's clock may have been set back since that attempt.
 local function grant(channel, secret, token, attempt, valid, id, key)
   publish(channel, 'G ' .. signed(secret, channel, token .. ' ' .. attempt .. ' ' .. valid .. ' ' .. #id .. ' ' .. id .. ' ' .. key))
 end
 
--- The echo of an attempt: the client finds out by it that its channel is alive, at this server. An attempt asks for one from time to time. A master that
--- was made a replica passes on to its own listeners what is published here, but they are not counted here, so they would never be served.
+-- Publishes the echo of an attempt: it shows the client that its channel at this server works. Some attempts request
+-- one. A master that was made a replica passes on to its own listeners what is published here. They are not counted
+-- here, so they would never be served.
 local function echo(channel, wanted)
   if wanted == '1' and redis.call('PUBSUB', 'NUMSUB', channel)[2] > 0 then
     publish(channel, 'B')

@@ -9,8 +9,8 @@ local function is_wrong_type(reply)
   return type(reply) == 'table' and reply.err and string.find(reply.err, 'WRONGTYPE', 1, true)
 end
 
--- Fails when there is something else under a key, before anything is written. The lock's own key is looked at elsewhere. Not called
--- where each key that is written has been read before, as in a usual hand-off.
+-- Fails if there is a foreign value under a key, before anything is written. The caller checks the lock's own key
+-- elsewhere. It does not call this function if it has read each key before it writes it, as in a usual hand-off.
 local is_checked = false
 local function refuse_foreign_keys()
   if is_checked then
@@ -24,19 +24,20 @@ local function refuse_foreign_keys()
   call('ZSCORE', keys[6], '')
 end
 
--- Of an entry in keys[3].
+-- The lease and the time of the last attempt in an entry of keys[3].
 local LEASE_AND_LOOKED = '^%d+ (%d+) (%d+) '
 
 --#include waiters.lua
 
--- When the last run of serve() served the very first: who is in the second place now, id and entry.
+-- If the last run of serve() served the very first waiter: the id and the entry of the waiter that is second now.
 local following
 
--- Gives the free lock to the first living waiter, and returns its id; false when there is none, true when it is not known yet. The
--- caller's own id, when it comes to that, is only returned: it gets its full lease as an answer. A waiter whose channel has no subscriber is
--- set aside, and so is one without a channel: it gets the lock when it looks and no living waiter is before it. A channel is tried once per
--- run: the waiters of a killed client cost one NUMSUB, and are read in growing portions. A hint they may get: if the slot has moved here,
--- their client listens elsewhere, and looks again at once.
+-- Gives the free lock to the first living waiter, and returns its id; false if there is none, true if it is not known
+-- yet. If the caller's own claim is first, only returns its id: the caller gets its full lease as an answer. Sets aside
+-- a waiter whose channel has no subscriber, and one without a channel: it gets the lock when it sends an attempt and no
+-- living waiter is before it. Each run checks a channel once: the waiters of a killed client cost one NUMSUB, and are
+-- read in growing portions. It publishes a hint to them: if the slot has moved here, their client listens elsewhere,
+-- and sends an attempt at once.
 local function serve(now, caller, claim_ms)
   local unheard, portion, rest = {[''] = true}, 3, MOST_TAKEN_OUT
   place = 0
@@ -68,7 +69,7 @@ local function serve(now, caller, claim_ms)
         break
       end
     end
-    if fates[1] then -- all before the first that lives have a fate
+    if fates[1] then -- each waiter before the first living one has a fate
       refuse_foreign_keys()
       rest = rest - take_out(ids, entries, fates)
     end
@@ -77,8 +78,8 @@ local function serve(now, caller, claim_ms)
     elseif id then
       local ms, token = min_ms(claim_ms, tonumber(lease)), next_token(tonumber(floor))
       following = place == 0 and moved == 0 and {ids[3], entries[3]}
-      -- The writes come before the push: a server that refuses them (a replica) must grant nothing. The first is one that a server
-      -- without memory accepts.
+      -- The writes come before the push: a server that refuses them (a replica) must grant nothing. A server without
+      -- memory accepts the first one.
       leave_queue(id)
       hold(flags() % 4, id, attempt .. ' ' .. lease .. ' ' .. channel, token, ms, now)
       grant(channel, secret, digits(token), attempt, math.floor(math.max(0, now - tonumber(looked)) / 1000) + ms, id, keys[1])
@@ -99,9 +100,10 @@ local function tell_head(id, entry, claim_ms)
   end
 end
 
--- Tells those who have come to the first two places, not counting who was passed over, to look within a claim time: when they
--- looked last, their turn was far away, and a waiter that hangs ahead of them is found out by attempts only. A waiter that attempts there
--- itself is answered so. Once per waiter, and one PUBLISH for each waiter that was served.
+-- Makes the waiters that have come to the first two places, not counting those that were passed over, send an
+-- attempt within a claim time. At their last attempt their turn was far away, and only attempts detect a waiter that
+-- hangs ahead of them. A waiter that is there at its own attempt gets that time with the answer. Once per waiter, and
+-- one PUBLISH for each waiter that was served.
 local function tell_next(claim_ms)
   if following then
     tell_head(following[1], following[2], claim_ms)
@@ -113,8 +115,8 @@ local function tell_next(claim_ms)
   moved, following = 0, nil
 end
 
--- Puts the waiters at the front back into the queue. The tickets of those that were in it are as they were: of two with the same one, the id
--- decides. Only those that came while it was empty may need others.
+-- Puts the waiters at the front back into the queue. Those that were in it before keep their tickets: of two with the
+-- same ticket, the id decides. Only those that came while the queue was empty may need others.
 local function put_back()
   local lines = (not record or has_flag(4)) and call('LRANGE', keys[4], 0, -1) or {}
   local tickets, entries, seen, last, last_id, longest, n = {}, {}, {}, 0, '', 0, 0
@@ -127,7 +129,7 @@ local function put_back()
     if ticket < last or ticket == last and id < last_id then
       ticket = last + 1
     end
-    if not seen[id] then -- a first attempt that comes after a later one is there twice
+    if not seen[id] then -- a claim whose first attempt comes after a later one is in the list twice
       seen[id], last, last_id, n = true, ticket, id, n + 1
       tickets[2 * n - 1], entries[2 * n - 1] = digits(last), id
       tickets[2 * n], entries[2 * n] = id, entry
@@ -146,7 +148,7 @@ local function put_back()
   end
 end
 
--- The operation is about this lock. False when there is something else under its key.
+-- Begins an operation on this lock. False if there is a foreign value under its key.
 local function begin(key, text)
   keys = {key, key .. ':queue', key .. ':waiters', key .. ':front', key .. ':gone', key .. ':interest'}
   is_checked, is_unfinished, following, place, moved = false, false, nil, 0, 0

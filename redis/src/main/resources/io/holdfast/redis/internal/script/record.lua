@@ -3,11 +3,11 @@
 -- The keys of a mutex, all with the hash tag {name}; P is the caller's prefix:
 --   1  P{name}:mutex           STRING  the record, see below
 --   2  P{name}:mutex:queue     ZSET  waiting ids by ticket: max(last ticket + 1, server time in microseconds)
---   3  P{name}:mutex:waiters   HASH  id -> "attempt lease looked floor secret channel", of those in the queue; aside: see
+--   3  P{name}:mutex:waiters   HASH  id -> "attempt lease looked floor secret channel", of the waiters in the queue; aside: see
 --                                    waiters.lua
---   4  P{name}:mutex:front     LIST  those in front of all in the queue, "ticket attempt lease looked floor secret channel id"
+--   4  P{name}:mutex:front     LIST  the waiters in front of the queue, "ticket attempt lease looked floor secret channel id"
 --   5  P{name}:mutex:gone      ZSET  tombstones: claims that were released while an attempt of them was under way, by their end
---   6  P{name}:mutex:interest  ZSET  "channel id" of those that want a hint when the lock gets free, by end of interest
+--   6  P{name}:mutex:interest  ZSET  "channel id" of the claims that want a hint when the lock gets free, by end of interest
 -- Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua.
 --
 -- A record is one of
@@ -15,14 +15,14 @@
 --   H<flags><expires><token><note>\n<id>                     held by this claim until then, 16 digits each
 -- with a note of '<attempt> <lease> <channel>', and ' <since>' behind it when the token is not the time of the grant.
 -- The flags are one digit, the sum of 1: there may be a queue or interest; 2: there may be tombstones; 4: there may be waiters at the front, of a
--- held lock only. What writes one of these sets the flag in the same run. A record that is missing says that there may be all.
--- A held record whose time is over is free; no other claim has had the lock since. The key expires two hours after the end of the lease, and
--- after the moment that the token stands for: longer than a clock is set back by mistake.
+-- held lock only. A run that writes one of these sets its flag. A missing record means that there may be all.
+-- A held record whose lease is over is free; no other claim has had the lock since. The key expires two hours after the end of the lease, and
+-- after the time in the token: longer than a clock is set back by mistake.
 
 local keys -- of this operation's lock, by the numbers above
-local record, holder, token, expires, held_attempt, held_since -- what the record says; no holder when its time is over
+local record, holder, token, expires, held_attempt, held_since -- from the record; no holder if the lease is over
 
--- False when there is something else under its key.
+-- Reads the record. False if there is a foreign value under its key.
 local function read_record(text)
   record, holder, token, expires, held_attempt, held_since = text, nil, 0, 0, nil, nil
   if not text then
@@ -81,7 +81,7 @@ local function free(flag)
   end
 end
 
--- What the record says that there may be: the sum of 1, 2 and 4, see above. A record that is missing says: all.
+-- Returns the flags: the sum of 1, 2 and 4, see above. All, if there is no record.
 local function flags()
   return record and tonumber(sub(record, 2, 2)) or 7
 end
@@ -90,14 +90,14 @@ local function has_flag(flag)
   return flags() % (2 * flag) >= flag
 end
 
--- There is something of this now.
+-- Sets a flag in the record, if there is one.
 local function set_flag(flag)
   if record and not has_flag(flag) then
     write_record(sub(record, 1, 1) .. flags() + flag .. sub(record, 3))
   end
 end
 
--- What there is, when the front is empty.
+-- Returns the flags for an empty front, by the keys that exist.
 local function flags_of_others()
   return (call('EXISTS', keys[2], keys[6]) > 0 and 1 or 0) + (call('EXISTS', keys[5]) == 1 and 2 or 0)
 end

@@ -5,19 +5,19 @@
 -- ARGV    1 id   2 lease ms   3 attempt   4 waiting: none, notify, queue, or queue:N for at most N waiters   5 token floor
 --         6 claim time ms
 --         7 the client's channel, empty for a claim that is not watched   8 kind: read, write, semaphore, or semaphore:N to take N permits
---         9 permits: by how many the claim judges
+--         9 permits: the number of permits of the semaphore, as the claim knows it
 --         10 secret of the client   11 1 to have an echo on the channel
--- Result  {1, token, lease ms} acquired   {2, ms} queued, look again within   {3, ms} not available, look again within
+-- Result  {1, token, lease ms} acquired   {2, ms} queued, next attempt within   {3, ms} not available, next attempt within
 --         {4, waiters} the queue is full; the claim was not put into it
---         error FOREIGN or WRONGTYPE: there is something else under a key of the lock; nothing was written
+--         error FOREIGN or WRONGTYPE: there is a foreign value under a key of the lock; nothing was written
 -- Cost    lock without a holder and without waiters: 8 inner calls, 9 for several permits, O(1). Else O(log n) in the holders and waiters, plus O(log n)
---         for each holder whose time is over, and for each waiter that is served, set aside or found gone: once per
+--         for each holder whose lease is over, and for each waiter that is served, set aside or found gone: once per
 --         waiter. At most 1 024 of them, of which 256 are served.
 
 local format = string.format
 --#include digits.lua
 
--- The usual: the lock has no holder and no waiter. After an earlier attempt the claim itself may be aside, in KEYS[3].
+-- The usual way: the lock has no holder and no waiter. After an earlier attempt the claim itself may be aside, in KEYS[3].
 if redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[5], KEYS[6], ARGV[3] ~= '1' and KEYS[3] or KEYS[1]) == 0 then
   local time, ms = redis.call('TIME'), tonumber(ARGV[2])
   local now = time[1] * 1000000 + time[2]
@@ -61,7 +61,7 @@ if not settle(now) then
   return redis.error_reply('FOREIGN key under the lock')
 end
 
--- Where this claim stands, and whether a later attempt of it was here before this one: then this one only gets an answer.
+-- The state of this claim. If a later attempt of it was here before this one, this one only gets an answer.
 local function standing()
   local word, attempt, token, since = string.match(redis.call('HGET', KEYS[7], id) or '', '^(%S+) (%d+) (%d+) %d+ (%d+) ')
   return tonumber(attempt), tonumber(token), tonumber(since), word
@@ -91,7 +91,7 @@ if other_side and (late or look.kind ~= 'read') then
   echo(look.channel, ARGV[11])
   return {3, min_ms(lease / 3, claim_ms)}
 elseif other_side then
-  keep_hold() -- first: the readers at the head join it
+  keep_hold() -- first: the readers at the head join the claim
   mode = look.kind
 end
 
@@ -131,7 +131,7 @@ if taken then
   redis.call('ZREM', KEYS[6], look.channel .. ' ' .. id)
   return {1, taken, lease}
 elseif late then
-  seen, token = standing() -- may have been served just now
+  seen, token = standing() -- the claim may have been served just now
   if token then
     return {1, token, min_ms((redis.call('ZSCORE', KEYS[1], id) - now) / 1000, lease)}
   end
@@ -171,10 +171,10 @@ if rank then
   return {2, rank < 2 and min_ms(pause, claim_ms) or pause}
 end
 if waiting == 'notify' and look.channel ~= '' then
-  -- Until when, in whole milliseconds, and which look it was, for the release.
+  -- The end of the interest, in whole milliseconds, and the number of the attempt, for the release.
   local wanted = now - now % 1000 + lease * 1000 + math.min(look.attempt, 999)
   redis.call('ZADD', KEYS[6], digits(wanted), look.channel .. ' ' .. id)
-  redis.call('ZREMRANGEBYRANK', KEYS[6], 0, -65) -- interest is a hint: at most 64 are told
+  redis.call('ZREMRANGEBYRANK', KEYS[6], 0, -65) -- interest is a hint: at most 64 claims get one
   keep(KEYS[6], lease)
 end
 return {3, min_ms(left + 10, lease / 3)}

@@ -2,17 +2,17 @@
 -- Included by them, never run alone.
 --
 -- KEYS of both scripts, all with the hash tag {name}; P is the caller's prefix, K is rw or semaphore:
---   1  P{name}:K           ZSET  holding ids by expiry: each ends alone. '' comes first, if any has taken more than one permit: its score is
---                                below zero, by how many they have taken beyond one each
+--   1  P{name}:K           ZSET  holding ids by expiry: each ends alone. '' comes first, if any holder has more than one permit: its score is
+--                                below zero, by the number of permits beyond one for each holder
 --   2  P{name}:K:queue     ZSET  waiting ids by ticket: max(last ticket + 1, server time)
---   3  P{name}:K:waiters   HASH  id -> "kind permits attempt lease looked floor secret channel", of those in the queue; aside: see
---                                waiters.lua. permits: by how many it judges
---   4  P{name}:K:token     STRING  the last token granted; expires two hours after the moment it stands for
+--   3  P{name}:K:waiters   HASH  id -> "kind permits attempt lease looked floor secret channel", of the waiters in the queue; aside: see
+--                                waiters.lua. permits: of the semaphore, as the claim knows it
+--   4  P{name}:K:token     STRING  the last granted token; expires two hours after the time in it
 --   5  P{name}:K:gone:<id> STRING  tombstone: this claim was released while an attempt of it was under way
---   6  P{name}:K:interest  ZSET  "channel id" of those that want a hint when it is worth looking, by end of interest
---   7  P{name}:K:holders   HASH  id -> "kind attempt token lease since channel", of those that hold
+--   6  P{name}:K:interest  ZSET  "channel id" of the claims that want a hint when an attempt may succeed, by end of interest
+--   7  P{name}:K:holders   HASH  id -> "kind attempt token lease since channel", of the holders
 -- kind is read, write, semaphore, or semaphore:N for a claim that takes N permits, if N is not 1. Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua.
--- Keys 1 and 7, and keys 2 and 3, expire together, after the last that could matter in them.
+-- Keys 1 and 7, and keys 2 and 3, expire together, after the last entry that can matter.
 
 local function micros()
   local time = redis.call('TIME')
@@ -47,15 +47,15 @@ local function next_token(now, floor)
   return math.max(stored_token() + 1, now, floor)
 end
 
--- Who holds, as far as it matters for who may join: a writer holds alone, so one holder's kind is that of all. How many permits are taken:
--- one by each holder, and the surplus.
+-- The holders, as far as they decide on the next one: a writer holds alone, so one holder's kind is that of all. The
+-- number of taken permits: one for each holder, and the surplus.
 local count, surplus, mode = 0, 0, false
 
 local function taken_by(entry)
   return tonumber(string.match(entry, '^%a+:(%d+)') or 1)
 end
 
--- A holder of so many permits has come, or has gone if they are negative, and takes its share of the surplus along.
+-- Adds the surplus of a holder, or takes it off if the number is negative.
 local function add_surplus(permits)
   if permits ~= 0 then
     surplus = surplus + permits
@@ -74,7 +74,7 @@ local function admits(claim)
   return count == 0 or (claim.kind == 'read' and mode == 'read')
 end
 
--- Fails when there is something else under a key, before anything is written. The lock's own key is looked at in settle().
+-- Fails if there is a foreign value under a key, before anything is written. settle() checks the lock's own key.
 local function refuse_foreign_keys()
   redis.call('ZSCORE', KEYS[2], '')
   redis.call('HGET', KEYS[3], '')
@@ -82,9 +82,9 @@ local function refuse_foreign_keys()
   redis.call('ZSCORE', KEYS[6], '')
 end
 
--- Ends the holders whose time is over, and learns who is left; in one run at most so many, and the rest counts as holding until the next
--- run. Returns how many were ended; nil for something else under
--- the key, which stays untouched: a holder of ours is in KEYS[7] as well.
+-- Ends the holders whose lease is over, and reads the others. One run ends at most MOST_ENDED; the rest counts as
+-- holding until the next run. Returns how many it ended; nil for a foreign value under the key, which stays untouched:
+-- a holder of this library is in KEYS[7] as well.
 local MOST_ENDED = 4096
 local function settle(now)
   local ended = 0
@@ -117,8 +117,8 @@ local function settle(now)
   end
 end
 
--- Writes the standing of a holder, with its expiry in ms. A second more for the keys: their clock is the start of the script.
--- Since when it holds is for the inspector only.
+-- Writes the entry of a holder, with its expiry in ms. The keys expire a second later: their clock is the start of the
+-- script. Only the inspector uses since.
 local kept = 0
 local function save_holder(now, id, claim, token, ms, since)
   redis.call('ZADD', KEYS[1], digits(now + ms * 1000), id)
@@ -139,14 +139,14 @@ local function hold(now, id, claim, token, ms)
   add_surplus(claim.taken - 1)
 end
 
-local keys = KEYS -- as waiters.lua names them
+local keys = KEYS -- the name in waiters.lua
 
--- Of an entry in KEYS[3].
+-- The lease and the time of the last attempt in an entry of KEYS[3].
 local LEASE_AND_LOOKED = '^%S+ %d+ %d+ (%d+) (%d+) '
 
 --#include waiters.lua
 
--- What is known of a waiter; nil without an entry.
+-- Reads a waiter's entry; nil without one.
 local function waiter(entry)
   local word, permits, attempt, lease, looked, floor, secret, channel =
     string.match(entry or '', '^(%S+) (%d+) (%d+) (%d+) (%d+) (%d+) (%x*) (.*)$')
@@ -154,7 +154,7 @@ local function waiter(entry)
     attempt = tonumber(attempt), lease = tonumber(lease), looked = tonumber(looked), floor = tonumber(floor), secret = secret, channel = channel}
 end
 
--- Makes the waiter a holder until it confirms, and tells it; false when nobody receives that.
+-- Makes the waiter a holder until it confirms, and publishes the grant to it; false if its channel has no subscriber.
 local function push(now, id, claim, claim_ms)
   if not is_heard(claim.channel) then
     return false
@@ -170,16 +170,16 @@ local function push(now, id, claim, claim_ms)
   return true
 end
 
--- Makes holders of the first living waiters that the lock admits, until one is not admitted: that is what keeps a writer
--- from starving. The caller's own turn is not pushed but ends with take(), since it gets its full lease as an answer. A waiter
--- whose channel nobody receives is set aside, and so is one without a channel: it gets the lock when it
--- looks. A channel is tried once per run: the waiters of a killed client cost one NUMSUB, and are read in growing
--- portions. Returns whether a living waiter was left, or may have been.
+-- Makes holders of the first living waiters that the lock admits, until one is not admitted: that keeps a writer from
+-- starving. The caller's own turn is not pushed but ends with take(), since the caller gets its full lease as an
+-- answer. Sets aside a waiter whose channel has no subscriber, and one without a channel: it gets the lock when it
+-- sends an attempt. Each run checks a channel once: the waiters of a killed client cost one NUMSUB, and are read in
+-- growing portions. Returns whether a living waiter was left, or may have been.
 local function serve(now, claim_ms, caller, take)
   local unheard, portion, rest, served = {[''] = true}, 1, MOST_TAKEN_OUT, 0
   place = 0
   if count > 0 and mode == 'write' then
-    return true -- it holds alone
+    return true -- a writer holds alone
   end
   while true do
     local ids = redis.call('ZRANGE', KEYS[2], place, place + portion - 1)
@@ -201,13 +201,13 @@ local function serve(now, claim_ms, caller, take)
         leave_queue(id)
         take()
       elseif served == MOST_SERVED and is_heard(claim.channel) then
-        publish(claim.channel, 'C ' .. id) -- its attempt serves the next
+        publish(claim.channel, 'C ' .. id) -- its attempt serves the next waiters
         is_blocked, is_unfinished = true, true
         break
       elseif served < MOST_SERVED and admits(claim) and push(now, id, claim, claim_ms) then
         served = served + 1
       else
-        publish(claim.channel, 'C ' .. id) -- if its slot has moved here it listens elsewhere, and looks again
+        publish(claim.channel, 'C ' .. id) -- if the slot has moved here, the client listens elsewhere, and sends an attempt
         unheard[claim.channel] = true
         fates[i] = fate_of_unheard(now, claim.looked)
       end
@@ -224,9 +224,10 @@ local function serve(now, claim_ms, caller, take)
   end
 end
 
--- Tells those who have come to the first two places, not counting who was passed over, to look within a claim time: when they
--- looked last, their turn was far away, and one that hangs ahead of them is found out by attempts only. Who is there by its own attempt
--- has been answered so. Once per waiter, and one PUBLISH for each waiter that was served.
+-- Makes the waiters that have come to the first two places, not counting those that were passed over, send an
+-- attempt within a claim time. At their last attempt their turn was far away, and only attempts detect a waiter that
+-- hangs ahead of them. A waiter that is there at its own attempt gets that time with the answer. Once per waiter, and
+-- one PUBLISH for each waiter that was served.
 local function tell_next(claim_ms)
   if moved > 0 then
     for _, id in ipairs(redis.call('ZRANGE', KEYS[2], place + math.max(0, 2 - moved), place + 1)) do
@@ -239,7 +240,7 @@ local function tell_next(claim_ms)
   end
 end
 
--- Tells those that want a hint that it is worth looking.
+-- Publishes a hint to the interested claims: an attempt may succeed.
 local function tell_interested(now)
   for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[6], digits(now), '+inf')) do
     local to, whom = string.match(member, '^(%S*) (.*)$')

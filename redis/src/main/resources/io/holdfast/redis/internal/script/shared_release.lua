@@ -2,16 +2,16 @@
 -- a place in the queue is given up.
 --
 -- KEYS    see shared_queue.lua
--- ARGV    1 id   2 attempt: looks sent so far   3 claim time ms   4 tombstone ms, 0 for none
---         5 1 when an attempt of this claim got no answer, else 0   6 the client's channel
--- Result  1 when this request ended a held claim, else 0; also 0 for a foreign key in place of the lock's
---         error FOREIGN or WRONGTYPE: there is something else under another key; nothing was written
+-- ARGV    1 id   2 attempt: number of attempts sent so far   3 claim time ms   4 tombstone ms, 0 for none
+--         5 1 if an attempt of this claim got no answer, else 0   6 the client's channel
+-- Result  1 if this request ended a held claim, else 0; also 0 for a foreign key in place of the lock's
+--         error FOREIGN or WRONGTYPE: there is a foreign value under another key; nothing was written
 -- Cost    held by this claim, without waiters: 6 inner calls, O(log n) in the holders. Else O(log n) in the holders and waiters, plus
---         O(log n) for each holder whose time is over, and for each waiter that is served, passed over or found gone, plus
+--         O(log n) for each holder whose lease is over, and for each waiter that is served, passed over or found gone, plus
 --         a PUBLISH for each that is served or comes to the head, and for each of at most 64 claims that want a hint.
 --         Measured: docs/reference/redis-script-cost.md
 
--- The usual: the claim holds the lock, or one permit, each attempt of it was answered, and there are no waiters.
+-- The usual way: the claim holds the lock, or one permit, each attempt of it was answered, and there are no waiters.
 local is_wanted = redis.call('EXISTS', KEYS[2], KEYS[6]) > 0
 if not is_wanted and ARGV[5] == '0' then
   local ends, time = redis.pcall('ZSCORE', KEYS[1], ARGV[1]), redis.call('TIME')
@@ -37,7 +37,7 @@ if is_wanted then
   refuse_foreign_keys()
 end
 
--- The last attempt of this claim that was seen here, even if its time is over; nil for none.
+-- The last attempt of this claim that was seen here, even if its lease is over; nil for none.
 local entry = redis.call('HGET', KEYS[7], id) or ''
 local seen = tonumber(string.match(entry, '^%S+ (%d+) '))
 local ended = settle(now)
@@ -61,7 +61,8 @@ elseif not seen then
   end
 end
 
--- An attempt that is still under way, or was lost to sight on another connection, must find that its claim has ended.
+-- An attempt of this claim may still be under way, or may have gone unseen over another connection. It must find that
+-- its claim has ended.
 if ARGV[4] ~= '0' and (ARGV[5] == '1' or not seen or seen < attempt) then
   redis.call('PEXPIRE', KEYS[5], ARGV[4]) -- a server without memory refuses SET as the first write, and accepts it as the second
   redis.call('SET', KEYS[5], '1', 'PX', ARGV[4])

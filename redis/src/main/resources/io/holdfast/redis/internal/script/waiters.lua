@@ -1,15 +1,16 @@
 -- The waiters of one lock: in the queue, or aside. Included by queue.lua and shared_queue.lua, never run alone.
 --
--- A waiter that cannot be told is set aside: out of the queue, so that no later run reads it again. Its entry in keys[3] keeps the
--- ticket, as '@<ticket> <entry>', and its next attempt puts it back in its place. One that does not attempt any more is forgotten when
--- others queue, a few at a time, or with the key.
+-- A waiter without a subscriber on its channel is set aside: out of the queue, so that no later run reads it again. Its
+-- entry in keys[3] keeps the ticket, as '@<ticket> <entry>', and its next attempt puts it back in its place. A waiter
+-- that sends no more attempts is forgotten when others queue, a few at a time, or with the key.
 
--- One run takes out so many waiters at most, passes over sixteen times as many, and serves so many: some milliseconds. The rest is for
--- the next run.
+-- The limits of one run: how many waiters it takes out, and how many it serves. It passes over sixteen times as many as
+-- it takes out. All that takes some milliseconds, and the next run does the rest.
 local MOST_TAKEN_OUT, MOST_SERVED = 1024, 256
 local is_unfinished = false
 
--- What the last run of serve() found: how many it passed over and left in the queue, and how many have left the queue since it was told.
+-- The result of the last run of serve(): how many waiters it passed over and left in the queue, and how many have left
+-- the queue since.
 local place, moved = 0, 0
 
 local function leave_queue(id)
@@ -18,14 +19,14 @@ local function leave_queue(id)
   redis.call('HDEL', keys[3], id)
 end
 
--- The entry of a claim, and its ticket if it is aside.
+-- Returns the entry of a claim, and its ticket if it is aside.
 local function entry_of(id)
   local entry = redis.call('HGET', keys[3], id)
   local ticket, rest = string.match(entry or '', '^@(%d+) (.*)$')
   return rest or entry, ticket
 end
 
--- A waiter that has not attempted for half of its lease is gone.
+-- A waiter that has sent no attempt for half of its lease is gone.
 local function is_gone(now, looked, lease)
   return now - tonumber(looked) > tonumber(lease) * 500
 end
@@ -35,7 +36,8 @@ local function is_gone_by(now, entry)
   return not lease or is_gone(now, looked, lease)
 end
 
--- What becomes of one that is not heard: if it has attempted in the last second, its channel may not be open yet, and it stays.
+-- The fate of a waiter whose channel has no subscriber: if it has sent an attempt in the last second, its channel may
+-- not be open yet, and it stays.
 local function fate_of_unheard(now, looked)
   return now - tonumber(looked) > 1000000 and 'aside' or 'stays'
 end
@@ -44,14 +46,14 @@ local function channel_of(entry)
   return string.match(entry, ' (%S+)$')
 end
 
--- Whether a client is subscribed to that channel: at this server. In a cluster PUBLISH reaches those at the others too, but counts
--- none of them. A waiter that is passed over must not be told of a grant, so it is asked first.
+-- Whether a client is subscribed to that channel at this server. In a cluster PUBLISH reaches those at the others too,
+-- but counts none of them. A waiter that is passed over must not get a grant, so this is checked first.
 local function is_heard(channel)
   return redis.call('PUBSUB', 'NUMSUB', channel)[2] > 0
 end
 
--- Takes the waiters out of the queue that are gone or go aside, by their index. Those that stay are counted. Gives what that costs of the
--- most that one run may do.
+-- Takes the waiters with the fates 'gone' and 'aside' out of the queue, by their index, and counts those that stay.
+-- Returns what that costs of MOST_TAKEN_OUT.
 local function take_out(ids, entries, fates)
   local gone, aside, kept, stay = {}, {}, {}, 0
   for i, id in ipairs(ids) do
@@ -81,7 +83,8 @@ local function take_out(ids, entries, fates)
   return #gone + #aside + stay / 16
 end
 
--- The queue may be full of dead waiters while nothing is served: takes out those among some of them, elsewhere at each time.
+-- The queue may be full of dead waiters while nothing is served: takes them out among some of the waiters, at another
+-- place each time.
 local function sweep(now, count)
   local first = now % math.max(1, count - 63)
   local ids = redis.call('ZRANGE', keys[2], first, first + 63)
@@ -99,7 +102,7 @@ local function sweep(now, count)
   place = before
 end
 
--- Whether so many wait that one more may not. Dead ones do not count for long.
+-- Whether the queue is full. Dead waiters do not count for long.
 local function is_full(now, limit)
   local count = limit and redis.call('ZCARD', keys[2])
   if count and limit > 0 and count >= limit then
@@ -109,8 +112,8 @@ local function is_full(now, limit)
   return false
 end
 
--- Forgets some of the waiters that are gone, aside or not: as many as can have come for each that queues, and more. Not the caller's own
--- entry. count: the others that are in the queue.
+-- Forgets some of the waiters that are gone, aside or not: as many as can have come for each that queues, and more. Not
+-- the caller's own entry. count: the other waiters in the queue.
 local function forget_some(now, count, own)
   if redis.call('HLEN', keys[3]) > count then
     local some = redis.call('HRANDFIELD', keys[3], 4, 'WITHVALUES')
@@ -122,8 +125,8 @@ local function forget_some(now, count, own)
   end
 end
 
--- A run has done as much as it may: one of the last waiters is told to look, and goes on by that. They came last, so they live most
--- likely; if none does, the next attempt of any waiter goes on.
+-- A run has reached its limit: one of the last waiters gets a hint, and its attempt goes on. They came last, so they
+-- are most likely alive; if none is, the next attempt of any waiter goes on.
 local function let_another_go_on()
   is_unfinished = true
   local ids = redis.call('ZRANGE', keys[2], -64, -1)

@@ -12,7 +12,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The driver passes over a parameter that it does not know, and over a value that it cannot read. The address is refused instead. */
+/**
+ * The driver ignores a parameter that it does not know, and a value that it cannot read. This library refuses the
+ * address instead.
+ */
 class AddressQueryTest {
 
     @ParameterizedTest
@@ -33,7 +36,7 @@ class AddressQueryTest {
                 .hasMessageNotContaining("2s");
     }
 
-    /** It may be a part of a password in which a {@code ?} was not encoded. */
+    /** The text may be a part of a password in which a {@code ?} was not encoded. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -43,7 +46,7 @@ class AddressQueryTest {
                 "redis://localhost?timeout=1s&secret",
                 "redis://localhost?averylongsecretthatisnoname=1"
             })
-    void whatMayBeNoNameOfAParameterIsNotRepeated(String text) {
+    void aTextThatMayNotBeAParameterNameIsNotRepeated(String text) {
         assertThatThrownBy(() -> RedisAddress.parse(text))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasNoCause()
@@ -63,7 +66,7 @@ class AddressQueryTest {
         "verifyPeer=maybe, verifyPeer",
         "clientName=, clientName"
     })
-    void aValueThatTheDriverWouldPassOverOrMisreadIsRefused(String query, String name) {
+    void aValueThatTheDriverWouldIgnoreOrMisreadIsRefused(String query, String name) {
         assertThatThrownBy(() -> RedisAddress.parse("redis://localhost?" + query))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("parameter '" + name + "'")
@@ -96,7 +99,7 @@ class AddressQueryTest {
                 .isEqualTo(RedisURI.create(text).getTimeout());
     }
 
-    /** So that a newer driver's parameter is not refused by mistake. */
+    /** A newer driver's parameter must not be refused by mistake. */
     @Test
     void theDriverKnowsNoOthers() {
         assertThat(RedisURI.class.getFields())

@@ -107,14 +107,14 @@ class ScriptCallTest {
         subscriber.cancel();
 
         assertThat(driver.sent.get(0).isDone())
-                .as("the driver does not write what is done")
+                .as("the driver does not write a command that is done")
                 .isTrue();
         answer(7);
         assertThat(events).containsExactly("unknown");
     }
 
     @Test
-    void aCallThatWasAnsweredHasNothingUnknown() {
+    void anAnsweredCallHasNoUnknownOutcome() {
         Told subscriber = new Told();
         call().subscribe(subscriber);
         subscriber.request(1);
@@ -145,9 +145,9 @@ class ScriptCallTest {
         assertThat(events).containsExactly("answered 7", "completed");
     }
 
-    /** The thread is the driver's, which would write it to its log. */
+    /** The thread is the driver's, which would write the exception to its log. */
     @Test
-    void whatASubscriberThrowsIsToldToItself() {
+    void anExceptionOfASubscriberGoesToThatSubscriber() {
         Told subscriber = new Told() {
             @Override
             protected void hookOnNext(Long value) {
@@ -162,7 +162,7 @@ class ScriptCallTest {
         assertThat(events).containsExactly("failed IllegalStateException");
     }
 
-    /** The queue of those who wait for a connection is being told of the first attempt then. */
+    /** The link is calling the callers that wait for a connection with the result of the first attempt then. */
     @Test
     void aCallThatFollowsAFailedConnectionAtOnceWaitsForTheNextOne() {
         driver.connections.add(CompletableFuture.failedFuture(new RedisException("refused")));

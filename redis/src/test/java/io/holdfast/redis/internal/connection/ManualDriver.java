@@ -19,20 +19,20 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** A driver in virtual time whose connections take each command and answer none: the test does that, or nothing. */
+/** A driver in virtual time whose connections accept each command and answer none: the test answers, or does not. */
 public final class ManualDriver implements DriverClient {
 
-    /** What was sent, on all connections, and not answered by this. */
+    /** The commands that were sent on all connections. This driver does not answer them. */
     public final List<RedisCommand<?, ?, ?>> sent = new ArrayList<>();
 
     /** How often commands were given to it: several at a time count once. */
     public int dispatches;
 
-    /** Thrown at each of those, if not null. */
+    /** Thrown at each of those calls, if not null. */
     @Nullable
     public RuntimeException refusal;
 
-    /** What becomes of the next attempts to connect; those after that succeed. */
+    /** The results of the next attempts to connect; those after that succeed. */
     public final Queue<CompletableFuture<StatefulRedisConnection<String, String>>> connections = new ArrayDeque<>();
 
     private final PriorityQueue<Task> tasks = new PriorityQueue<>(Comparator.comparingLong(Task::dueNanos));

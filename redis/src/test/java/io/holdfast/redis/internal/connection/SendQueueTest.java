@@ -15,7 +15,7 @@ class SendQueueTest {
     private final List<String> sent = new ArrayList<>();
 
     @Test
-    void whatIsLeftDuringACommandIsSentAfterIt() {
+    void commandsThatAreAddedDuringACommandAreSentAfterIt() {
         queue.send(() -> {
             queue.send(() -> sent.add("second"));
             sent.add("first");
@@ -65,7 +65,7 @@ class SendQueueTest {
     }
 
     @Test
-    void whatWasCollectedIsSentAfterTheLastThatWasLeft() {
+    void theBatchIsSentAfterTheLastQueuedCommand() {
         List<Runnable> tasks = new ArrayList<>();
         SendQueue collecting = new SendQueue(tasks::add, () -> sent.add("all"));
         collecting.send(() -> sent.add("first"));
@@ -80,7 +80,7 @@ class SendQueueTest {
     }
 
     @Test
-    void whatIsLeftWhileTheCollectedIsSentIsSentToo() {
+    void commandsThatAreAddedWhileTheBatchIsSentAreSentToo() {
         List<SendQueue> self = new ArrayList<>();
         SendQueue collecting = new SendQueue(task -> false, () -> {
             sent.add("all");

@@ -28,7 +28,7 @@ class ServerInfoTest {
                 "uptime_in_seconds:-1",
                 "uptime_in_seconds:soon"
             })
-    void whatIsNotToldIsNotKnown(String text) {
+    void missingFieldsAreNotKnown(String text) {
         ServerInfo info = ServerInfo.parse(text);
         assertThat(info.uptimeSeconds()).isEmpty();
         assertThat(info.evictionPolicy()).isNull();

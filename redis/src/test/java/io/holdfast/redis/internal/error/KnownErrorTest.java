@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class KnownErrorTest {
 
-    /** As Redis 6.2, 7.x and Valkey say it, to a command and from a script. */
+    /** The texts of Redis 6.2, 7.x and Valkey, to a command and from a script. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -28,7 +28,7 @@ class KnownErrorTest {
                 "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)",
                 "ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is configured to be writable (which is not the default) writes to replicas are just local and are not propagated."
             })
-    void serversThatAreNoMastersAreKnown(String answer) {
+    void serversThatAreNotMastersAreRecognised(String answer) {
         assertThat(KnownError.isDemoted(new RedisCommandExecutionException(answer)))
                 .isTrue();
         assertThat(KnownError.find(new RedisCommandExecutionException(answer))
@@ -55,9 +55,9 @@ class KnownErrorTest {
                 .isFalse();
     }
 
-    /** A server with TLS closes a connection without it so quickly that the driver may not have looked at it yet. */
+    /** A server with TLS closes a connection without TLS so quickly that the driver may not have handled it yet. */
     @Test
-    void aConnectionThatWasClosedAtOnceIsToldTheSameWhateverTheDriverMakesOfIt() {
+    void aConnectionThatWasClosedAtOnceHasOneAdviceForAnyErrorOfTheDriver() {
         IllegalStateException driver = new IllegalStateException("RedisHandshakeHandler not registered");
         KnownError known = KnownError.find(new RedisConnectionException("Unable to connect", driver))
                 .known();
@@ -66,12 +66,15 @@ class KnownErrorTest {
     }
 
     @Test
-    void onlyTheServerCanSaySo() {
+    void onlyAnAnswerOfTheServerMeansDemotion() {
         assertThat(KnownError.isDemoted(new RedisConnectionException("READONLY You can't write")))
                 .isFalse();
     }
 
-    /** A port without TLS says nothing to the handshake; which time limit is over first depends on the load of the machine. */
+    /**
+     * A port without TLS sends nothing in the handshake; the load of the machine decides which time limit is over
+     * first.
+     */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -79,27 +82,27 @@ class KnownErrorTest {
                 "Command timed out after 500 millisecond(s)",
                 "connection timed out after 500 ms: localhost/127.0.0.1:6379"
             })
-    void silenceToTlsIsToldHoweverItWasNoticed(String text) {
+    void silenceToTlsHasOneAdviceForAnyTimeout(String text) {
         ExceptionTranslator.Subject subject = new ExceptionTranslator.Subject("orders", "acquire");
-        LockBackendException told = ExceptionTranslator.at(List.of(RedisURI.create("rediss://localhost")))
+        LockBackendException failure = ExceptionTranslator.at(List.of(RedisURI.create("rediss://localhost")))
                 .of(subject, new RedisConnectionException(text));
-        assertThat(told).hasMessageContaining("that the port speaks TLS");
+        assertThat(failure).hasMessageContaining("that the port speaks TLS");
         LockBackendException plain = ExceptionTranslator.at(List.of(RedisURI.create("redis://localhost")))
                 .of(subject, new RedisConnectionException(text));
         assertThat(plain).hasMessageContaining("does not answer").hasMessageNotContaining("TLS");
     }
 
     @Test
-    void whatAServerSaysIsCutAndOnOneLine() {
+    void theTextOfAServerIsCutAndOnOneLine() {
         ExceptionTranslator failures = ExceptionTranslator.at(List.of(RedisURI.create("redis://localhost")));
         String hostile = "ERR \u001b[2J\r\nWARN all is well" + "x".repeat(100_000);
-        LockBackendException told = failures.of(
+        LockBackendException failure = failures.of(
                 new ExceptionTranslator.Subject("orders", "renew"), new RedisCommandExecutionException(hostile));
-        assertThat(told.getMessage()).hasSizeLessThan(600).doesNotContain("\r", "\n", "\u001b");
+        assertThat(failure.getMessage()).hasSizeLessThan(600).doesNotContain("\r", "\n", "\u001b");
     }
 
     @Test
-    void whatAClusterCallsAServerIsCutAndOnOneLine() {
+    void theHostThatAClusterReportsIsCutAndOnOneLine() {
         RedisURI named = RedisURI.builder().withHost("h\n".repeat(1_000)).build();
         assertThat(ExceptionTranslator.at(List.of(named)).server())
                 .hasSizeLessThan(600)

@@ -18,7 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A grant that nobody waits for goes back to the server, by a request of which no lock client knows. */
+/** A grant for which no claim waits goes back to the server, by a request that no lock client knows of. */
 class GivenBackGrantTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(2);
@@ -44,7 +44,7 @@ class GivenBackGrantTest {
     }
 
     @Test
-    void whatIsGivenBackOnAConnectionThatHangsIsNotWaitedForForEver() {
+    void theReleaseOfAGrantOnAConnectionThatHangsEndsAfterAWhile() {
         giveBack();
         assertThat(driver.sent).hasSize(1);
         assertThat(driver.sent.get(0).isDone()).isFalse();
@@ -56,7 +56,10 @@ class GivenBackGrantTest {
         assertThat(driver.sent.get(0).isDone()).isTrue();
     }
 
-    /** It brings the script that the releases wait for. They are given up on by their client, and hang no connection themselves. */
+    /**
+     * The request brings the script that the releases wait for. Their client cancels them, and they do not hang on a
+     * connection themselves.
+     */
     @Test
     void aReleaseDoesNotWaitForEverForAScriptThatAGivenBackGrantBrings() {
         giveBack();

@@ -75,13 +75,13 @@ class ChannelMessageTest {
                 "1 2 -3 2 id p:{a}:mutex",
                 "1 2 9223372036854775807 2 id p:{a}:mutex"
             })
-    void whatNoSoundServerSignsIsNoGrant(String grant) {
+    void aSignedTextThatNoSoundServerWritesIsNoGrant(String grant) {
         assertThat(parse(signed(grant))).isNull();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "C", "C ", "G", "G ", "G x", "hello", "B", "H 500 id"})
-    void whatOthersPublishIsIgnored(String text) {
+    void messagesOfOthersAreIgnored(String text) {
         assertThat(parse(text)).isNull();
     }
 
@@ -95,7 +95,7 @@ class ChannelMessageTest {
     }
 
     @Test
-    void wordThatAClaimIsAtTheHeadIsRead() {
+    void messageThatAClaimIsAtTheHeadIsRead() {
         assertThat(ChannelMessage.Head.parse("H 500 an id"))
                 .isEqualTo(new ChannelMessage.Head(List.of("an id"), Duration.ofMillis(500)));
         assertThat(ChannelMessage.Head.parse("H 500 one\nanother\n"))

@@ -85,7 +85,7 @@ class LockKeysTest {
         assertThat(keys).hasSize(6 * names.size());
     }
 
-    /** What a script gets as KEYS, and how many it is told of. */
+    /** Returns the KEYS of a script, after it has checked their number. */
     private static List<String> scriptKeys(LockKeys keys, String claimId) {
         ScriptArgs args = new ScriptArgs(16);
         if (keys.type() == LockKeys.Type.MUTEX) {

@@ -14,7 +14,7 @@ class RepliesTest {
     private static final long LEASE = 6_000;
 
     @Test
-    void noTimeIsLongerThanTheLeaseThatWasAskedFor() {
+    void noTimeIsLongerThanTheRequestedLease() {
         Duration asked = Duration.ofMillis(LEASE);
         for (long absurd : new long[] {LEASE + 1, 3_155_760_000_000L, Long.MAX_VALUE}) {
             assertThat(Replies.attempt(new long[] {1, 7, absurd}, LEASE)).isEqualTo(new LockAttempt.Acquired(7, asked));
@@ -75,7 +75,7 @@ class RepliesTest {
     }
 
     @Test
-    void whatIsAnsweredHasAsManyNumbersAsCame() {
+    void theReplyHasAsManyNumbersAsTheServerSent() {
         LongArrayOutput output = new LongArrayOutput(3);
         output.set(2);
         output.set(50);

@@ -11,13 +11,13 @@ import org.junit.jupiter.api.Test;
 
 public class ChannelHeartbeatTest {
 
-    /** From the answer to an attempt until its echo is missed. */
+    /** The time from the answer to an attempt until its echo counts as missing. */
     public static final Duration PATIENCE = Duration.ofMillis(ChannelHeartbeat.PATIENCE_MILLIS);
 
     private record Planned(long millis, Runnable work) {}
 
     private final List<Planned> planned = new ArrayList<>();
-    private final List<ChannelHeartbeat.Question> silent = new ArrayList<>();
+    private final List<ChannelHeartbeat.EchoRequest> silent = new ArrayList<>();
 
     /** The clock of a JVM may overflow. */
     private long now = Long.MAX_VALUE - 10;
@@ -26,52 +26,69 @@ public class ChannelHeartbeatTest {
             new ChannelHeartbeat((millis, work) -> planned.add(new Planned(millis, work)), () -> now, silent::add);
 
     @Test
-    void oneAttemptInASecondAsksHoweverManyThereAre() {
-        assertThat(heartbeat.ask()).isNotNull();
+    void oneAttemptInASecondRequestsAnEcho() {
+        assertThat(heartbeat.requestEcho(false)).isNotNull();
         for (int i = 0; i < 100; i++) {
-            assertThat(heartbeat.ask()).isNull();
+            assertThat(heartbeat.requestEcho(false)).isNull();
         }
         pass(ChannelHeartbeat.PERIOD_MILLIS);
-        assertThat(heartbeat.ask()).isNotNull();
+        assertThat(heartbeat.requestEcho(false)).isNotNull();
     }
 
     @Test
-    void noAttemptAsksWhileMessagesComeAnyway() {
+    void noAttemptRequestsAnEchoWhileMessagesCome() {
         for (int i = 0; i < 10; i++) {
             heartbeat.heard();
             pass(ChannelHeartbeat.PERIOD_MILLIS / 2);
-            assertThat(heartbeat.ask()).isNull();
+            assertThat(heartbeat.requestEcho(false)).isNull();
         }
     }
 
     @Test
-    void echoThatComesInTimeIsAllThereIs() {
-        ChannelHeartbeat.Question question = question();
+    void aFirstAttemptRequestsAnEchoOnlyAfterAWaiterHasLeftWithoutItsTurn() {
+        assertThat(heartbeat.requestEcho(true)).isNull();
+        heartbeat.doubt();
+        assertThat(heartbeat.requestEcho(true)).isNotNull();
         heartbeat.heard();
-        question.answered();
+        pass(ChannelHeartbeat.PERIOD_MILLIS);
+        assertThat(heartbeat.requestEcho(true)).isNull();
+    }
+
+    @Test
+    void aGrantedAttemptLeavesTheRequestForAnEchoToTheNextOne() {
+        echoRequest().notPublished();
+        assertThat(heartbeat.requestEcho(false)).isNotNull();
+        assertThat(heartbeat.requestEcho(false)).isNull();
+    }
+
+    @Test
+    void anEchoInTimeLeavesTheChannelAlone() {
+        ChannelHeartbeat.EchoRequest echoRequest = echoRequest();
+        heartbeat.heard();
+        echoRequest.answered();
         passPatience(ChannelHeartbeat.PATIENCE_MILLIS);
         assertThat(silent).isEmpty();
     }
 
     @Test
     void channelIsSuspectedWhenTheAnswerIsThereAndTheEchoIsNot() {
-        ChannelHeartbeat.Question question = question();
+        ChannelHeartbeat.EchoRequest echoRequest = echoRequest();
         pass(3);
-        question.answered();
+        echoRequest.answered();
         passPatience(ChannelHeartbeat.PATIENCE_MILLIS);
-        assertThat(silent).containsExactly(question);
-        assertThat(question.isUnheard()).isTrue();
+        assertThat(silent).containsExactly(echoRequest);
+        assertThat(echoRequest.isUnheard()).isTrue();
     }
 
     @Test
-    void attemptThatIsNotAnsweredTellsNothingOfTheChannel() {
-        assertThat(question().isUnheard()).isTrue();
+    void anUnansweredAttemptProvesNothingAboutTheChannel() {
+        assertThat(echoRequest().isUnheard()).isTrue();
         assertThat(planned).isEmpty();
     }
 
     @Test
     void slowAnswerIsNoDeadChannelAndEachWrongSuspicionWaitsLonger() {
-        ChannelHeartbeat.Question slow = question();
+        ChannelHeartbeat.EchoRequest slow = echoRequest();
         pass(2_000);
         slow.answered();
         passPatience(4_000);
@@ -80,20 +97,20 @@ public class ChannelHeartbeatTest {
         for (long patience : new long[] {1_000, 2_000, 4_000, 8_000, 8_000}) {
             heartbeat.wasWrong();
             pass(ChannelHeartbeat.PERIOD_MILLIS);
-            question().answered();
+            echoRequest().answered();
             passPatience(patience);
         }
         heartbeat.startAnew();
         pass(ChannelHeartbeat.PERIOD_MILLIS);
-        question().answered();
+        echoRequest().answered();
         passPatience(ChannelHeartbeat.PATIENCE_MILLIS);
     }
 
-    private ChannelHeartbeat.Question question() {
-        return Objects.requireNonNull(heartbeat.ask());
+    private ChannelHeartbeat.EchoRequest echoRequest() {
+        return Objects.requireNonNull(heartbeat.requestEcho(false));
     }
 
-    /** The one task that is planned for then. */
+    /** Runs the one task that is planned for that time. */
     private void passPatience(long millis) {
         assertThat(planned).hasSize(1);
         Planned check = planned.remove(0);

@@ -40,9 +40,12 @@ class ChannelSubscriptionIT {
         }
     }
 
-    /** It may lead to the former master, where everything looks well and nobody counts it as a receiver. */
+    /**
+     * The subscription may lead to the former master, where everything looks well and no server counts it as a
+     * receiver.
+     */
     @Test
-    void aSubscriptionThatIsOnItsWayWhenItsServerIsLeftIsMadeAnew() throws IOException, InterruptedException {
+    void aSubscriptionUnderWayToAServerThatIsLeftIsMadeAnew() throws IOException, InterruptedException {
         AtomicInteger subscriptions = new AtomicInteger();
         CountDownLatch asked = new CountDownLatch(1);
         CountDownLatch left = new CountDownLatch(1);

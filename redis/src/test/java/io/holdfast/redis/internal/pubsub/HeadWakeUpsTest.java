@@ -24,79 +24,79 @@ class HeadWakeUpsTest {
     }
 
     private final List<Planned> tasks = new ArrayList<>();
-    private final List<String> looked = new ArrayList<>();
+    private final List<String> woken = new ArrayList<>();
 
     /** The clock of a JVM may overflow. */
     private long now = Long.MAX_VALUE - 10;
 
-    private final HeadWakeUps looks =
-            new HeadWakeUps((pause, task) -> tasks.add(new Planned(pause, task)), () -> now, looked::add);
+    private final HeadWakeUps wakeUps =
+            new HeadWakeUps((pause, task) -> tasks.add(new Planned(pause, task)), () -> now, woken::add);
 
     @Test
     void aClaimThatIsStillThereAttemptsOnceAtItsTime() {
-        looks.add("a", SECOND);
+        wakeUps.add("a", SECOND);
 
         pass(SECOND.minusNanos(1));
-        assertThat(looked).isEmpty();
+        assertThat(woken).isEmpty();
         pass(Duration.ofNanos(1));
-        assertThat(looked).containsExactly("a");
+        assertThat(woken).containsExactly("a");
         pass(SECOND.multipliedBy(3));
-        assertThat(looked).containsExactly("a");
+        assertThat(woken).containsExactly("a");
     }
 
     @Test
-    void aClaimThatIsToldTwiceAttemptsAtTheEarlierTime() {
-        looks.add("a", SECOND.multipliedBy(1_000));
-        looks.add("a", SECOND);
+    void aClaimThatIsAddedTwiceAttemptsAtTheEarlierTime() {
+        wakeUps.add("a", SECOND.multipliedBy(1_000));
+        wakeUps.add("a", SECOND);
         pass(Duration.ofMillis(900));
-        looks.add("a", SECOND);
+        wakeUps.add("a", SECOND);
 
         pass(Duration.ofMillis(100));
 
-        assertThat(looked).containsExactly("a");
+        assertThat(woken).containsExactly("a");
     }
 
     @Test
     void aClaimThatWasServedDoesNotAttempt() {
-        looks.add("a", SECOND);
-        looks.remove("a");
+        wakeUps.add("a", SECOND);
+        wakeUps.remove("a");
 
         pass(SECOND.multipliedBy(2));
 
-        assertThat(looked).isEmpty();
+        assertThat(woken).isEmpty();
     }
 
     @Test
-    void eachAttemptsAtItsOwnTimeAlsoOneThatIsDueBeforeThoseThatCameFirst() {
-        looks.add("late", SECOND.multipliedBy(3));
-        looks.add("early", SECOND);
+    void eachClaimAttemptsAtItsOwnTimeInAnyOrderOfAdding() {
+        wakeUps.add("late", SECOND.multipliedBy(3));
+        wakeUps.add("early", SECOND);
         pass(Duration.ofMillis(500));
-        looks.add("between", SECOND);
+        wakeUps.add("between", SECOND);
 
         pass(Duration.ofMillis(500));
-        assertThat(looked).containsExactly("early");
+        assertThat(woken).containsExactly("early");
         pass(Duration.ofMillis(500));
-        assertThat(looked).containsExactly("early", "between");
+        assertThat(woken).containsExactly("early", "between");
         pass(Duration.ofMillis(1_500));
-        assertThat(looked).containsExactly("early", "between", "late");
+        assertThat(woken).containsExactly("early", "between", "late");
     }
 
     @Test
-    void thousandsThatAreServedInTimeNeedOneTaskAtATime() {
+    void thousandsOfClaimsThatAreServedInTimeNeedOneTaskAtATime() {
         for (int i = 0; i < 10_000; i++) {
-            looks.add("claim " + i, SECOND);
+            wakeUps.add("claim " + i, SECOND);
             pass(Duration.ofMillis(1));
-            looks.remove("claim " + i);
+            wakeUps.remove("claim " + i);
 
             assertThat(tasks).hasSizeLessThanOrEqualTo(1);
         }
-        assertThat(looked).isEmpty();
+        assertThat(woken).isEmpty();
     }
 
     @Test
-    void nothingIsPlannedWhenNobodyIsLeft() {
-        looks.add("a", SECOND);
-        looks.remove("a");
+    void nothingIsPlannedWhenNoClaimIsLeft() {
+        wakeUps.add("a", SECOND);
+        wakeUps.remove("a");
 
         pass(SECOND);
 
@@ -104,20 +104,20 @@ class HeadWakeUpsTest {
     }
 
     @Test
-    void attemptsThatAreAskedForEverEarlierKeepFewTasks() {
+    void attemptsAtEarlierAndEarlierTimesNeedFewTasks() {
         Duration minute = Duration.ofMinutes(1);
         for (int i = 0; i < 10_000; i++) {
-            looks.add("a", minute.minusMillis(i));
+            wakeUps.add("a", minute.minusMillis(i));
         }
         assertThat(tasks).hasSizeLessThanOrEqualTo(HeadWakeUps.MOST_TASKS);
 
         pass(minute);
 
-        assertThat(looked).containsExactly("a");
+        assertThat(woken).containsExactly("a");
         assertThat(tasks).isEmpty();
-        looks.add("b", SECOND);
+        wakeUps.add("b", SECOND);
         pass(SECOND);
-        assertThat(looked).as("all is as before").containsExactly("a", "b");
+        assertThat(woken).as("all is as before").containsExactly("a", "b");
     }
 
     private void pass(Duration time) {

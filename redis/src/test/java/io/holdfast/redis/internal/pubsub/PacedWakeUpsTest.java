@@ -15,67 +15,67 @@ class PacedWakeUpsTest {
 
     private static final int MOST = PacedWakeUps.MOST_AT_ONCE;
 
-    private final List<String> told = new ArrayList<>();
+    private final List<String> woken = new ArrayList<>();
     private final Set<String> gone = new HashSet<>();
     private final Deque<Runnable> limits = new ArrayDeque<>();
 
-    private final PacedWakeUps<String> looks =
-            new PacedWakeUps<>((pause, task) -> limits.add(task), (id, signal) -> !gone.contains(id) && told.add(id));
+    private final PacedWakeUps<String> wakeUps =
+            new PacedWakeUps<>((pause, task) -> limits.add(task), (id, signal) -> !gone.contains(id) && woken.add(id));
 
     @Test
     void tenThousandWaitersNeverAttemptAtOnceAndAllAttemptInTheirOrder() {
         List<String> all = ids(10_000);
-        looks.add(all, "again");
+        wakeUps.add(all, "again");
         for (int answered = 0; answered < 10_000; answered++) {
-            assertThat(told.size() - answered).isBetween(1, MOST);
-            looks.answered(told.get(answered));
+            assertThat(woken.size() - answered).isBetween(1, MOST);
+            wakeUps.answered(woken.get(answered));
         }
-        assertThat(told).isEqualTo(all);
+        assertThat(woken).isEqualTo(all);
     }
 
     @Test
-    void slowAnswersAreNotOvertakenByMoreAttemptsThanOneRoundEachLimit() {
-        looks.add(ids(10_000), "again");
-        assertThat(told).hasSize(MOST);
+    void withSlowAnswersOneRoundOfAttemptsIsSentInEachLimit() {
+        wakeUps.add(ids(10_000), "again");
+        assertThat(woken).hasSize(MOST);
         tick();
-        assertThat(told).as("may be answered yet").hasSize(MOST);
+        assertThat(woken).as("may be answered yet").hasSize(MOST);
         tick();
-        assertThat(told).hasSize(2 * MOST);
+        assertThat(woken).hasSize(2 * MOST);
     }
 
     @Test
-    void oneThatAttemptsNoMoreMakesRoomAndOneThatIsGoneIsPassedOver() {
+    void aClaimThatStopsAttemptingMakesRoomAndAGoneClaimIsSkipped() {
         List<String> all = ids(MOST + 3);
         gone.add(all.get(MOST + 1));
-        looks.add(all, "again");
-        looks.remove(all.get(0));
-        assertThat(told).hasSize(MOST + 1);
-        looks.remove(all.get(1));
-        assertThat(told).hasSize(MOST + 2).endsWith(all.get(MOST + 2));
+        wakeUps.add(all, "again");
+        wakeUps.remove(all.get(0));
+        assertThat(woken).hasSize(MOST + 1);
+        wakeUps.remove(all.get(1));
+        assertThat(woken).hasSize(MOST + 2).endsWith(all.get(MOST + 2));
     }
 
     @Test
-    void aThousandThatAreGoneCostNoRoom() {
+    void aThousandGoneClaimsTakeNoRoom() {
         gone.addAll(ids(1_000));
         List<String> all = new ArrayList<>(ids(1_000));
         all.add("here");
-        looks.add(all, "again");
-        assertThat(told).containsExactly("here");
+        wakeUps.add(all, "again");
+        assertThat(woken).containsExactly("here");
     }
 
     @Test
-    void oneThatIsToldTwiceBeforeItsTurnAttemptsOnce() {
-        looks.add(ids(MOST), "again");
-        looks.add(List.of("late"), "again");
-        looks.add(List.of("late"), "again");
-        IntStream.range(0, MOST).forEach(i -> looks.answered("claim " + i));
-        assertThat(told).hasSize(MOST + 1);
+    void aClaimThatIsAddedTwiceBeforeItsTurnAttemptsOnce() {
+        wakeUps.add(ids(MOST), "again");
+        wakeUps.add(List.of("late"), "again");
+        wakeUps.add(List.of("late"), "again");
+        IntStream.range(0, MOST).forEach(i -> wakeUps.answered("claim " + i));
+        assertThat(woken).hasSize(MOST + 1);
     }
 
     @Test
     void nothingIsPlannedWhenAllHaveAttempted() {
-        looks.add(ids(10), "again");
-        ids(10).forEach(looks::answered);
+        wakeUps.add(ids(10), "again");
+        ids(10).forEach(wakeUps::answered);
         tick();
         assertThat(limits).isEmpty();
     }

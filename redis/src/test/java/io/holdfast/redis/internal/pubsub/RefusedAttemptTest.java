@@ -21,7 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** An attempt that the server refuses because the queue is full is answered like any other. */
+/** An attempt that the server refuses because the queue is full counts as answered, as any other. */
 class RefusedAttemptTest {
 
     private final ManualDriver driver = new ManualDriver();
@@ -46,7 +46,7 @@ class RefusedAttemptTest {
             claims.add(claim);
             var unused = channel.watch(claim).subscribe(signal -> told.add(claim.id()));
         }
-        channel.watches().tellAll(watched -> true, new WatchSignal.Changed());
+        channel.watches().signalAll(watched -> true, new WatchSignal.Changed());
         assertThat(told).hasSize(PacedWakeUps.MOST_AT_ONCE);
         LockClaim first = claims.stream()
                 .filter(claim -> claim.id().equals(told.get(0)))

@@ -60,7 +60,7 @@ class WatchSubscriptionTest {
     }
 
     @Test
-    void whatComesBeforeItIsHandedOverIsToldAfterwards() {
+    void signalsBeforeTheHandOverAreEmittedAfterwards() {
         List<String> order = new ArrayList<>();
         WatchSubscription early = new WatchSubscription(watches, claim, new CoreSubscriber<>() {
             @Override
@@ -84,7 +84,7 @@ class WatchSubscriptionTest {
                 order.add("complete");
             }
         });
-        early.tell(new WatchSignal.Armed());
+        early.signal(new WatchSignal.Armed());
         early.fail(new IllegalStateException("refused"));
         assertThat(order).isEmpty();
 
@@ -99,29 +99,29 @@ class WatchSubscriptionTest {
 
     @Test
     void signalsBeforeTheFirstRequestAreKeptInTheirOrder() {
-        watched.tell(new WatchSignal.Armed());
-        watched.tell(granted(7));
+        watched.signal(new WatchSignal.Armed());
+        watched.signal(granted(7));
         assertThat(told).isEmpty();
 
         watch.request(Long.MAX_VALUE);
 
         assertThat(told).containsExactly(new WatchSignal.Armed(), granted(7));
-        watched.tell(new WatchSignal.Changed());
+        watched.signal(new WatchSignal.Changed());
         assertThat(told).hasSize(3);
     }
 
     @Test
-    void noMoreIsToldThanWasRequested() {
+    void noMoreSignalsAreEmittedThanRequested() {
         for (int i = 0; i < 4; i++) {
-            watched.tell(granted(i));
+            watched.signal(granted(i));
         }
 
         watch.request(2);
         assertThat(told).containsExactly(granted(0), granted(1));
         watch.request(1);
         watch.request(2);
-        watched.tell(granted(4));
-        watched.tell(granted(5));
+        watched.signal(granted(4));
+        watched.signal(granted(5));
 
         assertThat(told).containsExactly(granted(0), granted(1), granted(2), granted(3), granted(4));
     }
@@ -133,17 +133,17 @@ class WatchSubscriptionTest {
         onNext = signal -> {
             order.add("begins");
             if (order.size() == 1) {
-                watched.tell(new WatchSignal.Changed());
+                watched.signal(new WatchSignal.Changed());
             }
             order.add("ends");
         };
 
-        watched.tell(new WatchSignal.Armed());
+        watched.signal(new WatchSignal.Armed());
 
         assertThat(order).containsExactly("begins", "ends", "begins", "ends");
     }
 
-    /** The line, the pacing of attempts and the attempts themselves tell a watch, each on a thread of its own. */
+    /** The channel, the pacing of attempts and the attempts themselves signal a watch, each on a thread of its own. */
     @Test
     void noSignalOfAnyThreadIsLostAndThoseOfOneKeepTheirOrder() throws InterruptedException {
         CountDownLatch ended = new CountDownLatch(THREADS);
@@ -151,7 +151,7 @@ class WatchSubscriptionTest {
             int attempt = i + 1;
             new Thread(() -> {
                         for (int token = 0; token < SIGNALS; token++) {
-                            watched.tell(new WatchSignal.Granted(token, attempt, Duration.ofSeconds(2)));
+                            watched.signal(new WatchSignal.Granted(token, attempt, Duration.ofSeconds(2)));
                         }
                         ended.countDown();
                     })
@@ -176,9 +176,9 @@ class WatchSubscriptionTest {
     @Test
     void aFailureComesAfterTheSignalsBeforeIt() {
         IllegalStateException refused = new IllegalStateException("of the test");
-        watched.tell(new WatchSignal.Armed());
+        watched.signal(new WatchSignal.Armed());
         watched.fail(refused);
-        watched.tell(new WatchSignal.Changed());
+        watched.signal(new WatchSignal.Changed());
         assertThat(watches.size()).as("nothing is kept for it").isZero();
         assertThat(errors).isEmpty();
 
@@ -186,17 +186,17 @@ class WatchSubscriptionTest {
 
         assertThat(told).startsWith(new WatchSignal.Armed());
         assertThat(errors).containsExactly(refused);
-        watched.tell(new WatchSignal.Changed());
+        watched.signal(new WatchSignal.Changed());
         watched.fail(new IllegalStateException("once more"));
         assertThat(errors).containsExactly(refused);
     }
 
     @Test
-    void nothingIsToldAfterACancellation() {
+    void nothingIsEmittedAfterACancellation() {
         watch.request(Long.MAX_VALUE);
         onNext = signal -> watch.cancel();
-        watched.tell(new WatchSignal.Armed());
-        watched.tell(new WatchSignal.Changed());
+        watched.signal(new WatchSignal.Armed());
+        watched.signal(new WatchSignal.Changed());
         watched.fail(new IllegalStateException("of the test"));
 
         assertThat(told).containsExactly(new WatchSignal.Armed());
@@ -205,7 +205,7 @@ class WatchSubscriptionTest {
     }
 
     @Test
-    void aSubscriberThatThrowsKeepsNoOtherFromBeingTold() {
+    void aSubscriberThatThrowsKeepsNoSignalFromOthers() {
         watch.request(Long.MAX_VALUE);
         IllegalStateException thrown = new IllegalStateException("of the test");
         onNext = signal -> {
@@ -214,7 +214,7 @@ class WatchSubscriptionTest {
         List<WatchSignal> toldToAnother = new ArrayList<>();
         WatchSubscription another = anotherWatch(toldToAnother);
 
-        watched.tell(new WatchSignal.Armed());
+        watched.signal(new WatchSignal.Armed());
 
         assertThat(errors).containsExactly(thrown);
         assertThat(toldToAnother).containsExactly(new WatchSignal.Armed());

@@ -25,19 +25,22 @@ class WatchedClaimsTest {
 
     private final WatchedClaim waiter = watched();
 
-    /** A grant that came too late, for one. A tenant with rights to the channel can repeat it for as long as the claim waits. */
+    /**
+     * A grant may come too late, for example. A tenant with rights to the channel can repeat it for as long as the
+     * claim waits.
+     */
     @Test
-    void aGrantThatIsRepeatedToAClaimThatGoesOnWaitingIsToldOnce() {
+    void aRepeatedGrantIsEmittedOnceToAClaimThatGoesOnWaiting() {
         waiter.waits(true);
         grant(7, 1);
-        waiter.waits(true); // it looks again
+        waiter.waits(true); // it sends another attempt
 
         for (int i = 0; i < 1_000; i++) {
             grant(7, 1);
         }
 
         assertThat(told).hasSize(1);
-        assertThat(waiter.isWaiting()).as("it is told of the next one").isTrue();
+        assertThat(waiter.isWaiting()).as("the claim gets the next one").isTrue();
         grant(8, 2);
         assertThat(told).hasSize(2);
     }

@@ -12,13 +12,13 @@ class TrackedKeyTest {
     private static final long NOW = Long.parseLong("9223372036854775797");
 
     @Test
-    void anUntouchedKeyIsAskedForWithEachRenewal() {
+    void anUntouchedKeyIsWatchedAgainWithEachRenewal() {
         assertThat(TrackedKey.of("claim", LEASE, NOW).isDue(NOW + 1)).isTrue();
     }
 
     /** The first waiter sets a flag in the record. That must not leave the key unwatched until the next renewal. */
     @Test
-    void aKeyIsAskedForAtOnceAfterItsFirstChangeAndThenAfterAPause() {
+    void aKeyIsWatchedAgainAtOnceAfterItsFirstChangeAndThenAfterAPause() {
         TrackedKey held = TrackedKey.of("claim", LEASE, NOW);
         assertThat(held.isReminderDue(NOW + 1)).isTrue();
         TrackedKey again = held.reminded(NOW + 1);
@@ -28,7 +28,7 @@ class TrackedKeyTest {
     }
 
     @Test
-    void aTouchedKeyIsAskedForTenTimesInALeaseAtMost() {
+    void aTouchedKeyIsWatchedAgainTenTimesInALeaseAtMost() {
         TrackedKey touched = TrackedKey.of("claim", LEASE, NOW).reminded(NOW).touched();
         assertThat(touched.isDue(NOW + LEASE / 10 - 1)).isFalse();
         assertThat(touched.isDue(NOW + LEASE / 10)).isTrue();

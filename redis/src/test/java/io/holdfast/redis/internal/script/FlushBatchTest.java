@@ -87,7 +87,7 @@ class FlushBatchTest {
     void manyLeaveInParts() {
         List<ScriptCommand<?, Long>> added = add(2 * FlushBatch.MOST + 1);
         assertThat(driver.dispatches)
-                .as("the server begins before the last is there")
+                .as("the server begins before the last one arrives")
                 .isEqualTo(2);
 
         batch.sendAll();
@@ -97,7 +97,7 @@ class FlushBatchTest {
     }
 
     @Test
-    void whatIsForAnotherConnectionLeavesAfterwards() {
+    void commandsForAnotherConnectionLeaveAfterwards() {
         RedisCommand<?, ?, ?> before = command(first);
         RedisCommand<?, ?, ?> after = command(second);
         batch.add((ScriptCommand<?, ?>) before);

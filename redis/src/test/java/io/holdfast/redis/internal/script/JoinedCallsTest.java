@@ -23,7 +23,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** Several operations in one call: what is written, and what becomes of each. */
+/** Several operations in one call: what is written, and the result of each. */
 class JoinedCallsTest {
 
     private static final RedisURI SERVER = RedisURI.create("redis://localhost");
@@ -33,7 +33,7 @@ class JoinedCallsTest {
     private final StatefulRedisConnection<String, String> connection =
             driver.connect(SERVER).join();
 
-    /** By the key of the operation: its numbers, or the error. */
+    /** The results by the key of the operation: its numbers, or the error. */
     private final Map<String, Object> told = new TreeMap<>();
 
     private ScriptCommand<?, long[]> operation(String key) {
@@ -94,7 +94,7 @@ class JoinedCallsTest {
         return all.get(0);
     }
 
-    /** The arguments behind the hash of the script. */
+    /** Returns the arguments behind the hash of the script. */
     private static List<String> written(RedisCommand<?, ?, ?> command) {
         ByteBuf wire = Unpooled.buffer();
         command.encode(wire);
@@ -134,7 +134,7 @@ class JoinedCallsTest {
         assertThat(sent).hasSize(4);
         assertThat(written(sent.get(0))).containsExactly("2", "a", "b", "for a", "for b");
         assertThat(sent.subList(1, 4)).isEqualTo(List.of(whole, shared, last));
-        assertThat(written(last)).as("a lone one").containsExactly("1", "last", "alone");
+        assertThat(written(last)).as("a single operation").containsExactly("1", "last", "alone");
     }
 
     @Test
@@ -157,7 +157,7 @@ class JoinedCallsTest {
     }
 
     @Test
-    void whatWasWithdrawnBeforeIsNotWrittenAndItsAnswerIsMissedByNone() {
+    void anOperationThatWasWithdrawnBeforeIsNotWritten() {
         ScriptCommand<?, ?> withdrawn = operation("b");
         RedisCommand<?, ?, ?> call = joined(operation("a"), withdrawn, operation("c"));
         withdrawn.withdraw();
@@ -169,7 +169,7 @@ class JoinedCallsTest {
     }
 
     @Test
-    void whatWasWithdrawnAfterwardsKeepsItsPlaceInTheAnswer() {
+    void anOperationThatIsWithdrawnAfterwardsKeepsItsPlaceInTheAnswer() {
         ScriptCommand<?, ?> withdrawn = operation("b");
         RedisCommand<?, ?, ?> call = joined(operation("a"), withdrawn, operation("c"));
         assertThat(written(call)).hasSize(7);
@@ -182,7 +182,7 @@ class JoinedCallsTest {
 
     /** The script answers one operation without a list. */
     @Test
-    void oneThatIsLeftIsAnsweredAlone() {
+    void theOnlyOperationLeftIsAnsweredAlone() {
         for (Object reply : List.of(7L, List.of(2L, 166L), List.of(1L, 8L, 30_000L))) {
             ScriptCommand<?, ?> withdrawn = operation("a");
             RedisCommand<?, ?, ?> call = joined(withdrawn, operation("b"));
@@ -196,7 +196,7 @@ class JoinedCallsTest {
     }
 
     @Test
-    void whatCannotBeWrittenFailsAlone() {
+    void anOperationThatCannotBeWrittenFailsAlone() {
         RedisCommand<?, ?, ?> call = joined(operation("a"), operation("unwritable"), operation("c"));
 
         assertThat(written(call)).containsExactly("2", "a", "c", "for a", "for c");
@@ -217,7 +217,7 @@ class JoinedCallsTest {
     }
 
     @Test
-    void anUnsoundReplyFailsWhatItDoesNotAnswer() {
+    void anUnsoundReplyFailsTheOperationsThatItDoesNotAnswer() {
         for (Object reply : List.of(List.of(1L), List.of(), List.of(1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L), "text")) {
             told.clear();
             RedisCommand<?, ?, ?> call = joined(operation("a"), operation("b"), operation("c"));
@@ -245,7 +245,7 @@ class JoinedCallsTest {
         assertThat(driver.sent).isEqualTo(List.of(a, b));
     }
 
-    /** A proxy before several servers. */
+    /** Stands for a proxy before several servers. */
     @Test
     void aServerThatRefusesKeysOfSeveralLocksGetsEachAloneFromThenOn() {
         ScriptCommand<?, ?> a = operation("a");

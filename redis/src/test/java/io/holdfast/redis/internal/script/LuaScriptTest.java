@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class LuaScriptTest {
 
     @Test
-    void whatOnlyReadersOfTheFileNeedIsNotSent() {
+    void commentsAreNotSent() {
         String text = """
                 -- Says what it is.
                 -- Says more.

@@ -64,7 +64,7 @@ public class ScriptArgsTest {
         assertThat(encoded(args)).isEqualTo(encoded(args));
     }
 
-    /** The arguments, as a server reads them. */
+    /** Returns the arguments, as a server reads them. */
     public static List<String> sent(ScriptArgs args) {
         ByteBuf wire = Unpooled.buffer();
         args.encode(wire);

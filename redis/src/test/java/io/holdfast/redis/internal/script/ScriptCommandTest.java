@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import org.junit.jupiter.api.Test;
 
-/** The command that carries a script: what the driver does with it, and what becomes of it. */
+/** The command that carries a script: how the driver uses it, and how it ends. */
 class ScriptCommandTest {
 
     private static final LuaScript SCRIPT = LuaScript.load("mutex");
@@ -106,9 +106,9 @@ class ScriptCommandTest {
         assertThat(written(command)).as("after a long one").startsWith("*7\r\n$7\r\nEVALSHA\r\n$40\r\n");
     }
 
-    /** A tracer asks for them. An attempt tells its claim where it goes whenever it is written. */
+    /** A tracer reads them. An attempt notes the server of its claim whenever it is written. */
     @Test
-    void argumentsThatTheDriverHasAskedForAreNotMadeAgain() {
+    void argumentsThatTheDriverHasReadAreNotMadeAgain() {
         int[] bodies = {0};
         ScriptCommand<?, Long> asked = command(CommandType.EVALSHA, (to, server) -> to.number(++bodies[0]));
 
@@ -134,7 +134,9 @@ class ScriptCommandTest {
         assertThat(inner).containsExactly(written(command));
     }
 
-    /** The driver would close the connection, and the commands of all other claims would fail with an unknown outcome. */
+    /**
+     * The driver would close the connection, and the commands of all other claims would fail with an unknown outcome.
+     */
     @Test
     void aCommandThatCannotBeWrittenFailsAlone() {
         ArithmeticException overflow = new ArithmeticException("of the test");
@@ -142,20 +144,22 @@ class ScriptCommandTest {
             throw overflow;
         });
 
-        assertThat(written(broken)).as("something else that is answered").isEqualTo("*1\r\n$4\r\nPING\r\n");
+        assertThat(written(broken))
+                .as("another command that the server answers")
+                .isEqualTo("*1\r\n$4\r\nPING\r\n");
 
         assertThat(told).containsExactly(overflow);
         broken.complete(); // PONG
         assertThat(told).hasSize(1);
         pipeline.unanswered(SCRIPT);
         assertThat(pipeline.mayLack(SCRIPT))
-                .as("PONG tells nothing of the script")
+                .as("PONG shows nothing about the script")
                 .isTrue();
         assertThat(written(command)).as("the next one").contains("$4\r\nZoë").startsWith("*7\r\n");
     }
 
     @Test
-    void anAnswerIsToldOnce() {
+    void anAnswerIsReportedOnce() {
         answer(command, 7);
         command.cancel();
         command.complete();
@@ -165,7 +169,7 @@ class ScriptCommandTest {
     }
 
     @Test
-    void anErrorOfTheServerIsToldAsTheDriversException() {
+    void anErrorOfTheServerIsReportedAsTheDriversException() {
         refuse(command, "NOSCRIPT No matching script. Please use EVAL.");
         refuse(command(CommandType.EVALSHA, (to, server) -> {}), "OOM command not allowed");
 
@@ -188,15 +192,15 @@ class ScriptCommandTest {
     }
 
     @Test
-    void aClosedConnectionIsTold() {
+    void aClosedConnectionIsReported() {
         command.cancel();
 
         assertThat(told).hasSize(1).hasOnlyElementsOfType(CancellationException.class);
     }
 
-    /** The driver does not write what is done, so that is all it takes to withdraw a command. */
+    /** The driver does not write a command that is done, so that is enough to withdraw a command. */
     @Test
-    void aWithdrawnCommandIsDoneAndTellsNothing() {
+    void aWithdrawnCommandIsDoneAndReportsNothing() {
         command.withdraw();
 
         assertThat(command.isDone()).isTrue();
@@ -214,14 +218,14 @@ class ScriptCommandTest {
         assertThat(pipeline.mayLack(SCRIPT)).isFalse();
     }
 
-    /** It takes off the timer of its time limit, which holds the command with its answer. */
+    /** The driver cancels the timer of its time limit, which holds the command with its answer. */
     @Test
-    void theDriverIsToldOfEachEnd() {
+    void theDriverLearnsOfEachEnd() {
         List<String> ends = new ArrayList<>();
         ScriptCommand<?, Long> failed = command(CommandType.EVALSHA, (to, server) -> {});
         ScriptCommand<?, Long> withdrawn = command(CommandType.EVALSHA, (to, server) -> {});
         command.onComplete((reply, error) -> ends.add("answered"));
-        command.onComplete(reply -> ends.add("answered, told a second listener"));
+        command.onComplete(reply -> ends.add("answered, second listener"));
         failed.onComplete((reply, error) -> ends.add("failed: " + error.getMessage()));
         withdrawn.onComplete((reply, error) -> ends.add("withdrawn"));
 
@@ -231,7 +235,6 @@ class ScriptCommandTest {
         withdrawn.onComplete((reply, error) -> ends.add("too late"));
 
         assertThat(ends)
-                .containsExactly(
-                        "answered", "answered, told a second listener", "failed: lost", "withdrawn", "too late");
+                .containsExactly("answered", "answered, second listener", "failed: lost", "withdrawn", "too late");
     }
 }

@@ -79,7 +79,7 @@ class ScriptLoadsTest {
     }
 
     @Test
-    void anotherScriptIsNotTakenForTheOneThatIsToBeBrought() {
+    void anotherScriptIsNotMistakenForTheAwaitedOne() {
         assertThat(loads.admits(first, true)).isTrue();
         assertThat(loads.admits(second, false)).isFalse();
         Waiting release = new Waiting(OTHER, "orders");
@@ -91,7 +91,7 @@ class ScriptLoadsTest {
     }
 
     @Test
-    void allGoOnInTheirOrderWhenItHasArrived() {
+    void allCallsGoOnInTheirOrderWhenTheScriptHasArrived() {
         bringAndWait();
         loads.arrived(SCRIPT);
         assertThat(proceeded).containsExactly("2 goes on", "3 goes on");
@@ -99,7 +99,7 @@ class ScriptLoadsTest {
     }
 
     @Test
-    void theNextOneBringsItWhenTheFirstFails() {
+    void theNextCallBringsTheScriptWhenTheFirstFails() {
         bringAndWait();
         loads.ended(SCRIPT, first);
         loads.ended(SCRIPT, first);
@@ -111,7 +111,7 @@ class ScriptLoadsTest {
     }
 
     @Test
-    void aCallThatNobodyWaitsForIsNotSentAnyMore() {
+    void aCallWithoutAWaitingCallerIsNotSent() {
         bringAndWait();
         second.isWanted = false;
         loads.ended(SCRIPT, first);
@@ -119,13 +119,13 @@ class ScriptLoadsTest {
     }
 
     @Test
-    void anotherConnectionIsAskedAnew() {
+    void anotherConnectionGetsTheScriptAnew() {
         bringAndWait();
         loads.interrupted();
         assertThat(proceeded).containsExactly("2 brings it");
     }
 
-    /** The order of an immutable map is another one in each JVM. */
+    /** The order of an immutable map differs from JVM to JVM. */
     @Test
     void loadsThatAreInterruptedGoOnInTheOrderInWhichTheyBegan() {
         List<String> expected = new ArrayList<>();

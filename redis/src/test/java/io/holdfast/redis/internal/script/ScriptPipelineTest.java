@@ -7,7 +7,7 @@ import io.holdfast.redis.internal.connection.ManualDriver;
 import io.lettuce.core.RedisURI;
 import org.junit.jupiter.api.Test;
 
-/** When a script is sent in full although nobody has said that the server lacks it. */
+/** When a script is sent in full although no answer has shown that the server lacks it. */
 class ScriptPipelineTest {
 
     private static final LuaScript SCRIPT = LuaScript.load("mutex");
@@ -16,7 +16,7 @@ class ScriptPipelineTest {
             new CommandLink(new ManualDriver(), RedisURI.create("redis://127.0.0.1:1")).scripts();
 
     @Test
-    void onceAfterACallWithoutAnAnswer() {
+    void theScriptIsSentInFullOnceAfterACallWithoutAnAnswer() {
         assertThat(scripts.mayLack(SCRIPT)).isFalse();
         scripts.unanswered(SCRIPT);
         assertThat(scripts.mayLack(SCRIPT)).isTrue();
@@ -24,7 +24,7 @@ class ScriptPipelineTest {
     }
 
     @Test
-    void notWhenTheServerHasShownThatItHasIt() {
+    void theScriptIsNotSentInFullWhenTheServerHasIt() {
         scripts.answered(SCRIPT, null);
         scripts.unanswered(SCRIPT);
         assertThat(scripts.mayLack(SCRIPT)).isFalse();
@@ -34,7 +34,7 @@ class ScriptPipelineTest {
     }
 
     @Test
-    void againWhenTheServerHasForgottenItSince() {
+    void theScriptIsSentInFullAgainWhenTheServerHasForgottenIt() {
         scripts.answered(SCRIPT, null);
         scripts.answered(SCRIPT, "NOSCRIPT No matching script. Please use EVAL.");
         scripts.unanswered(SCRIPT);

@@ -58,7 +58,7 @@ class SlotMapTest {
     }
 
     @Test
-    void aHostThatTheClusterDoesNotKnowIsTheOneThatWasAsked() {
+    void anUnknownHostIsThatOfTheServerThatAnswered() {
         SlotMap map = SlotMap.read(List.of(List.of(0L, 1L, List.of("", 7001L))), ASKED);
         assertThat(map.masterOf(1)).isEqualTo(new Node("10.0.0.9", 7001));
         assertThat(SlotMap.redirection("MOVED 3999 :6381", ASKED))
@@ -88,7 +88,7 @@ class SlotMapTest {
                 "MOVED 16384 127.0.0.1:1",
                 "MOVED -1 127.0.0.1:1"
             })
-    void aRedirectionToNowhereIsNone(String hostile) {
+    void aMalformedRedirectionIsIgnored(String hostile) {
         assertThat(SlotMap.redirection(hostile, ASKED)).isNull();
     }
 

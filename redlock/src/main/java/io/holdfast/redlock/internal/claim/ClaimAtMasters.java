@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The id and the number of the last attempt under which each master knows one claim.
  *
- * <p>The id at a master is the claim's own until it was released there, then a new one: an id that was released is never used again at
- * that master. So a release that arrives late ends nothing that was granted after it, and the trace that it leaves for an attempt
- * still under way does not stop later attempts. Not thread-safe: the state of the claim guards it.
+ * <p>The id at a master is the claim's own id until the claim is released there, then a new one: the client never uses
+ * a released id again at that master. So a late release ends no later grant, and the tombstone that it leaves for an
+ * attempt still under way does not stop later attempts. Not thread-safe: the state of the claim guards it.
  */
 final class ClaimAtMasters {
 
@@ -22,10 +22,13 @@ final class ClaimAtMasters {
     /** The number of the last attempt under the present id. */
     private final int[] attempts;
 
-    /** Attempts under the present id whose answer was not seen (yet). */
+    /** Attempts under the present id that the client has seen no answer to (yet). */
     private final int[] unanswered;
 
-    /** What was made last: the masters mostly know the claim by the same id and number, and get the same object then. */
+    /**
+     * The last claim that was made: the masters mostly know the claim by the same id and number, and then get the same
+     * object.
+     */
     private @Nullable LockClaim made;
 
     ClaimAtMasters(String id, int masters) {
@@ -35,23 +38,23 @@ final class ClaimAtMasters {
         unanswered = new int[masters];
     }
 
-    /** The claim as this master knows it. */
+    /** Returns the claim as this master knows it. */
     LockClaim at(int master, LockClaim claim) {
         return known(master, claim, Math.max(1, attempts[master]), claim.waiting(), claim.tokenFloor());
     }
 
-    boolean wasNeverAskedAt(int master) {
+    boolean hasNoAttemptAt(int master) {
         return attempts[master] == 0 && generations[master] == 0;
     }
 
-    /** The claim with the number of the next attempt at this master, which is about to be sent. */
+    /** Returns the claim with the number of the next attempt at this master, which is about to be sent. */
     LockClaim next(int master, LockClaim claim, Waiting waiting, long floor) {
         attempts[master]++;
         unanswered[master]++;
         return known(master, claim, attempts[master], waiting, floor);
     }
 
-    /** The answer to an attempt was seen. */
+    /** The client has seen the answer to an attempt. */
     void answered(int master, LockClaim attempt) {
         if (isPresent(master, attempt)) {
             unanswered[master]--;
@@ -63,7 +66,7 @@ final class ClaimAtMasters {
         return attempt.id().equals(idAt(master));
     }
 
-    /** The claim to release at this master, under the id of that attempt. Later attempts have another one. */
+    /** Returns the claim to release at this master, under the id of that attempt. Later attempts have another id. */
     LockClaim retire(int master, LockClaim attempt) {
         LockClaim last = toRelease(master, attempt, false);
         generations[master]++;
@@ -73,10 +76,10 @@ final class ClaimAtMasters {
     }
 
     /**
-     * The claim to release at this master.
+     * Returns the claim to release at this master.
      *
-     * @param isLastAwaited whether the answer to the last attempt there is still awaited. Then the release follows that attempt, or makes the
-     *     master remember it by a number that the master has not seen yet
+     * @param isLastAwaited whether the round still awaits the answer to the last attempt there. Then the release
+     *     follows that attempt, or makes the master remember it by a number that the master has not seen yet
      */
     LockClaim toRelease(int master, LockClaim claim, boolean isLastAwaited) {
         int sent = attempts[master] == 0 ? claim.attempt() : attempts[master];

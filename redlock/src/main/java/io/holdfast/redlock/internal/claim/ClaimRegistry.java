@@ -6,8 +6,8 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The claims that wait or hold. Each leaves with its release, or when it did not wait and was not granted; what no caller has asked about for
- * two leases is swept away, so there is never much more than what lives.
+ * The claims that wait or hold. A claim leaves with its release, or if it did not wait and was not granted. The
+ * registry removes a claim without a request for two leases, so it never has many more than the living ones.
  */
 public final class ClaimRegistry {
 
@@ -21,7 +21,7 @@ public final class ClaimRegistry {
         this.masters = masters;
     }
 
-    /** Remembered from now on. */
+    /** Returns the state of a claim, and remembers it. */
     public ClaimState of(LockClaim claim, long nowNanos) {
         ClaimState state = byId.get(claim.id());
         if (state == null) {
@@ -37,7 +37,7 @@ public final class ClaimRegistry {
         return state;
     }
 
-    /** One that is not known stands under its own id everywhere, and is not remembered. */
+    /** Returns the state of a known claim. An unknown claim has its own id everywhere, and is not remembered. */
     public ClaimState known(LockClaim claim, long nowNanos) {
         ClaimState state = byId.get(claim.id());
         if (state == null) {

@@ -9,14 +9,15 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this client knows of one claim: how each master knows it, the round that asks for it, and the token that a majority holds. Thread-safe.
+ * The state of one claim at this client: how each master knows it, its present round, and the token that a majority
+ * holds. Thread-safe.
  */
 public final class ClaimState {
 
     private final String id;
     private final RoundQueue rounds = new RoundQueue();
 
-    /** Told when the claim gets another id at a master. */
+    /** Called when the claim gets another id at a master. */
     private final List<IntConsumer> renamed = new CopyOnWriteArrayList<>();
 
     // All below: guarded by this.
@@ -55,34 +56,34 @@ public final class ClaimState {
         rounds.exit();
     }
 
-    /** The claim as this master knows it. */
+    /** Returns the claim as this master knows it. */
     public synchronized LockClaim at(int master, LockClaim claim) {
         return there.at(master, claim);
     }
 
     /**
-     * The claim with the number of the next attempt at this master, which is about to be sent.
+     * Returns the claim with the number of the next attempt at this master, which is about to be sent.
      *
      * @param by the round that wants to send it
-     * @return null when another round has begun since, or the claim was released: then it must not be sent, since undoing it would end what
-     *     the other round gets
+     * @return null if another round has begun since, or if the claim was released: then the attempt must not be sent,
+     *     since undoing it would end the grants of the other round
      */
     public synchronized @Nullable LockClaim nextAttempt(
             ClaimRound by, int master, LockClaim claim, Waiting waiting, long floor) {
         return closed || round != by ? null : there.next(master, claim, waiting, floor);
     }
 
-    /** The answer to an attempt was seen. */
+    /** The client has seen the answer to an attempt. */
     public synchronized void answered(int master, LockClaim attempt) {
         there.answered(master, attempt);
     }
 
-    /** The claim to release at this master, for which nothing is asked any more under the id of that attempt. */
+    /** Returns the claim to release at this master. No more requests go there under the id of that attempt. */
     public LockClaim retire(int master, LockClaim attempt) {
         LockClaim last;
         synchronized (this) {
             if (!there.isPresent(master, attempt)) {
-                return attempt; // retired before; once more does no harm
+                return attempt; // retired before; a second release does no harm
             }
             last = there.retire(master, attempt);
         }
@@ -96,17 +97,17 @@ public final class ClaimState {
     }
 
     /**
-     * The claim to release at this master for good.
+     * Returns the claim to release at this master for good.
      *
-     * @param isLastAwaited whether the answer to the last attempt there is still awaited
+     * @param isLastAwaited whether the round still awaits the answer to the last attempt there
      */
     public synchronized LockClaim toRelease(int master, LockClaim claim, boolean isLastAwaited) {
         return there.toRelease(master, claim, isLastAwaited);
     }
 
-    /** Whether it is certain that the master was never asked for this claim: then there is nothing to release there. */
-    public synchronized boolean wasNeverAskedAt(int master) {
-        return round != null && there.wasNeverAskedAt(master);
+    /** Whether it is certain that this master got no attempt for the claim: then there is nothing to release there. */
+    public synchronized boolean hasNoAttemptAt(int master) {
+        return round != null && there.hasNoAttemptAt(master);
     }
 
     public void onRename(IntConsumer watcher) {
@@ -121,7 +122,7 @@ public final class ClaimState {
         return !renamed.isEmpty();
     }
 
-    /** Makes this round the present one, and gives the one before it, whose late answers are in the way now. */
+    /** Makes this round the present one, and returns the one before it, whose late answers are in the way now. */
     public synchronized @Nullable ClaimRound begin(ClaimRound next, long nowNanos) {
         ClaimRound before = round;
         round = next;
@@ -130,9 +131,9 @@ public final class ClaimState {
     }
 
     /**
-     * A majority holds it.
+     * A majority holds the claim.
      *
-     * @return false when the claim was released meanwhile: then it must not be held
+     * @return false if the claim was released meanwhile: then it must not be held
      */
     public synchronized boolean held(long itsToken, long untilNanos) {
         if (closed) {
@@ -150,14 +151,14 @@ public final class ClaimState {
         leaseNanos = Math.max(leaseNanos, lease);
     }
 
-    /** A majority has confirmed it. */
+    /** A majority has confirmed the claim. */
     public synchronized void confirmed(long untilNanos, long nowNanos) {
         if (validUntilNanos - nowNanos > 0 && untilNanos - validUntilNanos > 0) {
             validUntilNanos = untilNanos;
         }
     }
 
-    /** The attempt that restores the lease at this master now; null when it may not be restored. */
+    /** Returns the attempt that restores the lease at this master; null if it must not be restored. */
     public synchronized @Nullable LockClaim attemptToRestore(int master, LockClaim claim, long nowNanos) {
         if (token == 0 || closed || restoring[master] || validUntilNanos - nowNanos <= 0) {
             return null;
@@ -171,7 +172,7 @@ public final class ClaimState {
     }
 
     /**
-     * The lease is lost: it is restored nowhere any more.
+     * The lease is lost: from now on it is not restored.
      *
      * @return whether it was held until now
      */
@@ -183,7 +184,7 @@ public final class ClaimState {
     }
 
     /** Whether a round was begun. */
-    public synchronized boolean wasAsked() {
+    public synchronized boolean hasRound() {
         return round != null;
     }
 
@@ -191,12 +192,14 @@ public final class ClaimState {
         return token != 0;
     }
 
-    /** 0 when it is not held. */
+    /** The token; 0 if the claim is not held. */
     public synchronized long token() {
         return token;
     }
 
-    /** A master told that it lost the claim; gives how many have, that did not hold it since. */
+    /**
+     * A master has signalled that it lost the claim. Returns how many masters have lost it and have not held it since.
+     */
     public synchronized int lostAt(int master) {
         lost[master] = true;
         int count = 0;
@@ -217,13 +220,13 @@ public final class ClaimState {
         tokens[master] = itsToken;
     }
 
-    /** The token with which each master granted the claim, 0 where it is not known. */
+    /** Returns the token with which each master granted the claim, 0 if it is not known. */
     public synchronized long[] tokens() {
         return tokens.clone();
     }
 
     /**
-     * Whether a majority may be free, when these masters have changed since the last round and the others have not.
+     * Whether a majority may be free, if these masters have changed since the last round and the others have not.
      *
      * @param changed by master
      */
@@ -233,7 +236,7 @@ public final class ClaimState {
     }
 
     /** Whether a round is under way whose answer decides what to do next. */
-    public boolean isAsking() {
+    public boolean hasOpenRound() {
         ClaimRound present = round();
         return present != null && present.isOpen();
     }
@@ -242,7 +245,7 @@ public final class ClaimState {
         return round;
     }
 
-    /** A signal makes the claim ask. */
+    /** A signal makes the claim send attempts. */
     public synchronized void signalled() {
         contention.signalled();
     }
@@ -251,7 +254,7 @@ public final class ClaimState {
         contention.lost(wasSplit, tookNanos);
     }
 
-    /** How many rounds in a row were in vain. */
+    /** Returns how many rounds in a row failed by contention. */
     public synchronized int contentionLevel() {
         return contention.level();
     }
@@ -260,7 +263,7 @@ public final class ClaimState {
         return contention.roundNanos();
     }
 
-    /** The claim is released: a round that is under way must not win any more. */
+    /** The claim is released: the round under way must not win any more. */
     public synchronized Closed close() {
         closed = true;
         token = 0;
@@ -268,10 +271,10 @@ public final class ClaimState {
     }
 
     /**
-     * What a release finds.
+     * The state of a claim at its release.
      *
-     * @param round the last one; what it awaits can be stopped
-     * @param isNeverWon whether the masters were asked and no round has won, as far as this client knows
+     * @param round the last round; its unanswered attempts can be stopped
+     * @param isNeverWon whether attempts were sent and no round has won, as far as this client knows
      */
     public record Closed(@Nullable ClaimRound round, boolean isNeverWon) {}
 
@@ -279,7 +282,10 @@ public final class ClaimState {
         return closed;
     }
 
-    /** Whether no caller has asked about it for so long that the masters have forgotten it, and none is told of its signals. */
+    /**
+     * Whether the masters have forgotten the claim: no caller has sent a request for so long, and no subscriber gets
+     * its signals.
+     */
     synchronized boolean isForgotten(long nowNanos) {
         return !isWatched() && nowNanos - touchedAtNanos > 2 * leaseNanos;
     }

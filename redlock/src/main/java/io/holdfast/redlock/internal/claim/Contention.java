@@ -1,8 +1,8 @@
 package io.holdfast.redlock.internal.claim;
 
 /**
- * How many rounds of one claim in a row were in vain because other claims tried at the same time. It widens the pause before the next round. Not
- * thread-safe: the state of the claim guards it.
+ * Counts how many rounds of one claim in a row failed because other claims tried at the same time. The count widens the
+ * pause before the next round. Not thread-safe: the state of the claim guards it.
  */
 final class Contention {
 
@@ -13,12 +13,12 @@ final class Contention {
     private boolean isSignalled;
     private long roundNanos;
 
-    /** A signal makes the claim ask: other claims heard it too. */
+    /** A signal makes the claim send attempts: other claims got it too. */
     void signalled() {
         isSignalled = true;
     }
 
-    /** A round was lost: in vain, when the votes were split, or when a signal had asked for it. */
+    /** A round was lost. It counts if the votes were split, or if a signal had caused it. */
     void lost(boolean wasSplit, long tookNanos) {
         level = wasSplit || isSignalled ? Math.min(HIGHEST, level + 1) : Math.max(0, level - 1);
         isSignalled = false;
@@ -33,7 +33,7 @@ final class Contention {
         return level;
     }
 
-    /** How long the last round took that was lost. */
+    /** Returns how long the last lost round took. */
     long roundNanos() {
         return roundNanos;
     }

@@ -1,9 +1,12 @@
 package io.holdfast.redlock.internal.claim;
 
-/** The id by which a master knows a claim: that of the claim, and with a number behind it when the claim was released there before. Pure. */
+/**
+ * The id by which a master knows a claim: the claim's own id, with a number appended if the claim was released there
+ * before. Pure.
+ */
 public final class IdAtMaster {
 
-    /** In no id that the engine makes, and in no label of an owner. */
+    /** A character that no id of the engine and no label of an owner has. */
     private static final char MARK = '~';
 
     private IdAtMaster() {}
@@ -12,7 +15,7 @@ public final class IdAtMaster {
         return timesReleased == 0 ? claimId : claimId + MARK + timesReleased;
     }
 
-    /** The id of the claim that a master knows by that id: the same one for all masters. */
+    /** Returns the id of the claim that a master knows by that id: the same one for all masters. */
     public static String claimId(String idAtMaster) {
         int mark = idAtMaster.lastIndexOf(MARK);
         return mark < 0 ? idAtMaster : idAtMaster.substring(0, mark);

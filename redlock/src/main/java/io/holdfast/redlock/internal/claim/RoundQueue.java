@@ -4,17 +4,19 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
-/** One round of a claim after the other: two at once could undo each other's votes. Thread-safe. */
+/** Runs one round of a claim after the other: two at once could undo each other's votes. Thread-safe. */
 final class RoundQueue {
 
     // All: guarded by this.
     private final Queue<Runnable> next = new ArrayDeque<>(1);
     private boolean isBusy;
 
-    /** Whether a thread begins rounds: one that is over at once then comes back to that thread, and not to a deeper stack. */
+    /**
+     * Whether a thread begins rounds. If a round ends at once, that thread begins the next one, without a deeper stack.
+     */
     private boolean isBeginning;
 
-    /** Runs it now, or when the rounds before are over. */
+    /** Runs the round now, or when the rounds before it are over. */
     void enter(Runnable round) {
         synchronized (this) {
             next.add(round);
@@ -36,10 +38,10 @@ final class RoundQueue {
         }
     }
 
-    /** The round to run now. */
+    /** Returns the round to run now. */
     private synchronized @Nullable Runnable first(boolean isOfThisThread) {
         if (isBeginning && !isOfThisThread) {
-            return null; // the other one sees what has changed
+            return null; // the other thread sees the change
         }
         Runnable round = isBusy ? null : next.poll();
         isBusy |= round != null;

@@ -1,5 +1,5 @@
 /**
- * What this client knows of each claim: how each master knows it, the round that asks for it, the token that a majority holds.
+ * The state of each claim at this client: how each master knows it, its present round, the token that a majority holds.
  */
 @NullMarked
 @CheckReturnValue

@@ -15,27 +15,28 @@ import java.util.TreeSet;
 import java.util.function.Function;
 
 /**
- * The holders of one lock by what each master knows, under whatever id of the claim. A claim holds the lock when a majority of all masters knows it as a holder. Pure.
+ * The holders of one lock by the answers of the masters, under any id of the claim. A claim holds the lock if a
+ * majority of all masters knows it as a holder. Pure.
  *
- * @param holders those that a majority knows, those with lower tokens first
- * @param few a sentence for each claim that fewer know
- * @param isCertain whether the masters that did not answer cannot make a majority for a claim of the few
+ * @param holders those that a majority knows, with the lowest token first
+ * @param few a sentence for each claim that fewer masters know
+ * @param isCertain whether the masters that did not answer cannot make a majority for a claim in {@code few}
  */
 record Known(List<LockHolder> holders, List<String> few, boolean isCertain) {
 
     private record Sighting(String master, LockHolder holder) {}
 
     /**
-     * Counts.
+     * Counts the masters that know each claim.
      *
      * @param masters how many there are
-     * @param told what each of those that answered knows, by its name
+     * @param answers the holders that each answering master knows, by its name
      */
-    static Known of(int masters, Map<String, List<LockHolder>> told) {
+    static Known of(int masters, Map<String, List<LockHolder>> answers) {
         int majority = masters / 2 + 1;
-        int silent = masters - told.size();
+        int silent = masters - answers.size();
         Map<String, Map<String, Sighting>> sightings = new LinkedHashMap<>();
-        told.forEach((master, its) -> its.forEach(holder -> sightings
+        answers.forEach((master, its) -> its.forEach(holder -> sightings
                 .computeIfAbsent(IdAtMaster.claimId(holder.claimId()), id -> new LinkedHashMap<>())
                 .putIfAbsent(master, new Sighting(master, holder))));
         List<LockHolder> holders = new ArrayList<>();
@@ -44,7 +45,7 @@ record Known(List<LockHolder> holders, List<String> few, boolean isCertain) {
         for (Map.Entry<String, Map<String, Sighting>> claim : sightings.entrySet()) {
             List<Sighting> its = List.copyOf(claim.getValue().values());
             if (its.size() >= majority) {
-                holders.add(merged(claim.getKey(), masters, majority, told, its));
+                holders.add(merged(claim.getKey(), masters, majority, answers, its));
             } else {
                 isCertain &= its.size() + silent < majority;
                 few.add(
@@ -58,11 +59,11 @@ record Known(List<LockHolder> holders, List<String> few, boolean isCertain) {
     }
 
     private static LockHolder merged(
-            String claimId, int masters, int majority, Map<String, List<LockHolder>> told, List<Sighting> its) {
+            String claimId, int masters, int majority, Map<String, List<LockHolder>> answers, List<Sighting> its) {
         LockHolder first = its.get(0).holder();
         Map<String, String> details = new LinkedHashMap<>();
         details.put("masters", "%d of %d".formatted(its.size(), masters));
-        TreeSet<String> without = new TreeSet<>(told.keySet());
+        TreeSet<String> without = new TreeSet<>(answers.keySet());
         without.removeAll(names(its));
         if (!without.isEmpty()) {
             details.put("not known to", String.join(", ", without));
@@ -82,7 +83,7 @@ record Known(List<LockHolder> holders, List<String> few, boolean isCertain) {
         return its.stream().map(Sighting::master).toList();
     }
 
-    /** The duration that a majority says at least. */
+    /** Returns the longest duration that a majority reports or exceeds. */
     private static Optional<Duration> ofAMajority(
             List<Sighting> its, int majority, Function<LockHolder, Optional<Duration>> part) {
         List<Duration> longestFirst = its.stream()

@@ -15,14 +15,14 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * What the masters answered to one question.
+ * The answers of the masters to one request.
  *
- * @param masters how many were asked
- * @param told what those said that answered, by name, in the order of the masters
- * @param failed why the others did not, by name
+ * @param masters how many got the request
+ * @param given the answers, by the names of their masters, in the order of the masters
+ * @param failed the failures of the others, by name
  * @param <A> the kind of answer
  */
-public record MasterAnswers<A>(int masters, Map<String, A> told, Map<String, Throwable> failed) {
+public record MasterAnswers<A>(int masters, Map<String, A> given, Map<String, Throwable> failed) {
 
     private sealed interface Said<A> {
 
@@ -32,48 +32,49 @@ public record MasterAnswers<A>(int masters, Map<String, A> told, Map<String, Thr
     }
 
     /**
-     * Asks all masters at once.
+     * Sends a request to all masters at once.
      *
-     * @param questions one for each master, by its name; each bounds its time by itself
+     * @param requests one for each master, by its name; each has its own time limit
      * @param lockName for messages; empty for all locks
-     * @param subject what is asked
-     * @return the answers; fails when no majority answered
+     * @param subject the request, for messages
+     * @return the answers; fails if no majority answered
      */
-    public static <A> Mono<MasterAnswers<A>> ask(Map<String, Mono<A>> questions, String lockName, String subject) {
-        return Flux.fromIterable(questions.entrySet())
+    public static <A> Mono<MasterAnswers<A>> send(Map<String, Mono<A>> requests, String lockName, String subject) {
+        return Flux.fromIterable(requests.entrySet())
                 .flatMapSequential(
                         each -> each.getValue()
                                 .<Said<A>>map(answer -> new Said.Answer<>(each.getKey(), answer))
                                 .onErrorResume(error -> Mono.just(new Said.Failure<>(each.getKey(), error))),
-                        questions.size())
+                        requests.size())
                 .collectList()
                 .flatMap(said -> {
-                    MasterAnswers<A> answers = of(questions.size(), said);
+                    MasterAnswers<A> answers = of(requests.size(), said);
                     return answers.hasMajority() ? Mono.just(answers) : Mono.error(answers.tooFew(lockName, subject));
                 });
     }
 
     private static <A> MasterAnswers<A> of(int masters, List<Said<A>> said) {
-        Map<String, A> told = new LinkedHashMap<>();
+        Map<String, A> given = new LinkedHashMap<>();
         Map<String, Throwable> failed = new LinkedHashMap<>();
         for (Said<A> each : said) {
             if (each instanceof Said.Answer<A> answer) {
-                told.put(answer.master(), answer.answer());
+                given.put(answer.master(), answer.answer());
             } else if (each instanceof Said.Failure<A> failure) {
                 failed.put(failure.master(), failure.error());
             }
         }
-        return new MasterAnswers<>(masters, told, failed);
+        return new MasterAnswers<>(masters, given, failed);
     }
 
     private boolean hasMajority() {
-        return told.size() > masters / 2;
+        return given.size() > masters / 2;
     }
 
     private LockBackendException tooFew(String lockName, String subject) {
         return failure(
                 lockName,
-                "cannot %s: %d of %d masters answered, which is no majority".formatted(subject, told.size(), masters));
+                "cannot %s: %d of %d masters answered, which is not a majority"
+                        .formatted(subject, given.size(), masters));
     }
 
     private LockBackendException failure(String lockName, String text) {
@@ -96,25 +97,25 @@ public record MasterAnswers<A>(int masters, Map<String, A> told, Map<String, Thr
     }
 
     /**
-     * The holders of a lock.
+     * Returns the holders of a lock.
      *
-     * @throws LockBackendException when it depends on masters that did not answer whether a claim holds
+     * @throws LockBackendException if the masters that did not answer decide whether a claim holds
      */
     public static List<LockHolder> holders(MasterAnswers<List<LockHolder>> answers, String lockName) {
-        Known known = Known.of(answers.masters(), answers.told());
+        Known known = Known.of(answers.masters(), answers.given());
         if (!known.isCertain()) {
             throw answers.failure(
                     lockName,
-                    "cannot tell the holders of lock '%s': it depends on masters that did not answer. %s"
+                    "cannot determine the holders of lock '%s': it depends on masters that did not answer. %s"
                             .formatted(lockName, String.join(" ", known.few())));
         }
         return known.holders();
     }
 
-    /** The locks of which any master knows something, in the order in which the masters tell them. */
+    /** Returns the locks of which any master has something, in the order of their reports. */
     public static List<LockReport> reports(MasterAnswers<List<LockReport>> answers) {
         Map<Lock, Map<String, LockReport>> byLock = new LinkedHashMap<>();
-        answers.told()
+        answers.given()
                 .forEach((master, reports) -> reports.forEach(report -> byLock.computeIfAbsent(
                                 new Lock(report.name(), report.type()), lock -> new LinkedHashMap<>())
                         .put(master, report)));
@@ -127,7 +128,7 @@ public record MasterAnswers<A>(int masters, Map<String, A> told, Map<String, Thr
 
     private static LockReport report(MasterAnswers<?> answers, Lock lock, Map<String, LockReport> seen) {
         Map<String, List<LockHolder>> holders = new LinkedHashMap<>();
-        answers.told().keySet().forEach(master -> holders.put(master, List.of()));
+        answers.given().keySet().forEach(master -> holders.put(master, List.of()));
         seen.forEach((master, report) -> holders.put(master, report.holders()));
         Known known = Known.of(answers.masters(), holders);
         List<String> warnings = new ArrayList<>(known.few());
@@ -150,7 +151,7 @@ public record MasterAnswers<A>(int masters, Map<String, A> told, Map<String, Thr
                 warnings);
     }
 
-    /** A claim that waits asks each master for a hint. */
+    /** Shows the hints that waiters want: a waiting claim requests one from each master. */
     private static Map<String, String> wantsOf(Map<String, LockReport> seen) {
         String wants = seen.entrySet().stream()
                 .filter(it -> it.getValue().details().containsKey("want a hint"))

@@ -1,4 +1,4 @@
-/** What the masters know of a lock, put together for operators. */
+/** Reports on locks for operators, from the answers of all masters. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.redlock.internal.inspect;

@@ -15,21 +15,21 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * Releases votes that are not needed, in the background: each with its time limit, again after a failure, until the master has
- * ended them by itself. Bounded for each master, so that one that hangs does not use up what the others need: see {@link ReleaseBacklog}.
- * Votes for which there is no room are left to expire.
+ * Releases votes that are not needed, in the background: each with its time limit, again after a failure, until the
+ * master has ended the vote by itself. Bounded for each master, so that a master that hangs does not use up the
+ * releases of the others: see {@link ReleaseBacklog}. Votes beyond the bound are left to expire.
  */
 public final class BackgroundReleases {
 
-    /** So many wait for an answer of one master. */
+    /** How many releases may await an answer of one master. */
     public static final int MOST_UNDER_WAY = 2_000;
 
-    /** As when thousands of attempts are cancelled at once. Some megabytes. */
+    /** Enough for thousands of attempts that are cancelled at once. Some megabytes. */
     public static final int MOST_WAITING = 20_000;
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
 
-    /** A master that answers again has the votes released soon. */
+    /** A master that answers again soon has its votes released. */
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
     private final Masters masters;
@@ -50,11 +50,11 @@ public final class BackgroundReleases {
     /** Releases the claim at that master now. */
     public void release(int master, LockClaim claim) {
         if (add(master, claim)) {
-            sendThoseThatWait(master);
+            sendWaiting(master);
         }
     }
 
-    /** Releases the claim at that master after one request to do so has failed. */
+    /** Releases the claim at that master after a failed release. */
     public void releaseAgain(int master, LockClaim claim) {
         if (add(master, claim)) {
             pause(master);
@@ -79,7 +79,7 @@ public final class BackgroundReleases {
         return false;
     }
 
-    private void sendThoseThatWait(int master) {
+    private void sendWaiting(int master) {
         ReleaseBacklog backlog = backlogs.get(master);
         for (Release next = backlog.begin(false); next != null; next = backlog.begin(true)) {
             if (isExpired(next)) {
@@ -106,7 +106,7 @@ public final class BackgroundReleases {
         backlogs.get(master).answered();
         masters.silent().answered(master);
         end();
-        sendThoseThatWait(master);
+        sendWaiting(master);
     }
 
     private void failed(int master, Release release, Throwable error) {
@@ -123,13 +123,13 @@ public final class BackgroundReleases {
         pause(master);
     }
 
-    /** Goes on after a while with those that wait. One timer for all of them: there may be many. */
+    /** Goes on with the waiting releases after a while. One timer for all of them: there may be many. */
     private void pause(int master) {
         ReleaseBacklog backlog = backlogs.get(master);
         int failures = backlog.pause();
         if (failures == 0) {
             if (closing) {
-                sendThoseThatWait(master);
+                sendWaiting(master);
             }
             return;
         }
@@ -145,7 +145,7 @@ public final class BackgroundReleases {
 
     private void resume(int master) {
         backlogs.get(master).resume();
-        sendThoseThatWait(master);
+        sendWaiting(master);
     }
 
     private boolean isExpired(Release release) {
@@ -158,18 +158,18 @@ public final class BackgroundReleases {
         }
     }
 
-    /** Those that wait are among them. */
+    /** Returns how many releases are under way or wait. */
     public int underWay() {
         return underWay.get();
     }
 
-    /** Completes when nothing is under way any more; from now on nothing is tried again. */
+    /** Completes when no release is under way any more; from now on no release is repeated. */
     public Mono<Void> finish() {
         return Mono.defer(() -> {
             closing = true;
             for (int master : masters.all()) {
                 backlogs.get(master).close();
-                sendThoseThatWait(master);
+                sendWaiting(master);
             }
             if (underWay.get() == 0) {
                 Sinks.EmitResult unused = idle.tryEmitEmpty();

@@ -5,9 +5,10 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Which masters have answered at least once. The first answer of a master takes longer than any other: a connection is made, and the classes
- * for it are loaded. So a master is new until it answers, but no longer than {@link #LONGEST} after its first request: one that is away
- * from the beginning is as slow as any other then. Thread-safe.
+ * Records which masters have answered at least once. The first answer of a master takes longer than later ones: the
+ * client makes a connection, and loads the classes for it. So a master is new until it answers, but for no longer than
+ * {@link #LONGEST} after its first request. After that, a master that was unreachable from the beginning counts as any
+ * other slow one. Thread-safe.
  */
 public final class FirstContacts {
 
@@ -16,7 +17,7 @@ public final class FirstContacts {
     /** 1 for a master that has answered. */
     private final AtomicIntegerArray known;
 
-    /** 1 for a master that was asked; its time is below. */
+    /** 1 for a master that got a request; its time is below. */
     private final AtomicIntegerArray asked;
 
     private final AtomicLongArray askedAtNanos;
@@ -31,7 +32,7 @@ public final class FirstContacts {
     void asked(int master, long nowNanos) {
         if (known.get(master) == 0 && asked.get(master) == 0) {
             askedAtNanos.set(master, nowNanos);
-            asked.set(master, 1); // two at once write about the same time
+            asked.set(master, 1); // two threads at once write about the same time
         }
     }
 

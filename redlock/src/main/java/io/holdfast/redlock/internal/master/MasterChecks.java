@@ -8,7 +8,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 
-/** Which back ends can be the masters of a Redlock, and what they offer together. Pure. */
+/** Checks which back ends can be the masters of a Redlock, and which features they offer together. Pure. */
 public final class MasterChecks {
 
     private static final int FEWEST = 3;
@@ -43,7 +43,7 @@ public final class MasterChecks {
         }
     }
 
-    /** What a lock over these masters offers. */
+    /** Returns the features of a lock over these masters. */
     public static Set<LockFeature> featuresOf(List<LockBackend> masters) {
         Set<LockFeature> common = EnumSet.of(LockFeature.TOKEN_FLOOR);
         for (LockFeature feature :

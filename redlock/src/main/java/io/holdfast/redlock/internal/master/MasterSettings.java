@@ -10,15 +10,15 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The masters, and how they are asked.
+ * The masters, and the options for requests to them.
  *
  * @param backends an odd number of them
  * @param names of the masters, for votes and messages
  * @param timer of time limits and pauses
  * @param limit how long one master may take; null for a share of the lease
- * @param listener told of each vote; null for none
+ * @param listener receives each vote; null for none
  * @param random in [0, 1)
- * @param wallClock that proposed tokens run ahead of
+ * @param wallClock behind the proposed tokens
  */
 public record MasterSettings(
         List<LockBackend> backends,

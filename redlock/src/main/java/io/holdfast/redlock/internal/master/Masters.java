@@ -14,10 +14,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.scheduler.Scheduler;
 
-/** The masters, and what all questions to them share. */
+/** The masters, and what all requests to them share. */
 public final class Masters {
 
-    /** Of all messages of this module. */
+    /** The logger of all messages of this module. */
     public static final Logger LOG = LoggerFactory.getLogger("io.holdfast.redlock.RedlockBackend");
 
     private static final Duration LEAST_LIMIT = Duration.ofMillis(50);
@@ -33,7 +33,10 @@ public final class Masters {
     private final BackgroundReleases releases;
     private final TokenProposals tokens;
 
-    /** Those of the last lease: most leases of a client are equally long. Immutable, so threads may write it as they come. */
+    /**
+     * The limits for the last lease: most leases of a client are equally long. Immutable, so threads may write it in
+     * any order.
+     */
     private volatile @Nullable LimitsOfLease known;
 
     private record LimitsOfLease(Duration lease, MasterTimeLimits limits) {}
@@ -53,7 +56,7 @@ public final class Masters {
         return all.size();
     }
 
-    /** Their numbers. */
+    /** Returns the numbers of the masters. */
     public List<Integer> all() {
         return all;
     }
@@ -82,7 +85,7 @@ public final class Masters {
         return settings.timer().now(TimeUnit.NANOSECONDS);
     }
 
-    /** In [0, 1). */
+    /** Returns a random number in [0, 1). */
     public double random() {
         return settings.random().getAsDouble();
     }
@@ -103,14 +106,14 @@ public final class Masters {
         return tokens;
     }
 
-    /** Of a question that is asked at that time. */
+    /** Returns the record for a request that is sent at that time. */
     public VoteRecord record(long askedAtNanos) {
         return new VoteRecord(settings.names(), askedAtNanos);
     }
 
     /**
-     * How long one master may take. Two rounds of it fit into the default operation timeout, a quarter of the lease, so that the error
-     * which names the masters comes before the one that knows nothing.
+     * Returns how long one master may take. Two rounds of it fit into the default operation timeout, a quarter of the
+     * lease. So the error that names the masters comes before the one without details.
      */
     Duration limit(Duration lease) {
         Duration set = settings.limit();
@@ -138,12 +141,12 @@ public final class Masters {
         return new MasterTimeLimits(usual, rest.compareTo(usual) > 0 ? rest : usual, contacts);
     }
 
-    /** For a question of which no lease tells how long it may take. */
+    /** Returns the limits of a request without a lease. */
     public MasterTimeLimits always(Duration limit) {
         return new MasterTimeLimits(limit, contacts);
     }
 
-    /** Each master has settings of its own. */
+    /** Checks the lease at each master: each has settings of its own. */
     public void checkLease(Duration lease) {
         for (int master : all) {
             try {
@@ -154,12 +157,12 @@ public final class Masters {
         }
     }
 
-    /** Whether a listener wants to be told of votes. */
+    /** Whether there is a listener for votes. */
     public boolean isListening() {
         return settings.listener() != null;
     }
 
-    public void tell(Vote vote) {
+    public void report(Vote vote) {
         var listener = settings.listener();
         if (listener == null) {
             return;

@@ -19,16 +19,20 @@ import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
 /**
- * One question to several masters at once. Each answers or fails exactly once, in any order and on any thread; one that takes longer
- * than the time limit fails, and its request is cancelled. One that is {@linkplain SilentMasters silent} fails without being asked. Until a majority has answered, a master that never has gets more time: see {@link
- * MasterTimeLimits}. This is where requests to masters are subscribed to; the round that made the request owns them.
+ * One request to several masters at once. Each answers or fails exactly once, in any order and on any thread. A master
+ * that takes longer than the time limit fails, and its request is cancelled. A {@linkplain SilentMasters silent} master
+ * fails without a request. Until a majority has answered, a master that has never answered gets more time: see {@link
+ * MasterTimeLimits}. This class subscribes to the requests to masters; the round that made the request owns them.
  */
 public final class QuorumRequest<A> extends Deadlines.Deadline {
 
-    /** Where Reactor looks for what to do with an error that comes too late for its subscriber. By default it is logged as an error. */
+    /**
+     * The key under which Reactor finds the handler of an error that comes too late for its subscriber. By default
+     * Reactor logs it as an error.
+     */
     private static final String LATE_ERRORS = "reactor.onErrorDropped.local";
 
-    /** Of a subscriber without a context, as most are: an error that comes too late is no error for the log. */
+    /** For a subscriber without a context, as most are: an error that comes too late is not logged as an error. */
     static final Context NO_CONTEXT = Context.of(LATE_ERRORS, (Consumer<Throwable>) QuorumRequest::cameLate);
 
     @SuppressWarnings("rawtypes") // a class literal has no type arguments
@@ -36,37 +40,37 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
             AtomicIntegerFieldUpdater.newUpdater(QuorumRequest.class, "answers");
 
     private final Masters masters;
-    private final List<Integer> asked;
+    private final List<Integer> receivers;
     private final MasterTimeLimits limits;
     private final Context context;
     private final ResponseHandler<A> handler;
 
-    /** By master; null for one that is not asked, or not yet. */
+    /** By master; null for a master without a request, or without one yet. */
     private final AtomicReferenceArray<@Nullable Response> responses;
 
     /** How many masters have answered. */
     private volatile int answers;
 
-    /** Written by the thread that asks: until then there may be more to await, and no time can be up. */
-    private volatile boolean isAsking = true;
+    /** Written by the thread that sends: until then more responses may be added, and no time limit can pass. */
+    private volatile boolean isSending = true;
 
     /** Written before there is a deadline. */
     private volatile long sendingNanos;
 
-    /** Whether only masters that never answered are awaited any more; written by the timer. */
+    /** Whether only responses of masters that never answered are still awaited; written by the timer. */
     private volatile boolean isOvertime;
 
-    /** What is to be done when the time is up: see {@link #failPending}. Written before the deadline is set. */
+    /** What happens when the time limit passes: see {@link #failPending}. Written before the deadline is set. */
     private volatile boolean isLastCall;
 
     public QuorumRequest(
             Masters masters,
-            List<Integer> asked,
+            List<Integer> receivers,
             MasterTimeLimits limits,
             Context context,
             ResponseHandler<A> handler) {
         this.masters = masters;
-        this.asked = asked;
+        this.receivers = receivers;
         this.limits = limits;
         this.context = context.isEmpty()
                 ? NO_CONTEXT
@@ -79,42 +83,45 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
         Masters.LOG.debug("A master has failed after it was not awaited any more", error);
     }
 
-    /** Asks, except those that are silent, which fail at once; returns when all are asked. Called once. */
-    public void ask(IntFunction<Mono<A>> question) {
-        ask(question, false);
+    /**
+     * Sends the request to all masters except silent ones, which fail at once. Returns when all requests are sent.
+     * Called once.
+     */
+    public void send(IntFunction<Mono<A>> request) {
+        send(request, false);
     }
 
-    /** The same, and asks silent ones too. */
-    public void askAll(IntFunction<Mono<A>> question) {
-        ask(question, true);
+    /** As {@link #send}, but also to silent masters. */
+    public void sendToAll(IntFunction<Mono<A>> request) {
+        send(request, true);
     }
 
-    private void ask(IntFunction<Mono<A>> question, boolean alsoSilent) {
+    private void send(IntFunction<Mono<A>> request, boolean alsoSilent) {
         long begin = masters.now();
-        for (int master : asked) {
+        for (int master : receivers) {
             Response response = new Response(master);
             responses.set(master, response);
             if (!alsoSilent && masters.silent().passesOver(master, begin)) {
                 response.passedOver();
             } else {
-                subscribe(response, question);
+                subscribe(response, request);
             }
         }
-        long now = masters.now(); // only now: the first request of a process loads classes while it is sent
-        for (int master : asked) {
+        long now = masters.now(); // not before: the first request of a process loads classes while it is sent
+        for (int master : receivers) {
             limits.contacts().asked(master, now);
         }
         sendingNanos = now - begin;
-        isAsking = false;
+        isSending = false;
         if (isAnyPending()) {
             limit(now, limits.usual(), false);
             stopTimerWhenDone(); // the last answer may have come before there was a deadline
         }
     }
 
-    private void subscribe(Response response, IntFunction<Mono<A>> question) {
+    private void subscribe(Response response, IntFunction<Mono<A>> request) {
         try {
-            question.apply(response.master).subscribe(response);
+            request.apply(response.master).subscribe(response);
         } catch (RuntimeException thrown) {
             response.onError(thrown);
         }
@@ -126,7 +133,7 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
     }
 
     /**
-     * Does not wait for this master any longer. The handler is not told.
+     * Stops waiting for this master. The handler gets no call.
      *
      * @return whether it had not answered
      */
@@ -174,13 +181,13 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
         }
     }
 
-    /** A machine that took long to send may take as long to hear the answers. */
+    /** A machine that took long to send may take as long to receive the answers. */
     private Duration overtime() {
         Duration sending = Duration.ofNanos(sendingNanos);
         return sending.compareTo(limits.first()) > 0 ? sending : limits.first().minus(limits.usual());
     }
 
-    /** From the moment on at which a majority has answered, the others have no more time than usual. */
+    /** Once a majority has answered, the others have no more than the usual time. */
     private void heard() {
         if (isOvertime && hasMajority()) {
             isOvertime = false;
@@ -211,7 +218,7 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
     }
 
     private void stopTimerWhenDone() {
-        if (!isAsking && !isAnyPending()) {
+        if (!isSending && !isAnyPending()) {
             masters.deadlines().off(this);
         }
     }
@@ -226,12 +233,15 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
         return false;
     }
 
-    /** What one master answers. */
+    /** The response of one master. */
     private final class Response implements CoreSubscriber<A> {
 
         private final int master;
 
-        /** Guarded by this. Written once, by the first of the answer, the failure, the time limit, and the round that stops it. */
+        /**
+         * Guarded by this. Written once, by the first of the answer, the failure, the time limit, and the round that
+         * stops the request.
+         */
         private volatile boolean isFinished;
 
         private volatile @Nullable Subscription subscription;
@@ -250,10 +260,10 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
             return first;
         }
 
-        /** It was not asked. */
+        /** The master got no request. */
         void passedOver() {
             if (finish()) {
-                handler.failed(master, MasterTimeoutException.notAsked());
+                handler.failed(master, MasterTimeoutException.notSent());
             }
         }
 
@@ -297,7 +307,7 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
         public void onError(Throwable error) {
             Exceptions.throwIfJvmFatal(error);
             if (VoteRecord.abstention(error).isPresent()) {
-                masters.silent().answered(master); // any other error may be that of a connection which is given up
+                masters.silent().answered(master); // any other error may be that of a connection that was given up
             }
             if (finish()) {
                 stopTimerWhenDone();

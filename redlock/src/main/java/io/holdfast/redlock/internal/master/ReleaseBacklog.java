@@ -6,8 +6,9 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The releases in the background for one master. Only so many are under way at once, the others wait, and those that exceed the room to wait
- * are refused. After a failure the master gets a pause, and then one release at a time until it answers. Thread-safe.
+ * The releases in the background for one master. A limited number is under way at once, the others wait, and those that
+ * exceed the room to wait are refused. After a failure the master gets a pause, and then one release at a time until it
+ * answers. Thread-safe.
  */
 final class ReleaseBacklog {
 
@@ -26,13 +27,13 @@ final class ReleaseBacklog {
     private int underWay;
     private boolean wasFull;
 
-    /** How many pauses there were since the last answer. */
+    /** The number of pauses since the last answer. */
     private int failures;
 
     private boolean isPaused;
     private boolean isClosing;
 
-    /** Whether a thread sends: a release that ends at once then comes back to that thread, and not to a deeper stack. */
+    /** Whether a thread sends. If a release ends at once, that thread sends the next one, without a deeper stack. */
     private boolean isSending;
 
     ReleaseBacklog(int mostUnderWay, int mostWaiting) {
@@ -40,11 +41,11 @@ final class ReleaseBacklog {
         this.mostWaiting = mostWaiting;
     }
 
-    /** What became of a release. */
+    /** The result of adding a release. */
     enum Admission {
         ADDED,
         REFUSED,
-        /** The first one since there was room. */
+        /** The first refused one since there was room. */
         FIRST_REFUSED
     }
 
@@ -59,10 +60,10 @@ final class ReleaseBacklog {
     }
 
     /**
-     * The release to send now.
+     * Returns the release to send now.
      *
      * @param isAnother whether this thread has just sent one
-     * @return null when there is none, or when another thread sends it
+     * @return null if there is none, or if another thread sends it
      */
     synchronized @Nullable Release begin(boolean isAnother) {
         if (isSending && !isAnother) {
@@ -87,21 +88,21 @@ final class ReleaseBacklog {
         return failures > 0 ? 1 : mostUnderWay;
     }
 
-    /** One was not sent after all: the master has ended the vote by itself. */
+    /** The release was not sent: the master has ended the vote by itself. */
     synchronized void skipped() {
         underWay--;
     }
 
-    /** The master answered one. */
+    /** The master has answered a release. */
     synchronized void answered() {
         underWay--;
         failures = 0;
     }
 
     /**
-     * One failed.
+     * A release has failed.
      *
-     * @param again to be sent again, as the last one; null when it is left to expire
+     * @param again to be sent again, as the last one; null if it is left to expire
      */
     synchronized void failed(@Nullable Release again) {
         underWay--;
@@ -111,9 +112,10 @@ final class ReleaseBacklog {
     }
 
     /**
-     * The master has just failed to answer a release. Nothing is sent until {@link #resume}.
+     * Pauses: the master has just failed to answer a release. No release is sent until {@link #resume}.
      *
-     * @return how many pauses there were since the last answer, with this one; 0 when there is a pause already, or none any more
+     * @return the number of pauses since the last answer, with this one; 0 if a pause is under way, or if there are no
+     *     more pauses
      */
     synchronized int pause() {
         if (isPaused || isClosing) {
@@ -128,7 +130,7 @@ final class ReleaseBacklog {
         isPaused = false;
     }
 
-    /** From now on there are no pauses. */
+    /** Ends the pauses for good. */
     synchronized void close() {
         isClosing = true;
     }

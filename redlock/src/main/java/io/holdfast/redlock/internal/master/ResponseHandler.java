@@ -1,6 +1,9 @@
 package io.holdfast.redlock.internal.master;
 
-/** Told what the masters answer to one {@link QuorumRequest}: once for each master that was asked, in any order, on any thread. */
+/**
+ * Receives the answers of the masters to one {@link QuorumRequest}: one call for each master of the request, in any
+ * order, on any thread.
+ */
 public interface ResponseHandler<A> {
 
     void heard(int master, A answer);

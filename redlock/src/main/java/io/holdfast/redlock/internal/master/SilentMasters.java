@@ -6,10 +6,11 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Which masters do not answer. A master that hangs would be sent requests as fast as the others answer theirs, and all of them would be kept until
- * their time limits pass: hundreds of megabytes at the rate of an empty lock. So after {@link #TIMEOUTS} requests in a row whose time limit has passed, a
- * master is asked once in each {@link #PAUSE} only, until it answers. When more than a minority is silent, all are asked: it may
- * be this process that stood still. Thread-safe.
+ * Finds the masters that do not answer. Otherwise a master that hangs would get requests as fast as the others answer
+ * theirs, and the client would keep all of them until their time limits pass: hundreds of megabytes at the rate of a
+ * free lock. So after {@link #TIMEOUTS} requests in a row without an answer in time, a master gets only one request in
+ * each {@link #PAUSE}, until it answers. If more than a minority is silent, all masters get requests: this process may
+ * have stood still. Thread-safe.
  */
 public final class SilentMasters {
 
@@ -17,10 +18,10 @@ public final class SilentMasters {
 
     static final Duration PAUSE = Duration.ofMillis(100);
 
-    /** Since the last answer. */
+    /** The time-outs of each master since its last answer. */
     private final AtomicIntegerArray timeouts;
 
-    /** When a silent master was asked last, or fell silent. */
+    /** When a silent master got its last request, or fell silent. */
     private final AtomicLongArray askedAtNanos;
 
     SilentMasters(int masters) {
@@ -28,21 +29,21 @@ public final class SilentMasters {
         askedAtNanos = new AtomicLongArray(masters);
     }
 
-    /** It has answered. */
+    /** The master has answered. */
     void answered(int master) {
         if (timeouts.get(master) != 0) {
             timeouts.set(master, 0);
         }
     }
 
-    /** The time limit of a request to it has passed. */
+    /** The time limit of a request to the master has passed. */
     void timedOut(int master, long nowNanos) {
         if (timeouts.get(master) < TIMEOUTS && timeouts.incrementAndGet(master) == TIMEOUTS) {
             askedAtNanos.set(master, nowNanos);
         }
     }
 
-    /** Whether a request to it would be in vain. If not, it is asked now. */
+    /** Whether to send no request to the master. If false, the caller sends one now. */
     boolean passesOver(int master, long nowNanos) {
         if (!isSilent(master) || isMajoritySilent()) {
             return false;

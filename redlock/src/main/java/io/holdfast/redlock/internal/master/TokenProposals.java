@@ -3,7 +3,9 @@ package io.holdfast.redlock.internal.master;
 import io.holdfast.redlock.internal.quorum.TokenFloor;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** The floor that this client proposes for its next token, by its clock and by the tokens that it has seen. Thread-safe. */
+/**
+ * The floor that this client proposes for its next token, by its clock and by the tokens that it has seen. Thread-safe.
+ */
 public final class TokenProposals {
 
     private final WallClock wallClock;
@@ -14,7 +16,7 @@ public final class TokenProposals {
         floor = new AtomicReference<>(TokenFloor.initial(wallClock.micros()));
     }
 
-    /** The floor for a claim that wants at least this one. */
+    /** Returns the floor for a claim that wants at least this one. */
     public long proposed(long wanted) {
         return Math.max(wanted, floor.get().proposed(wallClock.micros()));
     }

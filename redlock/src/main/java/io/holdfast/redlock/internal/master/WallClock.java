@@ -5,8 +5,9 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
 /**
- * The one place of the library that reads a wall clock. It never decides who holds a lock: it only makes the proposed tokens run ahead of
- * those that the masters would give by themselves. A wrong clock costs second rounds, not safety.
+ * The only class of the library that reads a wall clock. The clock never decides which claim holds a lock. It only
+ * makes the proposed tokens higher than those that the masters would give by themselves. A wrong clock costs second
+ * rounds, not safety.
  */
 public final class WallClock {
 

@@ -1,5 +1,6 @@
 /**
- * How the masters are asked: one question to all of them with a time limit for each, releases in the background, and what all questions share.
+ * Requests to the masters: one request to all of them with a time limit for each, releases in the background, and what
+ * all requests share.
  */
 @NullMarked
 @CheckReturnValue

@@ -24,8 +24,8 @@ import reactor.core.publisher.MonoSink;
 import reactor.util.context.Context;
 
 /**
- * One attempt: asks all masters, does what the {@link AcquireDecision} says, and answers when that is decided. Answers that come later are
- * still heard, and undone if they have to be. Decides within its monitor, acts outside of it.
+ * One attempt: sends it to all masters, follows the {@link AcquireDecision}, and answers when that is decided. It still
+ * receives later answers, and undoes them if necessary. It decides within its monitor and acts outside of it.
  */
 final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
 
@@ -78,15 +78,15 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
             return;
         }
         Waiting waiting = claim.waiting() == Waiting.NONE ? Waiting.NONE : Waiting.NOTIFY;
-        ask(masters.all(), waiting, proposal);
+        send(masters.all(), waiting, proposal);
     }
 
-    private void ask(List<Integer> some, Waiting waiting, long floor) {
+    private void send(List<Integer> some, Waiting waiting, long floor) {
         QuorumRequest<LockAttempt> request = new QuorumRequest<>(masters, some, limits, context, this);
         sent.add(request);
-        request.ask(master -> attempt(master, waiting, floor));
+        request.send(master -> attempt(master, waiting, floor));
         synchronized (this) {
-            decision.allAsked();
+            decision.allSent();
         }
         settle();
     }
@@ -100,7 +100,7 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
             }
         }
         return attempt == null
-                ? Mono.error(new IllegalStateException("not asked: the round is over"))
+                ? Mono.error(new IllegalStateException("no attempt sent: the round is over"))
                 : masters.backend(master).tryAcquire(attempt);
     }
 
@@ -121,7 +121,7 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
             state.grantedAt(master, acquired.fencingToken());
         }
         if (isToBeUndone || answer instanceof LockAttempt.Queued) {
-            undo(master); // a place in a queue was not asked for
+            undo(master); // the attempt did not request a place in a queue
         }
         settle();
     }
@@ -157,10 +157,10 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
 
     private void act(AcquireQuorum.Next next) {
         if (next instanceof AcquireQuorum.Next.Raise raise) {
-            ask(raise.masters(), Waiting.NONE, raise.token());
+            send(raise.masters(), Waiting.NONE, raise.token());
         } else if (next instanceof AcquireQuorum.Next.Won won) {
             masters.tokens().granted(highestGranted(), proposal);
-            tell(Vote.Outcome.YES);
+            report(Vote.Outcome.YES);
             sink.success(new LockAttempt.Acquired(won.token(), won.lease()));
         } else if (next instanceof AcquireQuorum.Next.Lost) {
             lost();
@@ -177,7 +177,7 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
             freeWithin = decision.freeWithin(claim.lease().dividedBy(3));
         }
         ended(isSplit);
-        tell(Vote.Outcome.NO);
+        report(Vote.Outcome.NO);
         Duration pause = isSplit
                 ? JitteredBackoff.inContention(state.contentionLevel(), state.roundNanos(), masters.random())
                 : JitteredBackoff.whileHeld(claim.attempt(), freeWithin, masters.random());
@@ -187,12 +187,12 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
     private void failed() {
         ended(false);
         Vote vote = vote(Vote.Outcome.UNKNOWN);
-        masters.tell(vote);
+        masters.report(vote);
         Throwable failure;
         synchronized (this) {
             failure = decision.undecided().failure(vote);
         }
-        sink.error(failure); // users' code may follow from it, and take long
+        sink.error(failure); // this may run users' code, which may take long
     }
 
     private void ended(boolean isSplit) {
@@ -206,7 +206,7 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
         }
         undoWhatHasTo();
         if (!isKept && claim.waiting() == Waiting.NONE && !state.isWatched() && !isSplit && !hasLeft()) {
-            // Its owner does not come back to release it; or there is no vote that would look like a lock then.
+            // The owner does not come back to release the claim. If it does, no vote looks like a lock then.
             registry.forget(state);
         }
     }
@@ -230,7 +230,7 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
         }
     }
 
-    /** The subscriber does not wait for the answer any more. What was decided stands: its owner releases it. */
+    /** The subscriber does not wait for the answer any more. A decision stays: the owner of the claim releases it. */
     private void leave() {
         boolean wasDecided;
         synchronized (this) {
@@ -247,22 +247,23 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
     }
 
     /**
-     * What has not been answered yet is in the way of the next round, and is withdrawn. So is what is being answered at this moment, on another
-     * thread that comes to undo it later: by then the next attempt must stand there under another id.
+     * Withdraws the unanswered attempts, which are in the way of the next round. It also withdraws an attempt that is
+     * being answered at this moment. The thread of that answer undoes the attempt later; by then the next attempt must
+     * have another id there.
      */
     @Override
     public void giveWay() {
         for (int master : masters.all()) {
             sent.stop(master);
-            if (mayStillStand(master)) {
+            if (mayStillHold(master)) {
                 undo(master);
             }
         }
     }
 
-    private synchronized boolean mayStillStand(int master) {
+    private synchronized boolean mayStillHold(int master) {
         LockClaim attempt = sent.at(master);
-        return attempt != null && decision.mayStillStand(master) && state.isPresent(master, attempt);
+        return attempt != null && decision.mayStillHold(master) && state.isPresent(master, attempt);
     }
 
     @Override
@@ -288,9 +289,9 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
         return decision.vote(claim.key().name(), how, masters.now());
     }
 
-    private void tell(Vote.Outcome how) {
+    private void report(Vote.Outcome how) {
         if (masters.isListening()) {
-            masters.tell(vote(how));
+            masters.report(vote(how));
         }
     }
 }

@@ -10,8 +10,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /**
- * One subscription to an attempt, from its place behind earlier attempts of the same claim until its end. A subscriber that leaves
- * while it waits for its turn leaves its place to be passed over, so that the attempt behind does not pass the one in front.
+ * One subscription to an attempt, from its place behind earlier attempts of the same claim until its end. If the
+ * subscriber leaves while it waits, its place stays and is skipped later. So the attempt behind it does not overtake
+ * the one in front.
  */
 public final class AcquireTurn {
 
@@ -33,8 +34,8 @@ public final class AcquireTurn {
         state = registry.of(claim, masters.now());
     }
 
-    /** The answer to one attempt. */
-    static Mono<LockAttempt> ask(Masters masters, ClaimRegistry registry, LockClaim claim) {
+    /** Returns the answer to one attempt. */
+    static Mono<LockAttempt> of(Masters masters, ClaimRegistry registry, LockClaim claim) {
         return Mono.create(sink -> {
             AcquireTurn turn = new AcquireTurn(masters, registry, claim, sink);
             sink.onDispose(turn::over);
@@ -60,15 +61,16 @@ public final class AcquireTurn {
         }
     }
 
-    /** Answered, failed or cancelled. */
+    /** The attempt was answered, failed or cancelled. */
     private void over() {
         boolean isToExit;
         synchronized (this) {
             isToExit = hasBegun && !isOver;
             isOver = true;
         }
-        if (!state.wasAsked() && !state.isWatched()) {
-            // It left before anything was asked, and may have released the claim before that was even remembered.
+        if (!state.hasRound() && !state.isWatched()) {
+            // The subscriber left before an attempt was sent. It may have released the claim before the registry even
+            // had it.
             registry.forget(state);
         }
         if (isToExit) {

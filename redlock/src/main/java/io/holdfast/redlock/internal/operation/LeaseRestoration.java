@@ -13,14 +13,16 @@ import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 
 /**
- * Restores a lease at a master that does not hold it: one that was away when the lock was won, did not hear of renewals, or lost its data.
+ * Restores a lease at a master that does not hold it: the master was unreachable when the lock was won, missed
+ * renewals, or lost its data.
  *
- * <p>Only behind a renewal that a majority has confirmed by itself, and only while the lease is valid by the local clock. So a lease that
- * another owner has interrupted is never continued, even where masters voted that should have stayed away: that owner had a majority which
- * did not hold our lease, and nothing is restored there before our next renewal finds no majority any more.
+ * <p>It runs only after a renewal that a majority has confirmed without it, and only while the lease is valid by the
+ * local clock. So it never continues a lease that another owner has interrupted, even if masters voted that should have
+ * abstained. That owner had a majority which did not hold this client's lease. Nothing is restored there before this
+ * client's next renewal finds no majority any more.
  *
- * <p>The master usually grants it with a later token, by its clock or its counter. The lease keeps its own; what the next owner gets there
- * is higher than both.
+ * <p>The master usually grants the lease with a later token, by its clock or its counter. The lease keeps its own
+ * token; the next owner gets a higher one than both there.
  */
 public final class LeaseRestoration implements ResponseHandler<LockAttempt> {
 
@@ -44,7 +46,7 @@ public final class LeaseRestoration implements ResponseHandler<LockAttempt> {
         LeaseRestoration restoration = new LeaseRestoration(masters, state, master, attempt);
         QuorumRequest<LockAttempt> request = new QuorumRequest<>(
                 masters, List.of(master), masters.limits(claim.lease()), Context.empty(), restoration);
-        request.ask(it -> Mono.defer(() -> masters.backend(it).tryAcquire(attempt)));
+        request.send(it -> Mono.defer(() -> masters.backend(it).tryAcquire(attempt)));
     }
 
     @Override
@@ -67,16 +69,16 @@ public final class LeaseRestoration implements ResponseHandler<LockAttempt> {
         }
     }
 
-    /** Whether it is back there is unknown; the next renewal tells. */
+    /** The outcome at the master is unknown; the next renewal shows it. */
     @Override
     public void failed(int from, Throwable why) {
         state.restorationEnded(master);
         if (VoteRecord.abstention(why).isPresent()) {
-            state.answered(master, attempt); // it did nothing, and may not yet
+            state.answered(master, attempt); // it did nothing, and may not vote yet
             return;
         }
         if (!state.isHeld()) {
-            masters.releases().release(master, state.retire(master, attempt)); // it is not renewed any more
+            masters.releases().release(master, state.retire(master, attempt)); // the lease is not renewed any more
         }
     }
 }

@@ -33,7 +33,7 @@ public final class LockOperations {
     private volatile boolean isClosed;
 
     /**
-     * Over masters that were not asked anything yet.
+     * Works over masters that have got no request yet.
      *
      * @param closesMasters whether {@link #close} closes them
      */
@@ -54,18 +54,18 @@ public final class LockOperations {
         return unlessClosed("acquire", claim, () -> {
             if (claim.key().kind() == LockKind.SEMAPHORE) {
                 throw new UnsupportedOperationException(
-                        "a semaphore over several masters is not safe: of three masters with two permits, each two can let in a different pair; use one master for it");
+                        "a semaphore over several masters is not safe: of three masters with two permits, each two can admit a different pair; use one master for it");
             }
             if (claim.tokenFloor() >= TokenFloor.LIMIT) {
                 throw new IllegalArgumentException("tokenFloor of lock '%s' must be below 2^53 - 2^40, was %d"
                         .formatted(Printable.text(claim.key().name()), claim.tokenFloor()));
             }
-            return AcquireTurn.ask(masters, registry, claim);
+            return AcquireTurn.of(masters, registry, claim);
         });
     }
 
     public Mono<Renewal> renew(LockClaim claim) {
-        return unlessClosed("renew", claim, () -> RenewalRound.ask(masters, registry, List.of(claim)))
+        return unlessClosed("renew", claim, () -> RenewalRound.of(masters, registry, List.of(claim)))
                 .map(answers -> answers.get(0))
                 .flatMap(answer -> answer instanceof Renewal.Unknown it ? Mono.error(it.failure()) : Mono.just(answer));
     }
@@ -74,12 +74,12 @@ public final class LockOperations {
         List<LockClaim> batch = List.copyOf(claims);
         return batch.isEmpty()
                 ? Flux.empty()
-                : unlessClosed("renew", batch.get(0), () -> RenewalRound.ask(masters, registry, batch))
+                : unlessClosed("renew", batch.get(0), () -> RenewalRound.of(masters, registry, batch))
                         .flatMapIterable(answers -> answers);
     }
 
     public Mono<Ownership> release(LockClaim claim) {
-        return unlessClosed("release", claim, () -> ReleaseRound.ask(masters, registry, claim));
+        return unlessClosed("release", claim, () -> ReleaseRound.of(masters, registry, claim));
     }
 
     public Flux<WatchSignal> watch(LockClaim claim) {
@@ -88,7 +88,7 @@ public final class LockOperations {
     }
 
     public Mono<Void> ping() {
-        return Mono.defer(() -> isClosed ? Mono.error(closed("ping", "")) : PingRound.ask(masters));
+        return Mono.defer(() -> isClosed ? Mono.error(closed("ping", "")) : PingRound.of(masters));
     }
 
     public void checkLease(Duration lease) {
@@ -99,18 +99,18 @@ public final class LockOperations {
         return closing.begin();
     }
 
-    /** Claims that wait or hold, for tests. */
+    /** The number of claims that wait or hold. For tests. */
     public int claimCount() {
         return registry.size(masters.now());
     }
 
-    /** Releases in the background, for tests. */
+    /** The number of releases in the background. For tests. */
     public int releaseCount() {
         return masters.releases().underWay();
     }
 
-    private <T> Mono<T> unlessClosed(String verb, LockClaim claim, Supplier<Mono<T>> question) {
-        return Mono.defer(() -> isClosed ? Mono.error(closed(verb, claim.key().name())) : question.get());
+    private <T> Mono<T> unlessClosed(String verb, LockClaim claim, Supplier<Mono<T>> operation) {
+        return Mono.defer(() -> isClosed ? Mono.error(closed(verb, claim.key().name())) : operation.get());
     }
 
     private static LockBackendException closed(String verb, String lockName) {

@@ -12,10 +12,10 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.util.context.Context;
 
-/** Asks all masters for a sign of life; done when a majority has given one. */
+/** Sends a ping to all masters; completes when a majority has answered. */
 public final class PingRound implements ResponseHandler<Boolean> {
 
-    /** No lease tells how long it may take. */
+    /** The limit of a request without a lease. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private final Masters masters;
@@ -31,7 +31,7 @@ public final class PingRound implements ResponseHandler<Boolean> {
         votes = VoteCount.none(masters.size());
     }
 
-    static Mono<Void> ask(Masters masters) {
+    static Mono<Void> of(Masters masters) {
         return Mono.create(sink -> {
             PingRound round = new PingRound(masters, sink);
             QuorumRequest<Boolean> request = new QuorumRequest<>(
@@ -39,7 +39,7 @@ public final class PingRound implements ResponseHandler<Boolean> {
             sink.onDispose(() -> masters.all().forEach(master -> {
                 boolean unused = request.stop(master);
             }));
-            request.askAll(master -> masters.backend(master).ping().thenReturn(true));
+            request.sendToAll(master -> masters.backend(master).ping().thenReturn(true));
         });
     }
 

@@ -19,9 +19,10 @@ import reactor.core.publisher.MonoSink;
 import reactor.util.context.Context;
 
 /**
- * Ends a claim at all masters, and answers when a majority has said that it was held, or that it was not. When neither can be reached,
- * the outcome is unknown: asked once more, those that ended it say that it is not held, and that is a majority. Masters that fail are asked
- * again in the background. A claim that this client knows not to have won is not held, whatever single votes it had.
+ * Ends a claim at all masters, and answers when a majority has said that it was held, or that it was not. If neither
+ * majority is possible, the outcome is unknown. A second release would not find it out: the masters that ended the
+ * claim say that it is not held, and that is a majority. Masters that fail get another request in the background. A
+ * claim that has not won, as this client knows, is not held, whatever single votes it had.
  */
 public final class ReleaseRound implements ResponseHandler<Ownership> {
 
@@ -38,7 +39,7 @@ public final class ReleaseRound implements ResponseHandler<Ownership> {
     private final VoteRecord record;
     private VoteCount votes;
 
-    private boolean asking = true;
+    private boolean sending = true;
     private boolean decided;
 
     private ReleaseRound(Masters masters, ClaimRegistry registry, LockClaim claim, MonoSink<Ownership> sink) {
@@ -53,7 +54,7 @@ public final class ReleaseRound implements ResponseHandler<Ownership> {
         votes = VoteCount.none(masters.size());
     }
 
-    static Mono<Ownership> ask(Masters masters, ClaimRegistry registry, LockClaim claim) {
+    static Mono<Ownership> of(Masters masters, ClaimRegistry registry, LockClaim claim) {
         return Mono.create(sink -> new ReleaseRound(masters, registry, claim, sink).start());
     }
 
@@ -65,10 +66,10 @@ public final class ReleaseRound implements ResponseHandler<Ownership> {
         }
         QuorumRequest<Ownership> request = new QuorumRequest<>(
                 masters, masters.all(), masters.limits(claim.lease()), Context.of(sink.contextView()), this);
-        // Not stopped by a cancellation: a release under way is wanted, whether or not a caller waits for it.
-        request.ask(master -> masters.backend(master).release(there.get(master)));
+        // A cancellation does not stop it: the release must end, whether or not a caller waits for it.
+        request.send(master -> masters.backend(master).release(there.get(master)));
         synchronized (this) {
-            asking = false;
+            sending = false;
         }
         settle();
     }
@@ -77,7 +78,7 @@ public final class ReleaseRound implements ResponseHandler<Ownership> {
     public void heard(int master, Ownership answer) {
         synchronized (this) {
             record.put(master, answer, masters.now());
-            // Votes of a round that was not won are given up, but they were no lock.
+            // The votes of a round that was not won are given up, but they were not a lock.
             votes = answer == Ownership.HELD && !closed.isNeverWon() ? votes.plusYes() : votes.plusNo();
         }
         settle();
@@ -89,7 +90,7 @@ public final class ReleaseRound implements ResponseHandler<Ownership> {
             record.put(master, why, masters.now());
             votes = votes.plusFailed();
         }
-        if (!state.wasNeverAskedAt(master)) {
+        if (!state.hasNoAttemptAt(master)) {
             masters.releases().releaseAgain(master, there.get(master));
         }
         settle();
@@ -98,22 +99,22 @@ public final class ReleaseRound implements ResponseHandler<Ownership> {
     private void settle() {
         VoteCount.Decision decision;
         synchronized (this) {
-            decision = votes.ofStanding();
-            if (asking || decided || decision == VoteCount.Decision.OPEN) {
+            decision = votes.ofHolding();
+            if (sending || decided || decision == VoteCount.Decision.OPEN) {
                 return;
             }
             decided = true;
         }
         if (decision == VoteCount.Decision.UNKNOWN) {
             Vote vote = vote(Vote.Outcome.UNKNOWN);
-            masters.tell(vote);
+            masters.report(vote);
             sink.error(failure(vote));
             return;
         }
         registry.forget(state);
         boolean held = decision == VoteCount.Decision.YES;
         if (masters.isListening()) {
-            masters.tell(vote(held ? Vote.Outcome.YES : Vote.Outcome.NO));
+            masters.report(vote(held ? Vote.Outcome.YES : Vote.Outcome.NO));
         }
         sink.success(held ? Ownership.HELD : Ownership.NOT_HELD);
     }

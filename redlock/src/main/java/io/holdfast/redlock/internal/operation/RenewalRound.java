@@ -21,9 +21,10 @@ import reactor.core.publisher.MonoSink;
 import reactor.util.context.Context;
 
 /**
- * Renews claims, one request per master for all of them, and answers when each is decided: held by a majority, not held by a majority,
- * or unknown. When a majority holds it, it is restored at the others afterwards, see {@link LeaseRestoration}; what was restored counts from the next renewal
- * on, so that a lease which a majority has lost stays lost.
+ * Renews claims, with one request per master for all of them, and answers when each is decided: held by a majority, not
+ * held by a majority, or unknown. If a majority holds a claim, the round restores it at the other masters afterwards,
+ * see {@link LeaseRestoration}. A restored hold counts from the next renewal on, so a lease that a majority has lost
+ * stays lost.
  */
 public final class RenewalRound implements ResponseHandler<List<Renewal>> {
 
@@ -39,10 +40,10 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
     private final List<VoteCount> counts = new ArrayList<>();
     private final List<List<Duration>> leases = new ArrayList<>();
     private final List<VoteRecord> records = new ArrayList<>();
-    private boolean asking = true;
+    private boolean sending = true;
     private boolean decided;
 
-    /** Added to by the decision; the thread that took it tells them, outside of the monitor. */
+    /** Filled by the decision. The thread that took the decision reports the votes, outside of the monitor. */
     private final List<Vote> votes = new ArrayList<>();
 
     private RenewalRound(
@@ -68,8 +69,8 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
         });
     }
 
-    /** One answer per claim, in their order. */
-    static Mono<List<Renewal>> ask(Masters masters, ClaimRegistry registry, List<LockClaim> claims) {
+    /** Emits one answer per claim, in their order. */
+    static Mono<List<Renewal>> of(Masters masters, ClaimRegistry registry, List<LockClaim> claims) {
         return Mono.create(sink -> new RenewalRound(masters, registry, claims, sink).start());
     }
 
@@ -77,9 +78,9 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
         sink.onCancel(() -> masters.all().forEach(master -> {
             boolean unused = request.stop(master);
         }));
-        request.ask(this::renewals);
+        request.send(this::renewals);
         synchronized (this) {
-            asking = false;
+            sending = false;
         }
         settle();
     }
@@ -145,19 +146,19 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
         }
     }
 
-    /** Lost leases whose votes at the minority have to be released: their owner does not come back. Guarded by this. */
+    /** Lost leases whose votes at the minority must be released: their owner does not come back. Guarded by this. */
     private final List<Integer> lost = new ArrayList<>();
 
     /** A claim that a master does not hold. */
     private record Absence(int claim, int master) {}
 
-    /** Those that have not been seen to yet; guarded by this. */
+    /** The absences without a restoration so far; guarded by this. */
     private final List<Absence> absent = new ArrayList<>();
 
     private void settle() {
         List<Renewal> answers;
         synchronized (this) {
-            if (asking || decided || counts.stream().anyMatch(it -> it.ofStanding() == VoteCount.Decision.OPEN)) {
+            if (sending || decided || counts.stream().anyMatch(it -> it.ofHolding() == VoteCount.Decision.OPEN)) {
                 return;
             }
             decided = true;
@@ -166,10 +167,11 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
                 answers.add(answer(k));
             }
         }
-        votes.forEach(masters::tell); // users' code, which may take long
+        votes.forEach(masters::report); // runs users' code, which may take long
         masters.all().forEach(this::restoreAt);
         sink.success(answers);
-        // Last: it may let the next owner in, and this one would not know yet that it is none any more.
+        // Last: this may admit the next owner, and before the signal above the former owner would not know that it has
+        // lost the lock.
         lost.forEach(this::releaseRest);
     }
 
@@ -188,7 +190,7 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
     }
 
     private Renewal answer(int k) {
-        return switch (counts.get(k).ofStanding()) {
+        return switch (counts.get(k).ofHolding()) {
             case YES -> {
                 Duration lease = leases.get(k).stream()
                         .sorted(Comparator.reverseOrder())
@@ -218,7 +220,7 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
         List<Absence> there = new ArrayList<>();
         synchronized (this) {
             absent.removeIf(it -> it.master() == master
-                    && counts.get(it.claim()).ofStanding() == VoteCount.Decision.YES
+                    && counts.get(it.claim()).ofHolding() == VoteCount.Decision.YES
                     && there.add(it));
         }
         for (Absence it : there) {

@@ -9,13 +9,15 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What one round has sent: the last attempt at each master, and the requests that may not be answered yet. Thread-safe. */
+/**
+ * The attempts of one round: the last one at each master, and the requests that may not be answered yet. Thread-safe.
+ */
 final class SentAttempts {
 
     // Both: guarded by this.
     private final @Nullable LockClaim[] last;
 
-    /** The first one asks all masters. Those that granted a lower token are asked again. */
+    /** The first request goes to all masters. A second one goes to those that granted a lower token. */
     private final List<QuorumRequest<LockAttempt>> requests = new ArrayList<>(1);
 
     SentAttempts(int masters) {
@@ -30,12 +32,12 @@ final class SentAttempts {
         last[master] = attempt;
     }
 
-    /** Null when none was sent there. */
+    /** Returns the last attempt; null if none was sent there. */
     synchronized @Nullable LockClaim at(int master) {
         return last[master];
     }
 
-    /** The attempt that this master has answered. */
+    /** Returns the attempt that this master has answered. */
     LockClaim answered(int master) {
         return requireNonNull(at(master), "an answer to an attempt that was not sent");
     }
@@ -50,7 +52,7 @@ final class SentAttempts {
         return false;
     }
 
-    /** Does not wait for this master any longer. */
+    /** Stops waiting for this master. */
     void stop(int master) {
         List<QuorumRequest<LockAttempt>> all;
         synchronized (this) {

@@ -1,6 +1,4 @@
-/**
- * The operations of a Redlock, each a round of questions to all masters: acquire, renew, release, watch and ping.
- */
+/** The operations of a Redlock, each a round of requests to all masters: acquire, renew, release, watch and ping. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.redlock.internal.operation;

@@ -6,9 +6,9 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One round that asks for a claim: what the masters have answered, whether that decides the round, and which votes have to be undone. A yes to a
- * won round stays, since that master holds the claim as well. A yes to a lost one is undone, and so is each vote whose outcome is unknown. Pure. Not
- * thread-safe: the round guards it.
+ * The decision of one round of attempts: the answers of the masters, whether they decide the round, and which votes
+ * have to be undone. A yes to a won round stays, since that master holds the claim as well. A yes to a lost round is
+ * undone, and so is each vote whose outcome is unknown. Pure. Not thread-safe: the round guards it.
  */
 public final class AcquireDecision {
 
@@ -19,16 +19,16 @@ public final class AcquireDecision {
     private final VoteRecord votes;
     private final boolean wasHeld;
 
-    /** Whether not all masters are asked yet: until then nothing is decided. */
-    private boolean isAsking = true;
+    /** Whether attempts to some masters are not sent yet: until then nothing is decided. */
+    private boolean isSending = true;
 
     private boolean isAbandoned;
     private AcquireQuorum.@Nullable Next outcome;
 
     /**
-     * Before a master is asked.
+     * Begins before an attempt is sent.
      *
-     * @param wasHeld whether the claim holds the lock, and its owner asks again
+     * @param wasHeld whether the claim holds the lock, and its owner sends another attempt
      */
     public AcquireDecision(AcquireQuorum quorum, VoteRecord votes, boolean wasHeld) {
         this.quorum = quorum;
@@ -52,9 +52,9 @@ public final class AcquireDecision {
         }
     }
 
-    /** All masters are asked. */
-    public void allAsked() {
-        isAsking = false;
+    /** The attempts to all masters are sent. */
+    public void allSent() {
+        isSending = false;
     }
 
     /**
@@ -68,21 +68,21 @@ public final class AcquireDecision {
     }
 
     /**
-     * What is to be done now.
+     * Returns what to do now.
      *
      * @param isReleased whether the claim was released: then it must not be won any more
      */
     public AcquireQuorum.Next next(boolean isReleased) {
-        if (isAsking || isDecided()) {
+        if (isSending || isDecided()) {
             return WAIT;
         }
         return isAbandoned || isReleased ? LOST : quorum.next();
     }
 
-    /** It is done. */
+    /** The round has done it. */
     public void decided(AcquireQuorum.Next next) {
         if (next instanceof AcquireQuorum.Next.Raise) {
-            isAsking = true;
+            isSending = true;
         } else if (!(next instanceof AcquireQuorum.Next.Open)) {
             outcome = next;
         }
@@ -97,8 +97,8 @@ public final class AcquireDecision {
     }
 
     /**
-     * Whether the claim may hold the lock as before: too few masters have answered to a holder that asks again. Its owner releases it, or it ends by
-     * itself.
+     * Whether the claim may hold the lock as before: too few masters have answered another attempt of a holder. Its
+     * owner releases it, or it expires.
      */
     public boolean keepsWhatItHeld() {
         return wasHeld && !(outcome instanceof AcquireQuorum.Next.Lost);
@@ -114,11 +114,11 @@ public final class AcquireDecision {
     }
 
     /** Whether this master may have granted the claim, or may still do so, to a round that has not won. */
-    public boolean mayStillStand(int master) {
+    public boolean mayStillHold(int master) {
         return !isWon() && !keepsWhatItHeld() && !quorum.hasRefused(master);
     }
 
-    /** Whether another round may win, when these masters have changed since, and those that refused are as they were otherwise. */
+    /** Whether another round may win, if these masters have changed since, and the others that refused have not. */
     public boolean mayBeFree(boolean[] changed) {
         int refused = 0;
         for (int master = 0; master < changed.length; master++) {
@@ -132,12 +132,12 @@ public final class AcquireDecision {
         return quorum.granted() > 0;
     }
 
-    /** The highest token of any grant that was heard; 0 without one. */
+    /** Returns the highest token of any grant that came; 0 without one. */
     public long highestGranted() {
         return quorum.highestGranted();
     }
 
-    /** When a majority may be free, as the masters see it. */
+    /** Returns when a majority may be free, as the masters report it. */
     public Duration freeWithin(Duration fallback) {
         return quorum.majorityFreeWithin(fallback);
     }
@@ -146,7 +146,7 @@ public final class AcquireDecision {
         return votes.vote(lockName, Vote.Question.ACQUIRE, how, quorum.rounds(), nowNanos);
     }
 
-    /** For the error of a round that no majority has decided. */
+    /** Returns the details for the error of a round that no majority has decided. */
     public Undecided undecided() {
         return votes.undecided();
     }

@@ -12,15 +12,17 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One round of questions to all masters: their answers in any order in, what to do next out. Knows no clock, no thread and no Reactor.
+ * One round of attempts at all masters. It takes the answers in any order and returns what to do next. It uses no
+ * clock, no thread and no Reactor.
  *
- * <p>The lock is won with a token T when a majority holds it with T or a higher one. T is the highest token of the first majority that
- * granted; masters that granted a lower one are asked again with T as their floor.
+ * <p>The lock is won with a token T when a majority holds it with T or a higher one. T is the highest token of the
+ * first majority that granted. Masters that granted a lower one get another attempt, with T as their floor.
  *
- * <p>Why every later owner's token T' is higher: the first majority that grants to the later owner shares a master with the majority that holds
- * the lock with T or more. That master grants to one after the other, so the later owner gets more than T there, and T' is at least
- * that. Without the write-back tokens may fall: with counters (10, 1, 1, 1, 1) the first three give 11 to one owner, and the last three give 2
- * to the next. A grant above T counts: the token of a lease has to be known to a majority as a floor, and need not be what each master has.
+ * <p>Why every later owner's token T' is higher: the first majority that grants to the later owner shares a master with
+ * the majority that holds the lock with T or more. That master grants to one after the other, so the later owner gets
+ * more than T there, and T' is at least that. Without the write-back tokens may fall: with counters (10, 1, 1, 1, 1)
+ * the first three give 11 to one owner, and the last three give 2 to the next. A grant above T counts: a majority has
+ * to know the token of a lease as a floor, and the token at a master may be higher.
  *
  * <p>Not thread-safe: its user guards it.
  */
@@ -35,7 +37,7 @@ public final class AcquireQuorum {
         /** Send the claim again to these masters, with this floor. They count as not answered until then. */
         record Raise(long token, List<Integer> masters) implements Next {}
 
-        /** Held by a majority. */
+        /** A majority holds it. */
         record Won(long token, Duration lease) implements Next {}
 
         /** Other claims are in the way. */
@@ -80,16 +82,17 @@ public final class AcquireQuorum {
         this.heldTokens = heldTokens;
     }
 
-    /** Of a new claim. */
+    /** Begins the round of a new claim. */
     public static AcquireQuorum of(int masters) {
         return new AcquireQuorum(masters, 0, null);
     }
 
     /**
-     * Of a claim that holds the lock: it keeps it when a majority still has the very grant that it had, not one of now.
+     * Begins the round of a claim that holds the lock. The claim keeps it if a majority still has the very grant from
+     * before, not a new one.
      *
      * @param token of the lease, or the higher one that its owner wants
-     * @param heldTokens with which each master granted it, 0 where that is not known
+     * @param heldTokens with which each master granted it, 0 if that is not known
      */
     public static AcquireQuorum ofHolder(long token, long[] heldTokens) {
         return new AcquireQuorum(heldTokens.length, token, heldTokens);
@@ -99,7 +102,8 @@ public final class AcquireQuorum {
         if (answer instanceof Acquired acquired) {
             grants[master] = acquired;
             boolean ignoresTheFloor = wasRaised[master] && acquired.fencingToken() < token;
-            standings[master] = ignoresTheFloor ? Standing.FAILED : Standing.GRANTED; // not asked for ever
+            standings[master] =
+                    ignoresTheFloor ? Standing.FAILED : Standing.GRANTED; // the round does not send attempts for ever
         } else {
             standings[master] = Standing.REFUSED;
             withins[master] = answer instanceof LockAttempt.Queued queued
@@ -112,12 +116,15 @@ public final class AcquireQuorum {
         standings[master] = Standing.FAILED;
     }
 
-    /** It may not vote for a known time, and did nothing. It counts as failed, since it is not another owner that is in the way. */
+    /**
+     * The master may not vote for a known time, and did nothing. It counts as failed, since no other owner is in the
+     * way.
+     */
     void abstained(int master) {
         standings[master] = Standing.ABSTAINED;
     }
 
-    /** Whether it refused or abstained: then nothing has to be undone there. */
+    /** Whether the master refused or abstained: then nothing has to be undone there. */
     boolean hasRefused(int master) {
         return standings[master] == Standing.REFUSED || standings[master] == Standing.ABSTAINED;
     }
@@ -126,7 +133,7 @@ public final class AcquireQuorum {
         return standings[master] == Standing.PENDING;
     }
 
-    /** How many masters have granted it. */
+    /** Returns how many masters have granted it. */
     int granted() {
         int granted = 0;
         for (Standing standing : standings) {
@@ -163,7 +170,7 @@ public final class AcquireQuorum {
         };
     }
 
-    /** The highest token of any grant that was heard; 0 without one. */
+    /** Returns the highest token of any grant that came; 0 without one. */
     long highestGranted() {
         long highest = 0;
         for (int i = 0; i < standings.length; i++) {
@@ -173,10 +180,10 @@ public final class AcquireQuorum {
     }
 
     /**
-     * When a majority may be free, as the masters see it: those that said yes are free now, and the last one that is needed for a majority
-     * decides.
+     * Returns when a majority may be free, as the masters report it. Masters that said yes are free now, and the last
+     * master that a majority needs decides.
      *
-     * @param fallback when too few have said anything
+     * @param fallback if too few masters have answered
      */
     Duration majorityFreeWithin(Duration fallback) {
         return Stream.concat(
@@ -216,7 +223,7 @@ public final class AcquireQuorum {
         return new VoteCount(standings.length, yes, no, failed);
     }
 
-    /** A majority keeps the lock for at least this long: the least of the longest answers that make a majority. */
+    /** Returns how long a majority keeps the lock at least: the shortest of the longest leases that make a majority. */
     private Duration lease() {
         Duration[] longestFirst = new Duration[standings.length];
         int count = 0;

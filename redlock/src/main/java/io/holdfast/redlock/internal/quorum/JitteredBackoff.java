@@ -3,8 +3,8 @@ package io.holdfast.redlock.internal.quorum;
 import java.time.Duration;
 
 /**
- * How long contenders keep out of each other's way: full jitter, anything from nothing to the whole of a window that doubles with
- * each try in a row that was in vain; see "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. Pure: chance is an argument.
+ * Pauses that keep contenders apart: full jitter, a random part of a window that doubles with each failed round in a
+ * row; see "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. Pure: the random number is an argument.
  */
 public final class JitteredBackoff {
 
@@ -16,7 +16,7 @@ public final class JitteredBackoff {
     private JitteredBackoff() {}
 
     /**
-     * After a round in which another claim held the lock.
+     * Returns the pause after a round in which another claim held the lock.
      *
      * @param attempt 1, 2, …: the number of attempts so far
      * @param freeWithin when the masters expect a majority to be free
@@ -27,9 +27,9 @@ public final class JitteredBackoff {
     }
 
     /**
-     * After a round in which the votes were split, or before one that a signal asks for: others try as well.
+     * Returns the pause after a round with split votes, or before a round that a signal causes: others try as well.
      *
-     * @param level how many rounds in a row were in vain
+     * @param level how many rounds in a row failed by contention
      * @param roundNanos how long a round takes: contenders that start further apart than that do not meet
      * @param random in [0, 1)
      */
@@ -38,7 +38,8 @@ public final class JitteredBackoff {
     }
 
     /**
-     * Before work in the background is tried again: half of the pause that doubles with each try, up to one and a half.
+     * Returns the pause before background work is repeated: from half of a pause that doubles with each failure, up to
+     * one and a half of it.
      *
      * @param failures before this one
      * @param random in [0, 1)

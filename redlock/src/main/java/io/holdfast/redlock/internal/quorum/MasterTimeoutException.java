@@ -3,7 +3,10 @@ package io.holdfast.redlock.internal.quorum;
 import java.io.Serial;
 import java.time.Duration;
 
-/** A master took longer than its time limit, or was not asked because it did so before. Expected now and then, so it has no stack trace. */
+/**
+ * A master took longer than its time limit, or got no request because it did so before. Expected now and then, so it
+ * has no stack trace.
+ */
 public final class MasterTimeoutException extends RuntimeException {
 
     @Serial
@@ -17,8 +20,8 @@ public final class MasterTimeoutException extends RuntimeException {
         return new MasterTimeoutException("no answer within %d ms".formatted(limit.toMillis()));
     }
 
-    public static MasterTimeoutException notAsked() {
+    public static MasterTimeoutException notSent() {
         return new MasterTimeoutException(
-                "not asked: it left the last requests without an answer, and is tried every 100 ms");
+                "no request sent: the master left the last requests without an answer, and gets one every 100 ms");
     }
 }

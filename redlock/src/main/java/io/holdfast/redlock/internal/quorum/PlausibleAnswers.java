@@ -9,10 +9,10 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What may be believed of the answer of one master, so that a broken or hostile one harms no vote of the others. Pure.
+ * The plausible part of the answer of one master, so that a broken or hostile master harms no vote of the others. Pure.
  *
- * <p>A token that is out of range would be raised at all masters and use up the lock's tokens for good, so such a grant is a failure. A time
- * is cut to the lease that was asked for: no master promises more than that.
+ * <p>A token that is out of range would be raised at all masters and use up the lock's tokens for good, so such a grant
+ * is a failure. A time is cut to the requested lease: no master promises more than that.
  */
 public final class PlausibleAnswers {
 
@@ -21,7 +21,7 @@ public final class PlausibleAnswers {
 
     private PlausibleAnswers() {}
 
-    /** The answer as far as it may be believed; null when it may not. */
+    /** Returns the answer with plausible times; null if its token is not plausible. */
     public static @Nullable LockAttempt to(LockClaim claim, LockAttempt said) {
         if (said instanceof Acquired grant) {
             boolean isPossible =
@@ -34,10 +34,10 @@ public final class PlausibleAnswers {
     }
 
     public static IllegalStateException absurd(LockAttempt said) {
-        return new IllegalStateException("it answered what is not possible: " + said);
+        return new IllegalStateException("the master gave an impossible answer: " + said);
     }
 
-    /** From nothing to the lease that was asked for. */
+    /** Returns a time from zero to the requested lease. */
     public static Duration within(LockClaim claim, Duration said) {
         if (said.isNegative()) {
             return Duration.ZERO;

@@ -1,13 +1,15 @@
 package io.holdfast.redlock.internal.quorum;
 
 /**
- * The least token that this client asks the masters for, so that all of them normally grant exactly that one and no second round is
- * needed. Only a proposal: tokens rise because a majority holds the same one, whatever is proposed and whatever the clocks say.
+ * The least token that this client requests from the masters, so that all of them normally grant exactly that one
+ * without a second round. It is only a proposal: tokens rise because a majority holds the same one, with any proposal
+ * and any clocks.
  *
- * <p>A proposal has to be above what the masters would give by themselves: the last token of the lock plus one, or their clock. The last
- * token of each lock is not remembered, only the highest of all, and by how much other clients' tokens were ahead of what this client would
- * have proposed: that is how far their clocks are. Both are believed up to {@link #MOST_LEAD_MICROS}, lest one token that is absurdly far
- * in the future drags all locks of this client along; and the lead is forgotten after one to two {@link #WINDOW_MICROS}.
+ * <p>A proposal has to be above what the masters would give by themselves: the last token of the lock plus one, or
+ * their clock. This class does not remember the last token of each lock. It remembers the highest of all, and by how
+ * much other clients' tokens were ahead of the proposals that this client would have made: that is how far their clocks
+ * are ahead. It believes both up to {@link #MOST_LEAD_MICROS}: one token that is absurdly far in the future must not
+ * raise all locks of this client. It forgets the lead after one to two {@link #WINDOW_MICROS}.
  *
  * <p>All times are microseconds of this client's wall clock. Immutable.
  *
@@ -18,10 +20,15 @@ package io.holdfast.redlock.internal.quorum;
  */
 public record TokenFloor(long last, long lead, long earlierLead, long windowStart) {
 
-    /** Every token stays exact in a double, with room for 2^40 grants above any floor; members refuse what is not below. */
+    /**
+     * Every token stays exact in a double, with room for 2^40 grants above any floor; masters refuse a floor that is
+     * not below this limit.
+     */
     public static final long LIMIT = (1L << 53) - (1L << 40);
 
-    /** Far more than clocks of one deployment differ, far less than the hour after which a counter expires in a store. */
+    /**
+     * Far more than clocks of one deployment differ, far less than the hour after which a counter expires at a server.
+     */
     static final long MOST_LEAD_MICROS = 3_600_000_000L;
 
     static final long WINDOW_MICROS = 600_000_000L;
@@ -33,7 +40,7 @@ public record TokenFloor(long last, long lead, long earlierLead, long windowStar
         return new TokenFloor(0, 0, 0, nowMicros);
     }
 
-    /** The floor to propose now; 0, for none, when there is no valid one. */
+    /** Returns the floor to propose now; 0, for none, if there is no valid one. */
     public long proposed(long nowMicros) {
         long ahead = nowMicros + HEADROOM_MICROS + Math.max(lead, earlierLead);
         boolean lastIsNear = last - ahead < MOST_LEAD_MICROS;
@@ -45,7 +52,7 @@ public record TokenFloor(long last, long lead, long earlierLead, long windowStar
     public TokenFloor seen(long token, long proposal, long nowMicros) {
         TokenFloor current = inWindow(nowMicros);
         long highest = Math.max(last, token);
-        // Our own proposal says nothing about others, and would keep a lead alive for ever.
+        // This client's own proposal shows nothing about others, and would keep a lead alive for ever.
         long beyond = token <= proposal ? 0 : token + 1 - nowMicros - HEADROOM_MICROS;
         long itsLead = Math.min(MOST_LEAD_MICROS, Math.max(0, beyond));
         return new TokenFloor(highest, Math.max(current.lead, itsLead), current.earlierLead, current.windowStart);

@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Why no majority has answered, and what to do about it.
  *
- * @param mayTryAgain whether a majority could be there next time
- * @param majorityVotesAfter when it will be there, if it is not now only because masters abstain; null otherwise
+ * @param mayTryAgain whether a majority may answer next time
+ * @param majorityVotesAfter when a majority can vote again, if only abstaining masters prevent that now; null otherwise
  */
 public record Undecided(boolean mayTryAgain, @Nullable Duration majorityVotesAfter) {
 
-    /** The failure to tell the caller. */
+    /** Returns the failure for the caller. */
     public LockBackendException failure(Vote vote) {
         return mayTryAgain && majorityVotesAfter != null ? notYet(vote, majorityVotesAfter) : tooManyFailed(vote);
     }
@@ -23,7 +23,7 @@ public record Undecided(boolean mayTryAgain, @Nullable Duration majorityVotesAft
         int masters = vote.ballots().size();
         int failed = vote.count(Ballot.Answer.FAILED);
         String message =
-                "%s: %d of %d masters may not vote yet, as in quarantine after a restart%s, and %d votes are needed; look again in %d ms, or use acquire(), which waits"
+                "%s: %d of %d masters may not vote yet, as in quarantine after a restart%s, and %d votes are needed; try again in %d ms, or use acquire(), which waits"
                         .formatted(
                                 vote,
                                 vote.count(Ballot.Answer.ABSTAINED),
@@ -36,8 +36,8 @@ public record Undecided(boolean mayTryAgain, @Nullable Duration majorityVotesAft
 
     private LockBackendException tooManyFailed(Vote vote) {
         String advice = mayTryAgain
-                ? "bring the failed ones back, or check the network to them; trying again may help"
-                : "correct what the failed ones complain of; trying again does not help";
+                ? "bring the failed masters back, or check the network to them; trying again may help"
+                : "correct the errors of the failed masters; trying again does not help";
         int masters = vote.ballots().size();
         String message = "%s: too many masters failed, and %d of %d are needed; %s"
                 .formatted(vote, VoteCount.majorityOf(masters), masters, advice);

@@ -1,17 +1,17 @@
 package io.holdfast.redlock.internal.quorum;
 
 /**
- * The votes of an odd number of masters, each yes, no or failed, or not there yet. A failed vote is an unknown one: it is never
- * read as a no, and never as a yes.
+ * The votes of an odd number of masters, each yes, no or failed, or still to come. A failed vote is unknown: it never
+ * counts as a no, and never as a yes.
  *
  * @param masters how many may vote
  * @param yes how many said yes
  * @param no how many said no
- * @param failed how many could not be asked, or did not answer in time
+ * @param failed how many got no request, or did not answer in time
  */
 public record VoteCount(int masters, int yes, int no, int failed) {
 
-    /** What the votes say so far. */
+    /** The decision by the votes so far. */
     public enum Decision {
         OPEN,
         YES,
@@ -48,10 +48,10 @@ public record VoteCount(int masters, int yes, int no, int failed) {
     }
 
     /**
-     * Whether a claim has the lock: a majority must say so, or a majority must deny it. What failed may be either, so when neither
-     * can be reached any more, it is unknown.
+     * Whether a claim has the lock: a majority must say so, or a majority must deny it. A failed vote may be either. So
+     * if neither majority is possible any more, it is unknown.
      */
-    public Decision ofStanding() {
+    public Decision ofHolding() {
         if (yes >= majority()) {
             return Decision.YES;
         }
@@ -63,8 +63,9 @@ public record VoteCount(int masters, int yes, int no, int failed) {
     }
 
     /**
-     * Whether a claim wins the lock. NO as soon as a majority of yes is out of reach, if a majority of the masters works: another claim is in
-     * the way. UNKNOWN when a majority failed, and only when all have been heard, so that the error can tell what each of them said.
+     * Whether a claim wins the lock. NO as soon as a majority of yes is out of reach, if a majority of the masters
+     * works: another claim is in the way. UNKNOWN if a majority failed, and only when all masters have answered or
+     * failed, so that the error has the answer of each.
      */
     Decision ofElection() {
         if (yes >= majority()) {

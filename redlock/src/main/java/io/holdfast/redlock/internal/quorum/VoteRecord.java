@@ -13,7 +13,10 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Which master said what and when, as it came. A readable {@link Vote} is made of it only for a listener or an error. Not thread-safe. */
+/**
+ * The answers of the masters with their times, as they came. It makes a readable {@link Vote} only for a listener or an
+ * error. Not thread-safe.
+ */
 public final class VoteRecord {
 
     private static final Duration A_FAILED_ONE_MAY_BE_BACK = Duration.ofSeconds(1);
@@ -23,7 +26,8 @@ public final class VoteRecord {
     private final @Nullable Object[] said;
     private final long[] afterNanos;
 
-    /** Nothing was said yet.
+    /**
+     * Begins without an answer.
      *
      * @param names of the masters
      */
@@ -50,12 +54,15 @@ public final class VoteRecord {
         return new Vote(lockName, question, outcome, Duration.ofNanos(elapsed), rounds, ballots);
     }
 
-    /** Why no majority has answered. */
+    /** Returns why no majority has answered. */
     public Undecided undecided() {
         return new Undecided(mayTryAgain(), majorityVotesAfter().orElse(null));
     }
 
-    /** Whether a majority could be there next time: not, when so many failed for good that the others are none. */
+    /**
+     * Whether a majority may answer next time: false if so many masters failed for good that the others are not a
+     * majority.
+     */
     private boolean mayTryAgain() {
         int forGood = 0;
         for (Object it : said) {
@@ -65,9 +72,9 @@ public final class VoteRecord {
     }
 
     /**
-     * When a majority may vote again, if it cannot now only because masters abstain.
+     * Returns when a majority may vote again, if only abstaining masters prevent that now.
      *
-     * @return empty when no master abstains, or when those that do would not make a majority either
+     * @return empty if no master abstains, or if the abstaining ones would not make a majority either
      */
     private Optional<Duration> majorityVotesAfter() {
         List<Duration> rests = Arrays.stream(said)
@@ -85,7 +92,7 @@ public final class VoteRecord {
         return Optional.of(mayBeEarlier ? A_FAILED_ONE_MAY_BE_BACK : rest);
     }
 
-    /** How long that master may not vote. */
+    /** Returns how long that master may not vote. */
     public static Optional<Duration> abstention(@Nullable Object said) {
         return said instanceof LockBackendException error ? error.retryAfter() : Optional.empty();
     }
@@ -119,7 +126,7 @@ public final class VoteRecord {
             return "token " + acquired.fencingToken();
         }
         if (it instanceof LockAttempt.Contended contended) {
-            return "look again within %d ms"
+            return "next attempt within %d ms"
                     .formatted(contended.nextAttemptWithin().toMillis());
         }
         return it instanceof Throwable error ? String.valueOf(error.getMessage()) : "";

@@ -4,23 +4,23 @@ import io.holdfast.spi.WatchSignal;
 import java.util.Arrays;
 
 /**
- * The watches of one claim at all masters, and what they say together. Not thread-safe: its user guards it.
+ * The watches of one claim at all masters, and the signal that they make together. Not thread-safe: its user guards it.
  *
- * <p>A lock is held by a majority and its release is told by those masters that know of our interest. A majority that is armed shares a
- * master with every majority that may hold the lock. So the claim is armed with the first majority of masters, and asks
- * then, which leaves its interest with them. Should that attempt miss some of them, a release may go unnoticed, and the next attempt by the
- * clock finds it.
+ * <p>A majority holds a lock, and those of its masters that know of this claim's interest signal the release. An armed
+ * majority shares a master with every majority that may hold the lock. So the claim is armed with the first majority of
+ * masters. It then sends an attempt, which leaves its interest with them. If that attempt misses some of them, a
+ * release may go unnoticed, and the next attempt by the clock finds it.
  */
 public final class WatchQuorum {
 
-    /** What to tell the claim. */
+    /** The signal for the claim. */
     public enum Verdict {
         NOTHING,
         ARMED,
         CHANGED,
-        /** This master made the claim a holder that did not ask for it: to be released there. */
+        /** This master made the claim a holder without an attempt: to be released there. */
         UNWANTED,
-        /** This master lost the claim; see how many have. */
+        /** This master lost the claim; see how many masters have. */
         LOST_HERE,
         STOPPED
     }
@@ -28,7 +28,7 @@ public final class WatchQuorum {
     private final boolean[] armed;
     private final boolean[] stopped;
     private final boolean[] changed;
-    private boolean told;
+    private boolean isArmed;
 
     public WatchQuorum(int masters) {
         armed = new boolean[masters];
@@ -49,14 +49,14 @@ public final class WatchQuorum {
     private Verdict armed(int master) {
         boolean again = armed[master];
         armed[master] = true;
-        if (count(armed) < majority() || (told && !again)) {
+        if (count(armed) < majority() || (isArmed && !again)) {
             return Verdict.NOTHING;
         }
-        told = true;
+        isArmed = true;
         return Verdict.ARMED;
     }
 
-    /** Gives which masters have changed since the last attempt that was asked for, this one among them. */
+    /** Returns which masters have changed since the last signal for an attempt, with this one. */
     public boolean[] changed(int master) {
         changed[master] = true;
         return changed.clone();
@@ -66,7 +66,7 @@ public final class WatchQuorum {
         Arrays.fill(changed, false);
     }
 
-    /** The claim is watched under another id at this master from now on. */
+    /** From now on, the claim is watched under another id at this master. */
     public void renewed(int master) {
         armed[master] = false;
         stopped[master] = false;
@@ -76,7 +76,7 @@ public final class WatchQuorum {
         armed[master] = false;
         stopped[master] = true;
         if (count(armed) < majority()) {
-            told = false; // from now on a release may be missed, so the next majority is worth another attempt
+            isArmed = false; // from now on a release may be missed, so the next majority is worth another attempt
         }
         return armed.length - count(stopped) < majority() ? Verdict.STOPPED : Verdict.NOTHING;
     }

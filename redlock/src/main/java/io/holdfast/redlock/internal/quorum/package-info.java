@@ -1,6 +1,6 @@
 /**
- * What decides: which votes make a majority, who holds which token, what floor to propose, how long a lease is valid, how long to keep away.
- * Free of Reactor, clocks, threads and chance: times and random numbers are arguments.
+ * The decisions: which votes make a majority, who holds which token, what floor to propose, how long a lease is valid,
+ * how long to pause. Free of Reactor, clocks, threads and chance: times and random numbers are arguments.
  */
 @NullMarked
 @CheckReturnValue

@@ -22,16 +22,16 @@ import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 
 /**
- * The signals of one claim, from all masters. It subscribes to each master's watch, under the id that the claim has there, and is disposed of
- * with its own subscriber.
+ * The signals of one claim, from all masters. It subscribes to each master's watch, under the id that the claim has
+ * there, and is disposed of with its own subscriber.
  *
- * <p>A release is told by several masters and to all contenders at once. So what a waiter is told is put together until a majority may be
- * free: a single vote that a client gave up wakes no waiter that needs more than that. It is passed on after a short pause of random length, see
- * {@link JitteredBackoff}.
+ * <p>Several masters signal a release, and to all contenders at once. So the watch collects the signals until a
+ * majority may be free: a single vote that a client gave up wakes no waiter that needs more than that. It emits the
+ * signal after a short pause of random length, see {@link JitteredBackoff}.
  */
 public final class QuorumWatch {
 
-    /** Before it is checked again whether a round is still under way. */
+    /** The pause before the next check whether a round is still under way. */
     private static final long LEAST_PAUSE_NANOS = 2_000_000;
 
     private final Masters masters;
@@ -44,7 +44,7 @@ public final class QuorumWatch {
 
     private final long begunAtNanos;
 
-    /** Written by the end. */
+    /** Written at the end. */
     private volatile boolean isStopped;
 
     /** Null before a watch has failed. Guarded by this. */
@@ -68,7 +68,7 @@ public final class QuorumWatch {
         begunAtNanos = masters.now();
     }
 
-    /** The signals of a claim. Cold: each subscription watches by itself. */
+    /** The signals of a claim. Cold: each subscription has a watch of its own. */
     private static final class Signals extends Flux<WatchSignal> {
 
         private final Masters masters;
@@ -100,7 +100,7 @@ public final class QuorumWatch {
         state.onRename(renamed);
         masters.all().forEach(this::watch);
         if (isStopped) {
-            state.offRename(renamed); // it was stopped while it began
+            state.offRename(renamed); // stopped while it began
         }
     }
 
@@ -134,7 +134,8 @@ public final class QuorumWatch {
         LockClaim there = state.at(master, claim);
         watch(master, there);
         while (!there.id().equals(state.at(master, claim).id())) {
-            // It was renamed meanwhile, by another thread, whose line may just have been replaced by this one.
+            // Another thread has renamed the claim meanwhile, and this line may just have replaced the line of that
+            // thread.
             there = state.at(master, claim);
             watch(master, there);
         }
@@ -224,7 +225,7 @@ public final class QuorumWatch {
         all.repair(master);
     }
 
-    /** A minority that lost it is no loss: a renewal finds out, and puts it back. */
+    /** A loss at a minority does not end the lease: a renewal finds it, and restores the lease there. */
     private void lostAt(int master, WatchSignal.Lost signal) {
         if (state.lostAt(master) >= VoteCount.majorityOf(masters.size())) {
             sink.next(signal);
@@ -235,7 +236,7 @@ public final class QuorumWatch {
 
     private void changed(int master) {
         if (state.isHeld()) {
-            sink.next(new WatchSignal.Changed()); // there is no contention about a renewal
+            sink.next(new WatchSignal.Changed()); // a renewal has no contention
             return;
         }
         boolean isWorthAnAttempt;
@@ -251,7 +252,7 @@ public final class QuorumWatch {
         long nanos = JitteredBackoff.inContention(state.contentionLevel(), state.roundNanos(), masters.random())
                 .toNanos();
         try {
-            // Not disposing of the one before: that may be a later one, which this pause has started by its end
+            // Does not dispose of the former pause: that may be a later one, which this pause has started by its end
             // already.
             boolean unused = pause.replace(
                     masters.timer().schedule(this::pauseOver, Math.max(leastNanos, nanos), TimeUnit.NANOSECONDS));
@@ -264,8 +265,8 @@ public final class QuorumWatch {
         if (sink.isOver()) {
             return;
         }
-        if (state.isAsking()) {
-            startPause(LEAST_PAUSE_NANOS); // what the round under way sees may be older than the change
+        if (state.hasOpenRound()) {
+            startPause(LEAST_PAUSE_NANOS); // the answers to the round under way may be older than the change
             return;
         }
         pausing.set(false);
@@ -274,7 +275,7 @@ public final class QuorumWatch {
         }
         if (!state.isHeld()) {
             state.signalled();
-            sink.next(new WatchSignal.Changed()); // what changed before it was held does not matter any more
+            sink.next(new WatchSignal.Changed()); // a change before the grant does not matter any more
         }
     }
 }

@@ -10,8 +10,9 @@ import reactor.core.Exceptions;
 import reactor.core.publisher.Operators;
 
 /**
- * Signals of several threads to one subscriber, one after the other; none is lost. Most claims get the lock at once and are told little, so there is
- * no queue before the first signal. The queue of {@code Flux.create} has room for 256 from the beginning.
+ * Emits the signals of several threads to one subscriber, one after the other; none is lost. Most claims get the lock
+ * at once and few signals, so there is no queue before the first signal. The queue of {@code Flux.create} has room for
+ * 256 from the beginning.
  */
 final class SignalEmitter implements Subscription {
 
@@ -26,7 +27,7 @@ final class SignalEmitter implements Subscription {
     private long demand;
     private boolean isOver;
 
-    /** Whether a thread passes signals on: it takes those of other threads too. */
+    /** Whether a thread emits signals: it emits those of other threads too. */
     private boolean isPassing;
 
     SignalEmitter(CoreSubscriber<? super WatchSignal> subscriber, Runnable atEnd) {
@@ -51,7 +52,7 @@ final class SignalEmitter implements Subscription {
         passOn();
     }
 
-    /** Ends it, after the signals before. */
+    /** Ends the subscription, after the signals before. */
     void error(Throwable error) {
         synchronized (this) {
             if (isOver || failure != null) {
@@ -105,7 +106,7 @@ final class SignalEmitter implements Subscription {
         }
     }
 
-    /** The signal to pass on now. */
+    /** Returns the signal to emit now. */
     private synchronized @Nullable WatchSignal first(boolean isOfThisThread) {
         if (isPassing && !isOfThisThread) {
             return null;
@@ -118,7 +119,7 @@ final class SignalEmitter implements Subscription {
         return next;
     }
 
-    /** The failure to pass on now. */
+    /** Returns the failure to emit now. */
     private synchronized @Nullable Throwable end() {
         boolean isDue = failure != null && !isOver && !isPassing && (waiting == null || waiting.isEmpty());
         isOver |= isDue;

@@ -15,8 +15,8 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 
 /**
- * Watches a master again whose watch has failed, after pauses that grow: a waiter may wait for hours, and a master that could not be watched for
- * a moment shall not stay silent for it. Thread-safe.
+ * Repeats the watch of a master after it has failed, with growing pauses: a waiter may wait for hours, and must not
+ * miss the signals of a master that could not be watched for a moment. Thread-safe.
  */
 final class WatchRepairs {
 
@@ -30,10 +30,13 @@ final class WatchRepairs {
     private final IntConsumer watchAgain;
     private final List<Disposable.Swap> pauses;
 
-    /** 1 for a master that is in such a pause: another watch of it that fails, under a new id, begins no pause of its own. */
+    /** 1 for a master in such a pause: another watch of it that fails, under a new id, begins no pause of its own. */
     private final AtomicIntegerArray isPausing;
 
-    /** Failures in a row, by master. A signal does not end the row: a master may tell that it watches, and fail at once. */
+    /**
+     * Failures in a row, by master. A signal does not end the row: a master may signal that the watch is armed, and
+     * fail at once.
+     */
     private final AtomicIntegerArray failures;
 
     /** When the watch of each master was last begun, or begun again after a pause. */

@@ -1,6 +1,4 @@
-/**
- * The signals of one claim from all masters, put together.
- */
+/** The signals of one claim from all masters, combined. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.redlock.internal.watch;

@@ -19,7 +19,7 @@ class ClaimRegistryTest {
     private final ClaimRegistry registry = new ClaimRegistry(3);
 
     @Test
-    void aClaimThatIsNotAskedAboutForTwoLeasesIsForgotten() {
+    void aClaimWithoutRequestsForTwoLeasesIsForgotten() {
         ClaimState state = registry.of(CLAIM, 0);
         assertThat(registry.size(2 * LEASE.toNanos())).isEqualTo(1);
         assertThat(registry.of(CLAIM, 0)).isSameAs(state);
@@ -27,16 +27,18 @@ class ClaimRegistryTest {
         assertThat(registry.size(2 * LEASE.toNanos() + 1)).isZero();
     }
 
-    /** A waiter may be told to wait for a quarantine, which is as long as the longest lease of all clients. */
+    /** A waiter may have to wait for a quarantine, which is as long as the longest lease of all clients. */
     @Test
-    void aClaimThatIsWatchedIsNotForgottenHoweverLongItWaits() {
+    void aWatchedClaimIsNeverForgotten() {
         IntConsumer watch = master -> {};
         ClaimState state = registry.of(CLAIM, 0);
         state.onRename(watch);
         long late = 60 * LEASE.toNanos();
 
         assertThat(registry.size(late)).isEqualTo(1);
-        assertThat(registry.of(CLAIM, late)).as("the one that its watch knows").isSameAs(state);
+        assertThat(registry.of(CLAIM, late))
+                .as("the state that its watch knows")
+                .isSameAs(state);
 
         state.offRename(watch);
         assertThat(registry.size(2 * late)).isZero();

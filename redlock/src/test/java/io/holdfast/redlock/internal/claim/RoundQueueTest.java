@@ -28,7 +28,7 @@ class RoundQueueTest {
         assertThat(begun).containsExactly(1, 2, 3, 4);
     }
 
-    /** As of many attempts whose subscribers have left while they waited. */
+    /** The subscribers of many attempts may leave while they wait. */
     @Test
     void manyRoundsThatAreOverAtOnceNeedNoDeepStack() {
         rounds.enter(() -> begun.add(-1));

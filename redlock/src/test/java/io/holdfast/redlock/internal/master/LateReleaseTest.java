@@ -31,7 +31,7 @@ class LateReleaseTest {
     private final List<CoreSubscriber<? super Ownership>> asked = new ArrayList<>();
     private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
 
-    /** The failure of a release is on its way already when it is cancelled. */
+    /** The failure of a release is on its way already when the release is cancelled. */
     private final class Deaf implements ForwardingLockBackend {
 
         private final LockBackend memory = InMemoryLockBackend.create(time);
@@ -73,7 +73,7 @@ class LateReleaseTest {
     }
 
     @Test
-    void aReleaseInTheBackgroundThatFailsWhenItsTimeIsUpIsNoErrorForTheLog() {
+    void aBackgroundReleaseThatFailsAtItsTimeLimitIsNotLoggedAsAnError() {
         LockClaim claim = new LockClaim(LockKey.of(LockKind.MUTEX, "stock"), "claim", LEASE, Waiting.NONE, 1, 0, 1);
         masters.releases().release(0, claim);
         time.advanceTimeBy(masters.limit(LEASE));

@@ -60,7 +60,7 @@ class QuorumRequestTest {
         time.dispose();
     }
 
-    /** Its failure is on its way already when it is cancelled. */
+    /** The failure is on its way already when the request is cancelled. */
     private Mono<String> deafToCancellation() {
         return Mono.fromDirect(subscriber -> {
             @SuppressWarnings("unchecked")
@@ -71,8 +71,8 @@ class QuorumRequestTest {
     }
 
     @Test
-    void aMasterThatFailsWhenItsTimeIsUpIsNoErrorForTheLog() {
-        request.ask(master -> deafToCancellation());
+    void aMasterThatFailsAtItsTimeLimitIsNotLoggedAsAnError() {
+        request.send(master -> deafToCancellation());
         time.advanceTimeBy(LIMIT);
         assertThat(failures).hasSize(1);
 
@@ -84,7 +84,7 @@ class QuorumRequestTest {
 
     @Test
     void aMasterThatAnswersTwiceOrFailsAfterItsAnswerIsHeardOnce() {
-        request.ask(master -> deafToCancellation());
+        request.send(master -> deafToCancellation());
         asked.get(0).onNext("yes");
         asked.get(0).onNext("yes");
         asked.get(0).onError(new IllegalStateException("after its answer"));
@@ -99,7 +99,7 @@ class QuorumRequestTest {
 
     @Test
     void aMasterThatIsNotAwaitedAnyMoreIsNotHeard() {
-        request.ask(master -> deafToCancellation());
+        request.send(master -> deafToCancellation());
         assertThat(request.stop(0)).isTrue();
         asked.get(0).onNext("yes");
         time.advanceTimeBy(LIMIT.multipliedBy(2));

@@ -18,13 +18,15 @@ class SilentMastersTest {
     }
 
     @Test
-    void aMasterThatLeavesRequestsWithoutAnAnswerIsAskedOnceInAWhile() {
+    void aMasterThatDoesNotAnswerGetsOneRequestInAWhile() {
         fallsSilent(2);
         long last = SilentMasters.TIMEOUTS - 1;
         assertThat(silent.passesOver(2, last)).isTrue();
         assertThat(silent.passesOver(2, last + PAUSE - 1)).isTrue();
         assertThat(silent.passesOver(2, last + PAUSE)).isFalse();
-        assertThat(silent.passesOver(2, last + PAUSE)).as("asked just now").isTrue();
+        assertThat(silent.passesOver(2, last + PAUSE))
+                .as("a request was sent just now")
+                .isTrue();
         silent.timedOut(2, last + PAUSE);
         assertThat(silent.passesOver(2, last + 2 * PAUSE)).isFalse();
         assertThat(silent.passesOver(1, last)).as("another one").isFalse();
@@ -40,7 +42,7 @@ class SilentMastersTest {
     }
 
     @Test
-    void whenAMajorityIsSilentAllAreAsked() {
+    void whenAMajorityIsSilentAllMastersGetRequests() {
         fallsSilent(0);
         fallsSilent(1);
         assertThat(silent.passesOver(0, 10)).isTrue();
@@ -48,7 +50,7 @@ class SilentMastersTest {
         assertThat(silent.passesOver(0, 10)).isFalse();
         assertThat(silent.passesOver(0, 10)).isFalse();
         silent.answered(3);
-        assertThat(silent.passesOver(0, 10)).as("it was heard before").isFalse();
+        assertThat(silent.passesOver(0, 10)).as("it answered before").isFalse();
         silent.answered(2);
         assertThat(silent.passesOver(0, 10)).isTrue();
     }

@@ -44,7 +44,7 @@ class AcquireQuorumTest {
     }
 
     @Test
-    void mastersBelowTheHighestTokenAreAskedForItAndTheLockIsWonWhenAMajorityHasIt() {
+    void mastersBelowTheHighestTokenGetASecondAttemptAndTheLockIsWonWhenAMajorityHasIt() {
         AcquireQuorum quorum = ofFive();
         quorum.heard(0, granted(11));
         quorum.heard(1, granted(2));
@@ -95,14 +95,14 @@ class AcquireQuorumTest {
         assertThat(quorum.next()).isInstanceOf(Next.Raise.class);
         quorum.heard(3, granted(20));
         quorum.heard(1, refused(5));
-        assertThat(quorum.next()).as("11 and 20 are no majority").isEqualTo(new Next.Open());
+        assertThat(quorum.next()).as("11 and 20 are not a majority").isEqualTo(new Next.Open());
         quorum.heard(2, refused(5));
         quorum.heard(4, refused(5));
         assertThat(quorum.next()).isEqualTo(new Next.Lost());
     }
 
     @Test
-    void aMasterThatIgnoresTheFloorIsNotAskedForEver() {
+    void aMasterThatIgnoresTheFloorGetsNoThirdAttempt() {
         AcquireQuorum quorum = ofFive();
         quorum.heard(0, granted(11));
         quorum.heard(1, granted(5));
@@ -149,7 +149,9 @@ class AcquireQuorumTest {
         quorum.failed(1);
         quorum.failed(2);
         quorum.failed(3);
-        assertThat(quorum.next()).as("the error shall tell what each said").isEqualTo(new Next.Open());
+        assertThat(quorum.next())
+                .as("the error must have the answer of each master")
+                .isEqualTo(new Next.Open());
         quorum.heard(4, refused(5));
         assertThat(quorum.next()).isEqualTo(new Next.Failed());
     }
@@ -166,7 +168,7 @@ class AcquireQuorumTest {
     }
 
     @Test
-    void claimThatHoldsTheLockKeepsItWhereItWasPutBackToo() {
+    void claimThatHoldsTheLockKeepsItWhereItWasRestoredToo() {
         AcquireQuorum quorum = AcquireQuorum.ofHolder(50, new long[] {50, 70, 80, 0, 0});
         quorum.heard(0, granted(50));
         quorum.heard(1, granted(70));
@@ -194,7 +196,10 @@ class AcquireQuorumTest {
         assertThat(ofFive().majorityFreeWithin(LEASE)).isEqualTo(LEASE);
     }
 
-    /** In any order of answers: won exactly when a majority granted, with a token that a majority holds and none of it exceeds. */
+    /**
+     * In any order of answers: won exactly if a majority granted, with a token that a majority holds and that none of
+     * its grants exceeds.
+     */
     @Test
     void anyOrderOfAnswersGivesAMajorityWithOneToken() {
         Random random = new Random(3);

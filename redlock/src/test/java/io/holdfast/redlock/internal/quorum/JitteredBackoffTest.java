@@ -31,7 +31,7 @@ class JitteredBackoffTest {
     }
 
     @Test
-    void whatNobodyWaitsForIsTriedAgainAfterAPauseThatDoubles() {
+    void backgroundWorkIsRepeatedAfterAPauseThatDoubles() {
         assertThat(JitteredBackoff.afterFailures(Duration.ofMillis(100), 0, 0)).isEqualTo(Duration.ofMillis(50));
         assertThat(JitteredBackoff.afterFailures(Duration.ofMillis(100), 0, 0.5))
                 .isEqualTo(Duration.ofMillis(100));

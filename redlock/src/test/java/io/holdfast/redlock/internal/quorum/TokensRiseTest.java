@@ -14,9 +14,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * A model of masters and elections without time: any counters and proposals, requests and answers in any order or lost, second rounds that fail
- * in halves. Masters grant to one claim after the other, each with a higher token. Then tokens of owners rise strictly, though a lease is won by
- * grants that are higher than its token.
+ * A model of masters and elections without time: any counters and proposals, requests and answers in any order or lost,
+ * second rounds that fail in halves. Masters grant to one claim after the other, each with a higher token. Then tokens
+ * of owners rise strictly, though grants above its token may win a lease.
  */
 class TokensRiseTest {
 
@@ -24,7 +24,7 @@ class TokensRiseTest {
     private static final Duration LEASE = Duration.ofSeconds(30);
 
     @Test
-    void tokensRiseFromOwnerToOwnerWhateverMajoritiesGrantAndWhateverTheClocksSay() {
+    void tokensRiseFromOwnerToOwnerWithAnyMajoritiesAndAnyClocks() {
         int owners = 0;
         int aboveTheToken = 0;
         for (int seed = 0; seed < HISTORIES; seed++) {
@@ -46,7 +46,7 @@ class TokensRiseTest {
         private long granted;
         private final Set<Integer> released = new HashSet<>();
 
-        LockAttempt look(int claim, long floor, long clock) {
+        LockAttempt attempt(int claim, long floor, long clock) {
             if (released.contains(claim) || (owner != -1 && owner != claim)) {
                 return new LockAttempt.Contended(Duration.ofMillis(1));
             }
@@ -89,7 +89,7 @@ class TokensRiseTest {
         private int owners;
         private int aboveTheToken;
 
-        /** The claim that holds the lock, by what its owner knows; at most one. */
+        /** The claim that holds the lock, as its owner knows; at most one. */
         private Claim holder = null;
 
         History(int seed) {
@@ -105,7 +105,7 @@ class TokensRiseTest {
             for (int step = 0; step < 150; step++) {
                 int chance = random.nextInt(12);
                 if (chance == 0 && claims.size() < 8) {
-                    ask();
+                    sendAttempts();
                 } else if (chance == 1 && holder != null) {
                     end(holder);
                     holder = null;
@@ -115,7 +115,7 @@ class TokensRiseTest {
             }
         }
 
-        private void ask() {
+        private void sendAttempts() {
             Claim claim = new Claim(claims.size(), stores.size());
             claims.add(claim);
             long proposal = random.nextBoolean() ? 0 : random.nextInt(40);
@@ -128,7 +128,8 @@ class TokensRiseTest {
                     underWay.add(() -> heard(claim, master, null));
                     return; // the request is lost
                 }
-                LockAttempt answer = stores.get(master).look(claim.number, floor, clocks[master] += random.nextInt(3));
+                LockAttempt answer =
+                        stores.get(master).attempt(claim.number, floor, clocks[master] += random.nextInt(3));
                 boolean isReplyLost = random.nextInt(10) == 0;
                 underWay.add(() -> heard(claim, master, isReplyLost ? null : answer));
             });

@@ -12,7 +12,7 @@ class VoteCountTest {
 
     private static final int RUNS = 20_000;
 
-    @ParameterizedTest(name = "{0} yes, {1} no, {2} failed of five: quorum {3}, standing {4}")
+    @ParameterizedTest(name = "{0} yes, {1} no, {2} failed of five: quorum {3}, holding {4}")
     @CsvSource({
         "0, 0, 0, OPEN, OPEN",
         "2, 2, 0, OPEN, OPEN",
@@ -29,10 +29,10 @@ class VoteCountTest {
         "0, 1, 2, OPEN, OPEN",
         "2, 2, 1, NO, UNKNOWN"
     })
-    void decides(int yes, int no, int failed, Decision quorum, Decision standing) {
+    void decides(int yes, int no, int failed, Decision quorum, Decision holding) {
         VoteCount tally = new VoteCount(5, yes, no, failed);
         assertThat(tally.ofElection()).isEqualTo(quorum);
-        assertThat(tally.ofStanding()).isEqualTo(standing);
+        assertThat(tally.ofHolding()).isEqualTo(holding);
     }
 
     @Test
@@ -42,7 +42,7 @@ class VoteCountTest {
             int masters = 3 + 2 * random.nextInt(4);
             VoteCount tally = VoteCount.none(masters);
             Decision quorum = Decision.OPEN;
-            Decision standing = Decision.OPEN;
+            Decision holding = Decision.OPEN;
             for (int vote = 0; vote < masters; vote++) {
                 tally = switch (random.nextInt(3)) {
                     case 0 -> tally.plusYes();
@@ -50,10 +50,10 @@ class VoteCountTest {
                     default -> tally.plusFailed();
                 };
                 quorum = next(quorum, tally.ofElection(), tally);
-                standing = next(standing, tally.ofStanding(), tally);
+                holding = next(holding, tally.ofHolding(), tally);
             }
             assertThat(quorum).as("%s", tally).isNotEqualTo(Decision.OPEN);
-            assertThat(standing).as("%s", tally).isNotEqualTo(Decision.OPEN);
+            assertThat(holding).as("%s", tally).isNotEqualTo(Decision.OPEN);
         }
     }
 
@@ -77,7 +77,7 @@ class VoteCountTest {
             boolean couldHold = yes + failed >= tally.majority();
             boolean couldNotHold = tally.no() + failed >= tally.majority();
             boolean isUncertain = couldHold && couldNotHold;
-            assertThat(tally.ofStanding() == Decision.UNKNOWN).as("%s", tally).isEqualTo(isUncertain);
+            assertThat(tally.ofHolding() == Decision.UNKNOWN).as("%s", tally).isEqualTo(isUncertain);
         }
     }
 

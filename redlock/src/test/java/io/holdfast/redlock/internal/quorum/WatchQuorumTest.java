@@ -80,7 +80,7 @@ class WatchQuorumTest {
     }
 
     @Test
-    void grantThatWasNotAskedForIsUnwanted() {
+    void grantWithoutAnAttemptIsUnwanted() {
         assertThat(tally.signalled(1, new WatchSignal.Granted(7, 1, Duration.ofSeconds(2))))
                 .isEqualTo(Verdict.UNWANTED);
     }

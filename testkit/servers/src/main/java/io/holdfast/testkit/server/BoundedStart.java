@@ -7,15 +7,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
-/** Starts something that may take too long; what comes later is closed again. */
+/** Starts a server within a time limit; a server that starts later is closed again. */
 final class BoundedStart {
 
     private BoundedStart() {}
 
     /**
-     * Starts on a thread of its own.
+     * Starts on a new thread.
      *
-     * @throws IllegalStateException if it failed, or took longer
+     * @throws IllegalStateException if the start failed, or took longer
      */
     static RedisChoice.Started within(Duration limit, Supplier<RedisChoice.Started> start) {
         CompletableFuture<RedisChoice.Started> result = new CompletableFuture<>();

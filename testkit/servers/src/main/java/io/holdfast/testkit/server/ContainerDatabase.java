@@ -12,8 +12,9 @@ import org.testcontainers.images.builder.Transferable;
 import org.testcontainers.utility.DockerImageName;
 
 /**
- * PostgreSQL, MariaDB or MySQL in a container, by the official images or images that take the same arguments. Users and databases are those of
- * {@link PostgresServer} and {@link MariaDbServer}. Its methods block, and may be called from any thread, one at a time.
+ * PostgreSQL, MariaDB or MySQL in a container, with the official images or images that take the same arguments. Users
+ * and databases are those of {@link PostgresServer} and {@link MariaDbServer}. Its methods block, and may be called
+ * from any thread, one at a time.
  */
 public final class ContainerDatabase implements SqlServer {
 
@@ -42,8 +43,8 @@ public final class ContainerDatabase implements SqlServer {
     /**
      * Starts a container.
      *
-     * @param image with its tag; one whose name has {@code postgres} in it is PostgreSQL
-     * @param settings such as {@code fsync=off}
+     * @param image the image with its tag; a name with {@code postgres} means PostgreSQL
+     * @param settings for example {@code fsync=off}
      * @return a server that answers
      */
     public static ContainerDatabase run(String image, String... settings) {
@@ -53,10 +54,10 @@ public final class ContainerDatabase implements SqlServer {
     }
 
     /**
-     * Whether an image is PostgreSQL.
+     * Returns whether an image is PostgreSQL.
      *
-     * @param image its name
-     * @return else MariaDB or MySQL
+     * @param image the name of the image
+     * @return false for MariaDB and MySQL
      */
     public static boolean isPostgres(String image) {
         return image.contains("postgres");

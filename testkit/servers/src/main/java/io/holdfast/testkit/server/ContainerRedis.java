@@ -8,7 +8,10 @@ import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.utility.DockerImageName;
 
-/** {@code redis-server} in a container, on one port of the host for all its lives. Loaded only where Docker is there. */
+/**
+ * {@code redis-server} in a container, on the same port of the host after each start. Loaded only if Docker is
+ * available.
+ */
 final class ContainerRedis implements RedisProcess {
 
     private static final int REDIS_PORT = 6379;
@@ -18,7 +21,7 @@ final class ContainerRedis implements RedisProcess {
 
     private @Nullable GenericContainer<?> container;
 
-    /** Given by Docker at the first start, asked for at the others; 0 before. */
+    /** Docker chooses it at the first start; later starts request it; 0 before. */
     private int port;
 
     private String host = "";
@@ -29,7 +32,7 @@ final class ContainerRedis implements RedisProcess {
         command.addAll(arguments);
     }
 
-    /** The image's name, with its tag. */
+    /** Returns the name of the image, with its tag. */
     static String image() {
         String named = System.getProperty(RedisServer.IMAGE, System.getenv(RedisServer.IMAGE));
         return named == null ? "redis:7-alpine" : named;

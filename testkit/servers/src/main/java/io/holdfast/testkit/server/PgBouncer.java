@@ -20,8 +20,9 @@ import org.testcontainers.images.builder.Transferable;
 import org.testcontainers.utility.DockerImageName;
 
 /**
- * PgBouncer in front of a PostgreSQL of this machine: the program that the system property {@value #PROGRAM} names, or else of the PATH, and an image for a
- * Docker engine. Its methods block, and may be called from any thread, one at a time.
+ * PgBouncer in front of a PostgreSQL of this machine: the program that the system property {@value #PROGRAM} names, or
+ * else of the PATH, and an image for a Docker engine. Its methods block, and may be called from any thread, one at a
+ * time.
  */
 public final class PgBouncer implements AutoCloseable {
 
@@ -48,7 +49,7 @@ public final class PgBouncer implements AutoCloseable {
     }
 
     /**
-     * Those that can be had; what cannot is {@linkplain LeftOut told}.
+     * Returns the available programs and images; {@link LeftOut} reports the others.
      *
      * @return paths of programs, and names of images, for {@link #run}
      */
@@ -81,10 +82,10 @@ public final class PgBouncer implements AutoCloseable {
     }
 
     /**
-     * Starts it.
+     * Starts PgBouncer.
      *
      * @param which one of {@link #available}
-     * @param postgres on this machine
+     * @param postgres a server on this machine
      * @param mode {@code session} or {@code transaction}
      * @return a server that answers
      */
@@ -96,9 +97,9 @@ public final class PgBouncer implements AutoCloseable {
             PlainQuestion.await("PgBouncer answers", () -> isThere(port));
             return bouncer;
         } catch (IllegalStateException late) {
-            String told = bouncer.log.get();
+            String log = bouncer.log.get();
             bouncer.close();
-            throw new IllegalStateException(late.getMessage() + ": " + told, late);
+            throw new IllegalStateException(late.getMessage() + ": " + log, late);
         }
     }
 
@@ -155,7 +156,7 @@ public final class PgBouncer implements AutoCloseable {
         }
     }
 
-    /** In the network of this machine, where PostgreSQL listens. So it needs an engine on Linux. */
+    /** Runs in the network of this machine, where PostgreSQL listens. So it needs a Docker engine on Linux. */
     private static PgBouncer image(String image, SqlServer postgres, int port, String mode) {
         String users = CONFIGURATION + "userlist.txt";
         GenericContainer<?> container = new GenericContainer<>(DockerImageName.parse(image))
@@ -179,7 +180,7 @@ public final class PgBouncer implements AutoCloseable {
     }
 
     /**
-     * Where it listens, on this machine.
+     * Returns the port on this machine.
      *
      * @return a port
      */
@@ -188,9 +189,10 @@ public final class PgBouncer implements AutoCloseable {
     }
 
     /**
-     * Whether it gives prepared statements of one client to other sessions, and so hides that sessions are shared: from 1.21 on.
+     * Returns whether PgBouncer prepares the statements of one client in other sessions too, which hides that sessions
+     * are shared: from 1.21 on.
      *
-     * @return as its log tells
+     * @return the answer by the version in its log
      */
     public boolean knowsPreparedStatements() {
         Matcher version = VERSION.matcher(log.get());

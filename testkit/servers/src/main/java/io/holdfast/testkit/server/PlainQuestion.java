@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
-/** One command and its answer over a socket of its own: the test kit has no driver. */
+/** One command and its answer over a new socket: the test kit has no driver. */
 final class PlainQuestion {
 
     private static final int LIMIT_MILLIS = 5_000;
@@ -22,10 +22,10 @@ final class PlainQuestion {
     private PlainQuestion() {}
 
     /**
-     * Asks a server.
+     * Sends a command to a server.
      *
      * @return the answer as text, nested parts separated by line ends
-     * @throws IllegalStateException if the server refused
+     * @throws IllegalStateException if the server refused the command
      */
     static String ask(RedisServer server, List<String> words) {
         try (Socket socket = new Socket()) {
@@ -40,7 +40,7 @@ final class PlainQuestion {
         }
     }
 
-    /** Asks until the answer fits, since nothing tells when it does. */
+    /** Repeats a check until it holds, since no signal says when it does. */
     static void await(String what, BooleanSupplier condition) {
         await(PATIENCE, what, condition);
     }

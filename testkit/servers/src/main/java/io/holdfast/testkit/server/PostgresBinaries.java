@@ -18,18 +18,22 @@ import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
 import org.jspecify.annotations.Nullable;
 import org.tukaani.xz.XZInputStream;
 
-/** The programs of PostgreSQL, and how to run them. PostgreSQL refuses to run as root: then they run as a system user without rights. */
+/**
+ * Runs the programs of PostgreSQL. PostgreSQL refuses to run as root: then the programs run as a system user without
+ * rights.
+ */
 final class PostgresBinaries {
 
-    /** The system user, and its group, that has no rights on any Unix. */
+    /** The system user and the group that have no rights on any Unix. */
     private static final String UNPRIVILEGED_ID = "65534";
 
     private static final boolean IS_WINDOWS = System.getProperty("os.name").startsWith("Windows");
 
     /**
-     * Becomes the program, so that its process id is the child's, and leaves a guard behind, which looks once a second whether the JVM is still there. When
-     * it is gone, the guard kills the server with its children, which may be stopped and see nothing by themselves, and removes the directory of
-     * the first argument. The guard is no child of the server, which would wait for it.
+     * Becomes the program, so that the program has the process id of the child. It leaves a guard behind, which checks
+     * once a second whether the JVM is alive. When the JVM has ended, the guard kills the server with its children,
+     * which may be stopped and unable to react, and removes the directory of the first argument. The guard is not a
+     * child of the server, because the server would wait for it.
      */
     private static final String GUARDED = """
             parent=$PPID; me=$$; files=$1; shift
@@ -104,7 +108,7 @@ final class PostgresBinaries {
         allowAll(file);
     }
 
-    /** The system user that runs it may not be its owner. */
+    /** The system user that runs the program may not be the owner of the file. */
     private static void allowAll(Path file) throws IOException {
         if (!IS_WINDOWS) {
             Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
@@ -119,14 +123,14 @@ final class PostgresBinaries {
         return "postgres-%s-%s.txz".formatted(name, word);
     }
 
-    /** An empty directory of the system user that runs PostgreSQL. */
+    /** Makes an empty directory for the system user that runs PostgreSQL. */
     Path newDirectory(String prefix) throws IOException {
         Path directory = Files.createTempDirectory(prefix);
         own(directory);
         return directory;
     }
 
-    /** A file, or a directory with all that is in it, for the system user that runs PostgreSQL. */
+    /** Copies a file, or a directory with its contents, for the system user that runs PostgreSQL. */
     void copy(Path from, Path to) throws IOException {
         try (var files = Files.walk(from)) {
             for (Path file : files.toList()) {
@@ -162,7 +166,7 @@ final class PostgresBinaries {
         return begin(directory, new ArrayList<>(), program, arguments);
     }
 
-    /** Starts the server. It ends with this JVM, however that ends. */
+    /** Starts the server. It ends with this JVM, even if the JVM is killed. */
     Process serve(Path directory, List<String> arguments) {
         List<String> guard = new ArrayList<>();
         if (!IS_WINDOWS) {
@@ -190,7 +194,7 @@ final class PostgresBinaries {
         }
     }
 
-    /** The names of PostgreSQL's manual: INT is a fast end, QUIT a crash. */
+    /** Sends a signal by its name in PostgreSQL's manual: INT is a fast end, QUIT a crash. */
     void signal(long pid, String name) {
         if (IS_WINDOWS) {
             run(List.of(bin.resolve("pg_ctl").toString(), "kill", name, Long.toString(pid)));
@@ -199,7 +203,10 @@ final class PostgresBinaries {
         }
     }
 
-    /** Any signal to several processes, in this order. One that has ended does not matter. Windows has no signals. */
+    /**
+     * Sends any signal to several processes, in this order. A process that has ended does not matter. Windows has no
+     * signals.
+     */
     void signalAll(List<Long> pids, String name) {
         if (IS_WINDOWS) {
             return;

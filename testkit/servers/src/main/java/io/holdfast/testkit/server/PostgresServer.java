@@ -16,10 +16,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A real PostgreSQL of its own on a free port, with an empty database. It ends with {@link #close} or with this JVM.
+ * A real PostgreSQL on a free port, with an empty database. It ends with {@link #close} or with this JVM.
  *
- * <p>What runs is {@code postgres} of the directory that the system property {@value #BINARIES} names, or else the binaries that come from
- * Maven Central. PostgreSQL refuses to run as root: then it runs as the user {@code nobody}, by {@code setpriv}.
+ * <p>It runs {@code postgres} from the directory that the system property {@value #BINARIES} names, or else from the
+ * binaries of Maven Central. PostgreSQL refuses to run as root: then it runs as the user {@code nobody}, by
+ * {@code setpriv}.
  *
  * <p>Its methods block, and may be called from any thread, one at a time.
  */
@@ -28,10 +29,10 @@ public final class PostgresServer implements SqlServer {
     /** The system property that names a directory with {@code initdb} and {@code postgres}: {@value}. */
     public static final String BINARIES = "holdfast.postgres.bin";
 
-    /** The only user, who may do everything and needs no password. */
+    /** The only user, with all rights and without a password. */
     public static final String USER = "postgres";
 
-    /** The database that is there from the start. */
+    /** The database of a new server. */
     public static final String DATABASE = "postgres";
 
     private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -56,9 +57,9 @@ public final class PostgresServer implements SqlServer {
     /**
      * Starts a server.
      *
-     * @param settings such as {@code fsync=off}
+     * @param settings for example {@code fsync=off}
      * @return a server that answers
-     * @throws IllegalStateException if none can be started
+     * @throws IllegalStateException if the server cannot be started
      */
     public static PostgresServer run(String... settings) {
         PostgresBinaries binaries = PostgresBinaries.find();
@@ -88,9 +89,9 @@ public final class PostgresServer implements SqlServer {
     }
 
     /**
-     * Starts a replica of this server, which it follows asynchronously. This server is stopped and started meanwhile.
+     * Starts a replica that follows this server asynchronously. This server is stopped and started meanwhile.
      *
-     * @return a server with the same data that takes no writes until {@code pg_promote()}; ends by itself
+     * @return a server with the same data that takes no writes until {@code pg_promote()}; the caller closes it
      * @throws IllegalStateException if it cannot be started
      */
     public PostgresServer replica() {
@@ -106,9 +107,10 @@ public final class PostgresServer implements SqlServer {
     }
 
     /**
-     * Throws its data away, and follows another server asynchronously, at the port that it had. The other server is stopped and started meanwhile.
+     * Deletes the data of this server, and makes it follow another server asynchronously, at the same port. The other
+     * server is stopped and started meanwhile.
      *
-     * @param primary stays what it is
+     * @param primary the server to follow; it stays a primary
      * @throws IllegalStateException if it cannot be started
      */
     public void follow(PostgresServer primary) {
@@ -159,13 +161,13 @@ public final class PostgresServer implements SqlServer {
         signal("QUIT");
     }
 
-    /** Ends it and all of its processes at once (SIGKILL). The next start recovers. Not on Windows. */
+    /** Kills the server and all its processes at once (SIGKILL). The next start recovers. Not on Windows. */
     public void kill() {
         Process running = process;
         if (running == null) {
             return;
         }
-        // Once the first one has stopped, it starts no others.
+        // A stopped first process starts no others.
         pause();
         List<ProcessHandle> all = processes(running);
         binaries.signalAll(pids(all), "KILL");
@@ -173,14 +175,14 @@ public final class PostgresServer implements SqlServer {
         all.forEach(it -> it.onExit().join());
     }
 
-    /** Stops it and all of its processes in the middle of whatever they do (SIGSTOP). Not on Windows. */
+    /** Pauses the server and all its processes at any point of their work (SIGSTOP). Not on Windows. */
     public void pause() {
         signalAll("STOP");
-        // Those that it has started before it stopped.
+        // Pauses the processes that it has started in between.
         signalAll("STOP");
     }
 
-    /** Lets it go on after {@link #pause}. */
+    /** Resumes the server after {@link #pause}. */
     public void resume() {
         signalAll("CONT");
     }
@@ -216,10 +218,10 @@ public final class PostgresServer implements SqlServer {
     }
 
     /**
-     * Its first process, which starts one for each connection.
+     * Returns the id of its first process, which starts one for each connection.
      *
      * @return a process id
-     * @throws IllegalStateException while it is stopped
+     * @throws IllegalStateException while the server is stopped
      */
     public long pid() {
         Process running = process;
@@ -257,7 +259,7 @@ public final class PostgresServer implements SqlServer {
         }
     }
 
-    /** Of a server that is paused, no process would see that it is to end. */
+    /** Resumes first: a paused process cannot react to a signal. */
     private void end() {
         resume();
         crash();
@@ -274,7 +276,7 @@ public final class PostgresServer implements SqlServer {
         }
     }
 
-    /** Its first line of status says so once it takes connections. */
+    /** The status line says "ready" once the server takes connections. */
     private boolean isReady() {
         try (Socket socket = new Socket(InetAddress.getByName(host()), port)) {
             List<String> status = Files.readAllLines(directory.resolve("data").resolve("postmaster.pid"));

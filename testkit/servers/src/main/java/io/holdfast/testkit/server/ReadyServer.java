@@ -7,10 +7,10 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-/** Whether a database server takes connections, by the first bytes of its protocol. */
+/** Checks whether a database server takes connections, by the first bytes of its protocol. */
 final class ReadyServer {
 
-    /** Of the protocol of MariaDB and MySQL, in the first message of the server. */
+    /** The version of the protocol of MariaDB and MySQL, in the first message of the server. */
     private static final int GREETING = 10;
 
     private static final int GREETING_AT = 4;
@@ -20,7 +20,7 @@ final class ReadyServer {
 
     private ReadyServer() {}
 
-    /** MariaDB and MySQL greet a client. */
+    /** Returns whether MariaDB or MySQL greets a client. */
     static boolean greets(String host, int port, Duration limit) {
         try (Socket socket = connected(host, port, limit)) {
             byte[] greeting = socket.getInputStream().readNBytes(GREETING_AT + 1);
@@ -30,7 +30,9 @@ final class ReadyServer {
         }
     }
 
-    /** PostgreSQL answers to a client that says its name. While it starts, that answer is an error. */
+    /**
+     * Returns whether PostgreSQL accepts a client that sends its name. While the server starts, the answer is an error.
+     */
     static boolean welcomes(String user, String host, int port, Duration limit) {
         try (Socket socket = connected(host, port, limit)) {
             byte[] names = "user\0%s\0database\0%s\0\0".formatted(user, user).getBytes(StandardCharsets.US_ASCII);

@@ -16,21 +16,21 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import redis.embedded.core.ExecutableProvider;
 
-/** Chooses what runs: see {@link RedisServer#SWITCH}. */
+/** Chooses the Redis to run: see {@link RedisServer#SWITCH}. */
 final class RedisChoice {
 
     private static final AtomicBoolean IS_PRINTED = new AtomicBoolean();
 
-    /** Set by the first failure: an image that cannot be had is asked for once per JVM. */
+    /** Set by the first failure: each JVM tries to get an image only once. */
     private static final AtomicBoolean IS_DOCKER_USELESS = new AtomicBoolean();
 
-    /** Long enough for a container and for a small image; who wants to wait longer chooses Docker by name. */
+    /** Long enough for a container and for a small image; to wait longer, choose Docker by name. */
     private static final Duration DOCKER_LIMIT = Duration.ofSeconds(15);
 
     /** Written once, before a server is started from it. */
     private static volatile @Nullable Path unpackedTo;
 
-    /** A server that answers, and where it comes from. */
+    /** A server that answers, and its kind. */
     record Started(RedisProcess process, Kind kind) {}
 
     private RedisChoice() {}
@@ -55,7 +55,10 @@ final class RedisChoice {
         return started;
     }
 
-    /** A child process in an environment of its own: the one of the PATH if the switch says so, else the embedded one. */
+    /**
+     * Starts a child process with environment variables: {@code redis-server} of the PATH if the switch says so, else
+     * the embedded one.
+     */
     static Started local(List<String> arguments, Map<String, String> environment) {
         boolean isOfPath = "path".equalsIgnoreCase(System.getProperty(RedisServer.SWITCH));
         Optional<Path> onPath = isOfPath ? onPath() : Optional.empty();
@@ -80,7 +83,10 @@ final class RedisChoice {
         return path(arguments).orElseGet(() -> embedded(arguments));
     }
 
-    /** A child process, whatever the switch says about Docker: servers of one group have to reach each other by their ports. */
+    /**
+     * Starts a child process, whatever the switch says about Docker: servers of one group have to reach each other by
+     * their ports.
+     */
     static Started local(List<String> arguments, String config) {
         boolean isEmbedded = "embedded".equalsIgnoreCase(System.getProperty(RedisServer.SWITCH));
         Optional<Path> onPath = isEmbedded ? Optional.empty() : onPath();
@@ -117,7 +123,7 @@ final class RedisChoice {
         }
     }
 
-    /** The folder of the program that this JVM has unpacked; empty if it has not. */
+    /** Returns the folder of the program that this JVM has unpacked; empty if it has not. */
     static String unpackedFolder() {
         Path folder = unpackedTo;
         return folder == null ? "" : folder.toString();

@@ -6,12 +6,12 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * A real cluster of three masters, without replicas or with one each, of its own, on free ports, empty; it ends with {@link #close} or
- * with this JVM. The servers are child processes: {@code redis-server} on the PATH, else, or when {@value RedisServer#SWITCH} says
- * {@code embedded}, the binary that embedded-redis brings. Docker is not used for it.
+ * A real cluster of three masters, without replicas or with one each, on free ports, empty; it ends with {@link #close}
+ * or with this JVM. The servers are child processes: {@code redis-server} on the PATH, or else, or when
+ * {@value RedisServer#SWITCH} is {@code embedded}, the binary of embedded-redis. It does not use Docker.
  *
- * <p>A slot whose master is stopped is not served until its replica, if it has one, was promoted; the other slots are. Its methods
- * block.
+ * <p>If a master is stopped, its slots are not served until its replica, if it has one, is promoted; the other slots
+ * are served. Its methods block.
  */
 public final class RedisCluster implements AutoCloseable {
 
@@ -24,7 +24,7 @@ public final class RedisCluster implements AutoCloseable {
     private RedisCluster() {}
 
     /**
-     * Starts three masters and makes them a cluster.
+     * Starts three masters and joins them into a cluster.
      *
      * @return a cluster in which every slot is served
      * @throws IllegalStateException if it cannot be started
@@ -34,9 +34,9 @@ public final class RedisCluster implements AutoCloseable {
     }
 
     /**
-     * Starts three masters with a replica each, which takes over some seconds after its master has gone.
+     * Starts three masters with a replica each, which takes over some seconds after its master has stopped.
      *
-     * @param more arguments for each server, each word on its own
+     * @param more arguments for each server, each word separately
      * @return a cluster in which every slot is served, and every replica in step
      * @throws IllegalStateException if it cannot be started
      */
@@ -80,7 +80,7 @@ public final class RedisCluster implements AutoCloseable {
                 "0",
                 "--repl-diskless-sync-delay",
                 "0",
-                // CLUSTER SLOTS names a replica when it has copied something; the first thing is such a ping.
+                // CLUSTER SLOTS names a replica once it has copied data; the first data is such a ping.
                 "--repl-ping-replica-period",
                 "1"));
         arguments.addAll(more);
@@ -147,7 +147,7 @@ public final class RedisCluster implements AutoCloseable {
     }
 
     /**
-     * The masters, by their slots: each has a third of them.
+     * Returns the masters in the order of their slots: each has a third of them.
      *
      * @return an immutable list
      */
@@ -156,18 +156,18 @@ public final class RedisCluster implements AutoCloseable {
     }
 
     /**
-     * The replicas, each at the place of its master.
+     * Returns the replicas in the order of their masters.
      *
-     * @return an immutable list; empty when the cluster was started without
+     * @return an immutable list; empty when the cluster has no replicas
      */
     public List<RedisServer> replicas() {
         return List.copyOf(replicas);
     }
 
     /**
-     * Waits until a replica was promoted, and all servers that run know it.
+     * Waits until a replica is promoted, and all running servers know it.
      *
-     * @param number its place
+     * @param number the index of the replica
      * @throws IllegalStateException if that takes more than half a minute
      */
     public void awaitPromotion(int number) {

@@ -11,17 +11,17 @@ interface RedisProcess extends AutoCloseable {
 
     OptionalLong pid();
 
-    /** Starts it and waits until it answers. */
+    /** Starts the server and waits until it answers. */
     void start();
 
-    /** Kills it, if it runs. */
+    /** Kills the server, if it runs. */
     void stop();
 
     void pause();
 
     void resume();
 
-    /** Kills it and removes what it left. */
+    /** Kills the server and removes its files. */
     @Override
     void close();
 }

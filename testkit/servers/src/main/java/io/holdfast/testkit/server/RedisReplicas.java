@@ -6,10 +6,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A real master with replicas that are in step, on free ports, empty, without persistence. Nothing replaces a master that
- * goes away: {@link RedisSentinels} does that. It ends with {@link #close} or with this JVM. The servers are child processes:
- * {@code redis-server} on the PATH, else, or when {@value RedisServer#SWITCH} says {@code embedded}, the binary that
- * embedded-redis brings. Docker is not used for it. Its methods block.
+ * A real master with replicas that are in step, on free ports, empty, without persistence. No server replaces a master
+ * that stops: {@link RedisSentinels} does that. It ends with {@link #close} or with this JVM. The servers are child
+ * processes: {@code redis-server} on the PATH, or else, or when {@value RedisServer#SWITCH} is {@code embedded}, the
+ * binary of embedded-redis. It does not use Docker. Its methods block.
  */
 public final class RedisReplicas implements AutoCloseable {
 
@@ -25,18 +25,18 @@ public final class RedisReplicas implements AutoCloseable {
     }
 
     /**
-     * Starts all of them.
+     * Starts a master and its replicas.
      *
      * @param replicas how many, at least 1
      * @return a master whose replicas are in step
-     * @throws IllegalArgumentException if no replica is asked for
-     * @throws IllegalStateException if they cannot be started
+     * @throws IllegalArgumentException if the number is less than 1
+     * @throws IllegalStateException if a server cannot be started
      */
     public static RedisReplicas start(int replicas) {
         return start(replicas, List.of());
     }
 
-    /** With more arguments for each of them. */
+    /** Starts them with more arguments for each server. */
     static RedisReplicas start(int replicas, List<String> more) {
         List<String> arguments = new ArrayList<>(List.of("--repl-diskless-sync-delay", "0"));
         arguments.addAll(more);
@@ -44,13 +44,13 @@ public final class RedisReplicas implements AutoCloseable {
     }
 
     /**
-     * Gives replicas to a server that is there already, a master of a cluster too: these do not take part in the cluster.
+     * Adds replicas to a running server, which may be a master of a cluster: the replicas do not join the cluster.
      *
-     * @param master a child process of this machine; stays open
+     * @param master a child process of this machine; the caller closes it
      * @param replicas how many, at least 1
      * @return replicas that are in step
-     * @throws IllegalArgumentException if no replica is asked for
-     * @throws IllegalStateException if they cannot be started
+     * @throws IllegalArgumentException if the number is less than 1
+     * @throws IllegalStateException if a server cannot be started
      */
     public static RedisReplicas of(RedisServer master, int replicas) {
         return new RedisReplicas(master, true).with(replicas, List.of());
@@ -68,7 +68,7 @@ public final class RedisReplicas implements AutoCloseable {
                 replicas.add(server(arguments));
             }
             replicas.forEach(RedisReplicas::awaitLink);
-            // A write that all have to acknowledge: for the master a replica counts from its first acknowledgement on.
+            // All replicas have to acknowledge a write: the master counts a replica from its first acknowledgement on.
             String unused = PlainQuestion.ask(master, List.of("PUBLISH", "holdfast", "in step?"));
             PlainQuestion.await("the master sees its replicas in step", () -> isInStep(master, count));
             return this;
@@ -101,16 +101,16 @@ public final class RedisReplicas implements AutoCloseable {
     }
 
     /**
-     * The server that takes writes.
+     * Returns the master.
      *
-     * @return always the same
+     * @return always the same server
      */
     public RedisServer master() {
         return master;
     }
 
     /**
-     * The servers that copy them.
+     * Returns the replicas.
      *
      * @return an immutable list
      */

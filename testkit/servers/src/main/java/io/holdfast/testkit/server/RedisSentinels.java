@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * A real master with one replica, watched by three sentinels that replace a master after half a second of silence; all on
- * free ports, empty, without persistence. It ends with {@link #close} or with this JVM. The servers are child processes:
- * {@code redis-server} on the PATH, else, or when {@value RedisServer#SWITCH} says {@code embedded}, the binary that
- * embedded-redis brings. Docker is not used for it. Its methods block.
+ * A real master with one replica, and three sentinels that replace a master after half a second of silence; all on free
+ * ports, empty, without persistence. It ends with {@link #close} or with this JVM. The servers are child processes:
+ * {@code redis-server} on the PATH, or else, or when {@value RedisServer#SWITCH} is {@code embedded}, the binary of
+ * embedded-redis. It does not use Docker. Its methods block.
  */
 public final class RedisSentinels implements AutoCloseable {
 
-    /** The name by which the sentinels know the master: {@value}. */
+    /** The name of the master for the sentinels: {@value}. */
     public static final String MASTER_NAME = "holdfast";
 
     private static final int SENTINELS = 3;
@@ -25,11 +25,11 @@ public final class RedisSentinels implements AutoCloseable {
     }
 
     /**
-     * Starts all of them.
+     * Starts the servers and the sentinels.
      *
-     * @param more arguments for the master and its replica, each word on its own
+     * @param more arguments for the master and its replica, each word separately
      * @return a master whose replica is in step, and sentinels that know each other
-     * @throws IllegalStateException if they cannot be started
+     * @throws IllegalStateException if a server cannot be started
      */
     public static RedisSentinels start(String... more) {
         RedisSentinels all = new RedisSentinels(List.of(more));
@@ -65,9 +65,9 @@ public final class RedisSentinels implements AutoCloseable {
     }
 
     /**
-     * The address by the sentinels.
+     * Returns the address with the sentinels.
      *
-     * @return such as {@code redis-sentinel://127.0.0.1:40001,127.0.0.1:40002,127.0.0.1:40003#holdfast}
+     * @return for example {@code redis-sentinel://127.0.0.1:40001,127.0.0.1:40002,127.0.0.1:40003#holdfast}
      */
     public String uri() {
         return sentinels.stream()
@@ -76,7 +76,7 @@ public final class RedisSentinels implements AutoCloseable {
     }
 
     /**
-     * The master and the replica of the beginning.
+     * Returns the first master and its replica.
      *
      * @return an immutable list of two
      */
@@ -85,7 +85,7 @@ public final class RedisSentinels implements AutoCloseable {
     }
 
     /**
-     * Waits until the sentinels name this server as the master, and it is one.
+     * Waits until the sentinels name this server as the master, and it is the master.
      *
      * @param server one of {@link #servers}
      * @throws IllegalStateException if that takes more than half a minute

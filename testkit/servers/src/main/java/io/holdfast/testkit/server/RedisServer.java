@@ -9,13 +9,13 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A real Redis of its own on a free port, empty, without persistence; it ends with {@link #close} or with this JVM,
- * also when that is killed.
+ * A real Redis on a free port, empty, without persistence; it ends with {@link #close} or with this JVM, even if the
+ * JVM is killed.
  *
- * <p>What runs is chosen by the system property {@value #SWITCH}: {@code docker} (Testcontainers, image by the system
- * property or environment variable {@value #IMAGE}), {@code path} ({@code redis-server} on the PATH), {@code embedded} (the
- * binary that embedded-redis brings), or {@code auto}, the default: the first of them that works; Docker has 15 seconds for
- * that. The choice is printed once.
+ * <p>The system property {@value #SWITCH} chooses the program: {@code docker} (Testcontainers, image by the system
+ * property or environment variable {@value #IMAGE}), {@code path} ({@code redis-server} on the PATH), {@code embedded}
+ * (the binary of embedded-redis), or {@code auto}, the default: the first of them that works; Docker has 15 seconds to
+ * start. The first start prints the choice.
  *
  * <p>Its methods block, and may be called from any thread, one at a time.
  *
@@ -27,13 +27,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RedisServer implements AutoCloseable {
 
-    /** The system property that chooses: {@value}. */
+    /** The system property for the choice: {@value}. */
     public static final String SWITCH = "holdfast.redis";
 
     /** The system property or environment variable that names the image: {@value}. */
     public static final String IMAGE = "REDIS_IMAGE";
 
-    /** Where a server comes from. */
+    /** The source of a server. */
     public enum Kind {
         /** A container of Testcontainers. */
         DOCKER,
@@ -64,7 +64,7 @@ public final class RedisServer implements AutoCloseable {
     }
 
     /**
-     * Starts with no password and no further arguments.
+     * Starts a builder without a password and without further arguments.
      *
      * @return a builder
      */
@@ -73,16 +73,16 @@ public final class RedisServer implements AutoCloseable {
     }
 
     /**
-     * The server's address with its password, if any.
+     * Returns the server's address with its password, if any.
      *
-     * @return such as {@code redis://127.0.0.1:40001}
+     * @return for example {@code redis://127.0.0.1:40001}
      */
     public String uri() {
         return "redis://%s%s:%d".formatted(password == null ? "" : ":" + password + "@", host(), port());
     }
 
     /**
-     * The server's host.
+     * Returns the server's host.
      *
      * @return a name or address
      */
@@ -91,7 +91,7 @@ public final class RedisServer implements AutoCloseable {
     }
 
     /**
-     * The server's port, the same after a restart.
+     * Returns the server's port, the same after a restart.
      *
      * @return a port of {@link #host}
      */
@@ -100,7 +100,7 @@ public final class RedisServer implements AutoCloseable {
     }
 
     /**
-     * Where this server comes from.
+     * Returns the source of this server.
      *
      * @return the kind
      */
@@ -109,15 +109,15 @@ public final class RedisServer implements AutoCloseable {
     }
 
     /**
-     * The process, where it is one of this machine's own.
+     * Returns the process id, if the server is a process of this machine.
      *
-     * @return its id; empty for a container, or while stopped
+     * @return the id; empty for a container, or while stopped
      */
     public OptionalLong pid() {
         return process.pid();
     }
 
-    /** Kills the server: connections break, data is gone. Does nothing when it is stopped already. */
+    /** Kills the server: connections break, and its data is lost. Does nothing when it is stopped already. */
     public void stop() {
         process.stop();
     }
@@ -128,7 +128,7 @@ public final class RedisServer implements AutoCloseable {
         process.start();
     }
 
-    /** Freezes the server: connections stay open, nothing is answered, time goes on. */
+    /** Pauses the server: connections stay open, it answers nothing, and time goes on. */
     public void pause() {
         process.pause();
     }
@@ -148,7 +148,7 @@ public final class RedisServer implements AutoCloseable {
         return "Redis (%s) at %s:%d".formatted(kind, host(), port());
     }
 
-    /** What to start. Not thread-safe. */
+    /** Collects the settings of a server. Not thread-safe. */
     public static final class Builder {
 
         private @Nullable String password;
@@ -171,7 +171,7 @@ public final class RedisServer implements AutoCloseable {
         /**
          * Adds arguments for {@code redis-server}, such as {@code --maxmemory 10mb}.
          *
-         * @param more each word on its own
+         * @param more each word separately
          * @return this
          */
         public Builder args(String... more) {
@@ -180,8 +180,8 @@ public final class RedisServer implements AutoCloseable {
         }
 
         /**
-         * Sets environment variables of the server, such as {@code LD_PRELOAD}. Then it is a child process, whatever the switch says about
-         * Docker.
+         * Sets environment variables of the server, such as {@code LD_PRELOAD}. The server is then a child process,
+         * whatever the switch says about Docker.
          *
          * @param variables by their names
          * @return this
@@ -195,7 +195,7 @@ public final class RedisServer implements AutoCloseable {
          * Starts the server and waits until it answers.
          *
          * @return a server that answers
-         * @throws IllegalStateException if none can be started
+         * @throws IllegalStateException if the server cannot be started
          */
         public RedisServer start() {
             RedisChoice.Started started = environment.isEmpty()

@@ -1,39 +1,39 @@
 package io.holdfast.testkit.server;
 
-/** A real database server of its own on a free port. Its methods block, and may be called from any thread, one at a time. */
+/** A real database server on a free port. Its methods block, and may be called from any thread, one at a time. */
 public interface SqlServer extends AutoCloseable {
 
-    /** Starts it again, with the data that it has. */
+    /** Starts the server again, with its data. */
     void start();
 
-    /** Stops it in order. */
+    /** Stops the server normally. */
     void stop();
 
-    /** Stops it as a crash does: the next start recovers. */
+    /** Stops the server like a crash: the next start recovers. */
     void crash();
 
     /**
-     * The server's host.
+     * Returns the server's host.
      *
      * @return an address
      */
     String host();
 
     /**
-     * The server's port, the same after a restart.
+     * Returns the server's port, the same after a restart.
      *
      * @return a port of {@link #host}
      */
     int port();
 
     /**
-     * What it has written down since it was made.
+     * Returns all that the server has logged since it was made.
      *
-     * @return its log, or why that cannot be read
+     * @return the log, or why it cannot be read
      */
     String log();
 
-    /** Ends it and removes its data. */
+    /** Stops the server and removes its data. */
     @Override
     void close();
 }

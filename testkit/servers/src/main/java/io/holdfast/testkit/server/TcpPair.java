@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** One connection through a proxy: its two sockets, and how one's end is passed on to the other. */
+/** One connection through a proxy: its two sockets. The end of one is passed on to the other. */
 final class TcpPair {
 
     private static final int CONNECT_MILLIS = 5_000;
@@ -21,12 +21,12 @@ final class TcpPair {
     private final Socket server = new Socket();
     private final Consumer<TcpPair> atEnd;
 
-    /** Directions in which something was lost, or is to be. */
+    /** Directions in which bytes were lost, or will be. */
     private final Set<Direction> silent = ConcurrentHashMap.newKeySet();
 
     private final AtomicInteger passedEnds = new AtomicInteger();
 
-    /** Written by whoever resets it. */
+    /** Written by the thread that resets the connection. */
     private volatile boolean isOver;
 
     TcpPair(long number, Socket client, Consumer<TcpPair> atEnd) {
@@ -39,7 +39,7 @@ final class TcpPair {
         return number;
     }
 
-    /** False when the server cannot be reached; the client's side is reset then. */
+    /** Returns false when the server cannot be reached; the client's side is reset then. */
     boolean connect(InetSocketAddress address) {
         try {
             client.setTcpNoDelay(true);
@@ -80,7 +80,7 @@ final class TcpPair {
                 end(to);
             }
         } catch (IOException reset) {
-            // A reset is passed on as a reset, unless nobody is to hear of it.
+            // A reset is passed on as a reset, unless this direction is silent.
             if (admit(direction, valve, 0).bytes() >= 0) {
                 cut();
             }
@@ -98,7 +98,7 @@ final class TcpPair {
         return verdict;
     }
 
-    /** One side is at its end; the other may go on until it is too. */
+    /** Passes on the end of one side; the other may go on until it ends too. */
     private void end(Socket to) throws IOException {
         to.shutdownOutput();
         if (passedEnds.incrementAndGet() == Direction.values().length) {
@@ -106,14 +106,14 @@ final class TcpPair {
         }
     }
 
-    /** Resets both sides: without waiting, and what was not sent yet is lost. */
+    /** Resets both sides without waiting; bytes that were not sent yet are lost. */
     void cut() {
         isOver = true;
         for (Socket socket : new Socket[] {client, server}) {
             try {
                 socket.setSoLinger(true, 0);
             } catch (IOException closed) {
-                // Its end was told already.
+                // The socket has ended already.
             }
             TcpProxy.closeQuietly(socket);
         }

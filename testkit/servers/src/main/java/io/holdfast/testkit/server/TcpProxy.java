@@ -20,12 +20,14 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands in front of a server, whatever its protocol, and spoils the connections that go through it: at an address of its own on the
- * loopback interface, with two daemon threads for each connection and one that accepts them. It ends with {@link #close}.
+ * A proxy in front of a server, for any protocol, that disturbs the connections through it. It has its own address on
+ * the loopback interface, two daemon threads for each connection, and one that accepts connections. It ends with
+ * {@link #close}.
  *
- * <p>Each direction is in one of three states: bytes pass (the default), pass after a delay, or are dropped without a word. What is
- * dropped is lost for good: a connection that lost a byte, or the end of one side, stays silent in that direction from then on, as behind
- * a firewall that has forgotten it, and its other end is not told that this one went away. New connections are not concerned.
+ * <p>Each direction is in one of three states: bytes pass (the default), pass after a delay, or are dropped silently.
+ * Dropped bytes are lost for good. A connection that lost a byte, or the end of one side, stays silent in that
+ * direction, as behind a firewall that has forgotten it. Its other side gets no signal that this side has ended. New
+ * connections are not affected.
  *
  * <p>When the server cannot be reached, a new connection is accepted and reset. Thread-safe; only {@link #accept}, {@link #refuse}
  * and {@link #close} may wait.
@@ -39,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TcpProxy implements AutoCloseable {
 
-    /** Where bytes go. */
+    /** The direction of bytes. */
     public enum Direction {
         /** From the client to the server. */
         TO_SERVER,
@@ -47,10 +49,10 @@ public final class TcpProxy implements AutoCloseable {
         TO_CLIENT
     }
 
-    /** More than that at once is a mistake of the test; further ones are reset. */
+    /** More connections at once are a mistake of the test; the proxy resets them. */
     private static final int MOST_CONNECTIONS = 1_000;
 
-    /** Another process may have the port for a moment. */
+    /** Another process may use the port for a moment. */
     private static final Duration BIND_LIMIT = Duration.ofSeconds(10);
 
     private final InetSocketAddress server;
@@ -65,7 +67,7 @@ public final class TcpProxy implements AutoCloseable {
     /** Written by close. */
     private volatile boolean isClosed;
 
-    /** A port, and who accepts there. */
+    /** A port, and the thread that accepts there. */
     private record Listening(ServerSocket socket, Thread acceptor) {}
 
     private TcpProxy(InetSocketAddress server) {
@@ -79,11 +81,11 @@ public final class TcpProxy implements AutoCloseable {
     }
 
     /**
-     * Starts in front of a server that need not be there yet.
+     * Starts in front of a server, which need not run yet.
      *
-     * @param host of the server
-     * @param port of the server
-     * @return a proxy that lets everything pass
+     * @param host the host of the server
+     * @param port the port of the server
+     * @return a proxy that passes all bytes
      */
     public static TcpProxy to(String host, int port) {
         return new TcpProxy(new InetSocketAddress(requireNonNull(host, "host"), port));
@@ -92,15 +94,15 @@ public final class TcpProxy implements AutoCloseable {
     /**
      * Starts in front of a Redis.
      *
-     * @param redis stays the caller's
-     * @return a proxy that lets everything pass
+     * @param redis the server; the caller closes it
+     * @return a proxy that passes all bytes
      */
     public static TcpProxy inFrontOf(RedisServer redis) {
         return to(redis.host(), redis.port());
     }
 
     /**
-     * The proxy's host.
+     * Returns the proxy's host.
      *
      * @return the loopback address
      */
@@ -109,7 +111,7 @@ public final class TcpProxy implements AutoCloseable {
     }
 
     /**
-     * The proxy's port, always the same.
+     * Returns the proxy's port, always the same.
      *
      * @return a port of {@link #host}
      */
@@ -117,44 +119,44 @@ public final class TcpProxy implements AutoCloseable {
         return port;
     }
 
-    /** Lets bytes pass at once in both directions, and accepts new connections: the state of the beginning. */
+    /** Passes bytes at once in both directions, and accepts new connections, as at the start. */
     public void pass() {
         valves.values().forEach(TcpValve::pass);
         accept();
     }
 
     /**
-     * Lets bytes pass at once. Connections that have lost some stay silent.
+     * Passes bytes at once. Connections that have lost bytes stay silent.
      *
-     * @param direction which of them
+     * @param direction the direction
      */
     public void pass(Direction direction) {
         valve(direction).pass();
     }
 
     /**
-     * Drops whatever comes, on all connections, new ones too.
+     * Drops all bytes, on all connections, new ones too.
      *
-     * @param directions which bytes
+     * @param directions the directions
      */
     public void drop(Direction... directions) {
         Arrays.stream(directions).forEach(direction -> valve(direction).drop());
     }
 
     /**
-     * Drops whatever comes on the connections that are open now, for good; later ones are not concerned.
+     * Drops all bytes on the connections that are open now, for good; later ones are not affected.
      *
-     * @param directions which bytes
+     * @param directions the directions
      */
     public void dropOnOpen(Direction... directions) {
         Arrays.stream(directions).forEach(direction -> open.forEach(pair -> pair.silence(direction)));
     }
 
     /**
-     * Drops whatever comes on one connection, for good. Does nothing when it has ended.
+     * Drops all bytes on one connection, for good. Does nothing when the connection has ended.
      *
-     * @param number its place among all that were accepted: 1 for the first
-     * @param directions which bytes
+     * @param number its number among all accepted connections: 1 for the first
+     * @param directions the directions
      */
     public void dropOn(long number, Direction... directions) {
         for (TcpPair pair : open) {
@@ -165,38 +167,38 @@ public final class TcpProxy implements AutoCloseable {
     }
 
     /**
-     * Lets bytes pass this much later; under load, up to twice that.
+     * Delays bytes by this time; under load, by up to twice that.
      *
-     * @param direction which bytes
-     * @param time at least a millisecond; as good as for ever: held back until {@link #pass(Direction)} or a cut
+     * @param direction the direction
+     * @param time at least a millisecond; a very long time holds the bytes back until {@link #pass(Direction)} or a cut
      */
     public void delay(Direction direction, Duration time) {
         valve(direction).delay(time);
     }
 
-    /** Resets all connections that are open now; bytes that were held back are lost. */
+    /** Resets all connections that are open now; held-back bytes are lost. */
     public void cut() {
         open.forEach(TcpPair::cut);
     }
 
     /**
-     * Lets so many more bytes pass, whichever connection they are of; then resets the connection that has the next one. Once; a
-     * later call replaces an earlier one.
+     * Passes this many more bytes, of all connections together; then resets the connection of the next byte. Works
+     * once; a later call replaces an earlier one.
      *
-     * @param direction which bytes
+     * @param direction the direction
      * @param bytes 0 or more
      */
     public void cutAfter(Direction direction, long bytes) {
         valve(direction).cutAfter(bytes);
     }
 
-    /** Refuses new connections, from its return on; open ones are not concerned. */
+    /** Refuses new connections from its return on; open ones are not affected. */
     public synchronized void refuse() {
         Listening old = listening;
         listening = null;
         if (old != null) {
             closeQuietly(old.socket());
-            // The system goes on to listen until that thread has left its call.
+            // The system listens until that thread has left its call.
             await(old.acceptor());
         }
     }
@@ -204,7 +206,7 @@ public final class TcpProxy implements AutoCloseable {
     /**
      * Accepts new connections again, at the same port.
      *
-     * @throws UncheckedIOException if somebody else took it, and did not leave it within ten seconds
+     * @throws UncheckedIOException if another process took the port, and did not free it within ten seconds
      */
     public synchronized void accept() {
         if (listening == null && !isClosed) {
@@ -213,28 +215,28 @@ public final class TcpProxy implements AutoCloseable {
     }
 
     /**
-     * Connections so far.
+     * Returns how many connections were accepted so far.
      *
-     * @return how many were accepted since the start
+     * @return the number since the start
      */
     public long connections() {
         return accepted.get();
     }
 
     /**
-     * Connections now.
+     * Returns how many connections are open.
      *
-     * @return how many are open on at least one side
+     * @return the number of those that are open on at least one side
      */
     public int openConnections() {
         return open.size();
     }
 
     /**
-     * Bytes so far.
+     * Returns how many bytes were passed on so far.
      *
-     * @param direction which of them
-     * @return how many were passed on since the start
+     * @param direction the direction
+     * @return the number since the start
      */
     public long bytes(Direction direction) {
         return valve(direction).passed();
@@ -262,7 +264,7 @@ public final class TcpProxy implements AutoCloseable {
                 accepted(bound.accept());
             }
         } catch (IOException refused) {
-            // The listener was closed: that is how this thread ends.
+            // The listener was closed, which ends this thread.
         }
     }
 
@@ -327,7 +329,7 @@ public final class TcpProxy implements AutoCloseable {
         try {
             socket.close();
         } catch (Exception alreadyGone) {
-            // It is closed then, and that is all that was wanted.
+            // The socket is closed all the same.
         }
     }
 

@@ -4,24 +4,24 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
-/** What a proxy does with the bytes of one direction, on all connections. */
+/** Decides about the bytes of one direction, on all connections. */
 final class TcpValve {
 
     private static final long NEVER = Long.MAX_VALUE;
 
-    /** How long a thread that waits does not look whether its connection is still there. */
-    private static final long LOOK_MILLIS = 20;
+    /** The longest time for which a waiting thread does not check whether its connection is still open. */
+    private static final long CHECK_MILLIS = 20;
 
-    // All guarded by this.
+    // The fields below are guarded by this.
     private long delayNanos;
     private boolean isDropping;
     private long bytesToCut = NEVER;
     private long passed;
 
     /**
-     * What is to be done with a portion.
+     * The decision about a portion.
      *
-     * @param bytes so many of it are to be passed on
+     * @param bytes how many of its bytes to pass on
      * @param isCut whether the connection ends after them
      */
     record Verdict(int bytes, boolean isCut) {}
@@ -60,13 +60,13 @@ final class TcpValve {
         return passed;
     }
 
-    /** Waits until the portion is due, or its connection has ended; decides about it then. */
+    /** Waits until the portion is due, or its connection has ended; then decides about it. */
     synchronized Verdict admit(int bytes, BooleanSupplier isOver) {
         long cameAt = System.nanoTime();
         while (!isDropping && System.nanoTime() - cameAt < delayNanos && !isOver.getAsBoolean()) {
             long leftMillis = TimeUnit.NANOSECONDS.toMillis(delayNanos - (System.nanoTime() - cameAt)) + 1;
             try {
-                wait(Math.max(1, Math.min(LOOK_MILLIS, leftMillis)));
+                wait(Math.max(1, Math.min(CHECK_MILLIS, leftMillis)));
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return DROPPED;

@@ -6,19 +6,21 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.stream.Stream;
 
-/** Directories of servers that have ended. */
+/** Deletes the directories of servers that have ended. */
 final class TemporaryFiles {
 
     private TemporaryFiles() {}
 
-    /** Deletes a directory with all that is in it. What cannot be deleted stays in the directory for temporary files. */
+    /**
+     * Deletes a directory with its contents. A file that cannot be deleted stays in the directory for temporary files.
+     */
     static void delete(Path directory) {
         try (Stream<Path> files = Files.walk(directory)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(file);
             }
         } catch (IOException e) {
-            // The system deletes it some day.
+            // The system deletes it later.
         }
     }
 }

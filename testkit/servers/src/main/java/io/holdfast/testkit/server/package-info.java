@@ -1,4 +1,7 @@
-/** Real servers for tests and demos, started and stopped with the code that uses them. Nothing here needs a test framework. */
+/**
+ * Real servers for tests and demos, started and stopped by the code that uses them. This package needs no test
+ * framework.
+ */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.testkit.server;

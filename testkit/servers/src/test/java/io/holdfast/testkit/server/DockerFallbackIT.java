@@ -15,11 +15,14 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
-/** A Docker engine that has no image and reaches no registry. The environment names it, so it takes a JVM of its own. */
+/**
+ * A Docker engine without images that reaches no registry. The environment names it, so the test needs a JVM of its
+ * own.
+ */
 class DockerFallbackIT {
 
     @Test
-    void engineThatHasNoImageIsPassedOverWithOneLine() throws IOException {
+    void engineWithoutTheImageIsSkippedWithOneLine() throws IOException {
         List<String> asked = new CopyOnWriteArrayList<>();
         try (ServerSocket engine = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             Thread answers = new Thread(() -> refuse(engine, asked), "fake-docker");
@@ -66,13 +69,13 @@ class DockerFallbackIT {
                 String line = new BufferedReader(
                                 new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII))
                         .readLine();
-                if (line != null) { // null: it was only asked whether anybody listens
+                if (line != null) { // null: the client only checked whether the engine listens
                     asked.add(line);
                     socket.getOutputStream()
                             .write("HTTP/1.0 404 Not Found\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
                 }
             } catch (IOException closed) {
-                // The test is over.
+                // The test has ended.
             }
         }
     }

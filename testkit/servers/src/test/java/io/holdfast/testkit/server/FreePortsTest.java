@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class FreePortsTest {
 
     @Test
-    void nobodyGetsAPortTwice() {
+    void noPortIsGivenTwice() {
         List<Integer> ports =
                 IntStream.range(0, 100).mapToObj(i -> FreePorts.next()).toList();
 
@@ -20,7 +20,7 @@ class FreePortsTest {
     }
 
     @Test
-    void aPortCanBeListenedAt() throws IOException {
+    void aServerCanListenAtThePort() throws IOException {
         try (ServerSocket server = new ServerSocket(FreePorts.next(), 1, InetAddress.getLoopbackAddress())) {
             assertThat(server.isBound()).isTrue();
         }

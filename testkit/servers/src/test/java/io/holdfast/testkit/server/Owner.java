@@ -1,6 +1,6 @@
 package io.holdfast.testkit.server;
 
-/** Starts a server, tells its process id, and waits to be killed. */
+/** Starts a server, prints its process id, and waits until it is killed. */
 final class Owner {
 
     private Owner() {}

@@ -3,7 +3,7 @@ package io.holdfast.testkit.server;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Starts a PostgreSQL, pauses it, tells the process ids of the server, and waits to be killed. */
+/** Starts a PostgreSQL, pauses it, prints the process ids of the server, and waits until it is killed. */
 final class PostgresOwner {
 
     private PostgresOwner() {}

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What can be done to a PostgreSQL, and what it leaves. */
+/** The operations on a PostgreSQL, and their leftovers. */
 class PostgresServerIT {
 
     private static final Duration SOON = Duration.ofSeconds(20);
@@ -52,7 +52,7 @@ class PostgresServerIT {
     }
 
     @Test
-    void replicaIsMadeAnewAtItsOwnPort() throws IOException {
+    void replicaIsMadeAgainAtItsPort() throws IOException {
         try (PostgresServer primary = PostgresServer.run("fsync=off");
                 PostgresServer replica = primary.replica()) {
             int port = replica.port();
@@ -93,7 +93,7 @@ class PostgresServerIT {
         }
     }
 
-    /** The programs that it has unpacked may stay. */
+    /** Ignores the unpacked programs, which may stay. */
     private boolean noServerFiles() {
         try (Stream<Path> files = Files.list(temporary)) {
             return files.map(it -> it.getFileName().toString())

@@ -26,7 +26,7 @@ class RedisServerIT {
     }
 
     @Test
-    void serverIsGoneAfterClose() {
+    void serverHasEndedAfterClose() {
         RedisServer redis = RedisServer.start();
         redis.close();
         redis.close();
@@ -63,7 +63,7 @@ class RedisServerIT {
     }
 
     @Test
-    void passwordIsWanted() throws IOException {
+    void passwordIsRequired() throws IOException {
         try (RedisServer redis = RedisServer.builder().password("secret").start()) {
             assertThat(ask(redis, "PING")).startsWith("-NOAUTH");
             assertThat(ask(redis, "AUTH secret")).isEqualTo("+OK");

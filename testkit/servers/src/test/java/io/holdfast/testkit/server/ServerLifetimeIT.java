@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A server belongs to its JVM. */
+/** A server ends with its JVM. */
 class ServerLifetimeIT {
 
     @TempDir
@@ -45,9 +45,9 @@ class ServerLifetimeIT {
         }
     }
 
-    /** As when the session leader of a terminal is killed: the kernel sends SIGHUP to all that it started. */
+    /** Like the kill of the session leader of a terminal: the kernel sends SIGHUP to all processes of the session. */
     @Test
-    void serverOfAJvmWhoseTerminalIsGoneEnds() throws IOException {
+    void serverOfAJvmWhoseTerminalIsClosedEnds() throws IOException {
         Process owner = owner();
         try {
             ProcessHandle server = serverOf(owner);
@@ -126,6 +126,6 @@ class ServerLifetimeIT {
                 return ProcessHandle.of(Long.parseLong(line.substring(4))).orElseThrow();
             }
         }
-        throw new AssertionError("the owner told no process id");
+        throw new AssertionError("the owner printed no process id");
     }
 }

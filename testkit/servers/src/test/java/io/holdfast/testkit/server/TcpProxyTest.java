@@ -57,7 +57,7 @@ class TcpProxyTest {
                 accepted.add(listener.accept());
             }
         } catch (IOException closed) {
-            // The end of the test.
+            // The test has ended.
         }
     }
 
@@ -101,7 +101,7 @@ class TcpProxyTest {
         try (Socket another = connected();
                 Socket server = accepted()) {
             send(another, "x");
-            assertThat(read(server, 1)).as("new ones are not concerned").isEqualTo("x");
+            assertThat(read(server, 1)).as("new connections are not affected").isEqualTo("x");
         }
     }
 
@@ -226,7 +226,7 @@ class TcpProxyTest {
     }
 
     @Test
-    void refusedAreNewConnectionsOnlyAndAcceptedAgainAtTheSamePort() throws Exception {
+    void newConnectionsAreRefusedAndThenAcceptedAgainAtTheSamePort() throws Exception {
         try (Socket client = connected();
                 Socket server = accepted()) {
             proxy.refuse();
@@ -243,9 +243,9 @@ class TcpProxyTest {
     }
 
     @Test
-    void clientOfAServerThatIsAwayIsReset() throws Exception {
+    void clientOfAnUnreachableServerIsReset() throws Exception {
         listener.close();
-        acceptor.join(PATIENCE_MILLIS); // the system goes on to listen until that thread has left its call
+        acceptor.join(PATIENCE_MILLIS); // the system listens until that thread has left its call
         try (Socket client = connected()) {
             assertReset(client);
         }
@@ -253,7 +253,7 @@ class TcpProxyTest {
     }
 
     @Test
-    void closedProxyIsGoneWithItsConnections() throws Exception {
+    void closedProxyEndsWithItsConnections() throws Exception {
         try (Socket client = connected();
                 Socket server = accepted()) {
             proxy.close();

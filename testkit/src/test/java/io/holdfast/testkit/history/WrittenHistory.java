@@ -6,8 +6,11 @@ import io.holdfast.spi.LockKind;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Histories by hand: who held what from when to when, in milliseconds for the reader, one process for each acquisition. */
-final class Told {
+/**
+ * Histories written by hand: which process held which lock and when, in milliseconds, with one process for each
+ * acquisition.
+ */
+final class WrittenHistory {
 
     static final LockKey MUTEX = LockKey.of(LockKind.MUTEX, "stock");
     static final LockKey READ = LockKey.of(LockKind.READ, "stock");
@@ -24,21 +27,21 @@ final class Told {
         return millis * 1_000_000;
     }
 
-    /** A process of its own. */
+    /** Returns a new process. */
     HistoryRecorder process() {
         processes++;
         return HistoryRecorder.to("p" + processes, events::add);
     }
 
-    /** Asked, emitted and released at these times; the validity goes on after that. */
+    /** Records a request, an emission and a release at these times; the validity lasts longer. */
     @CanIgnoreReturnValue
-    Told held(LockKey lock, long asked, long acquired, long released, long token) {
+    WrittenHistory held(LockKey lock, long asked, long acquired, long released, long token) {
         return held(1, lock, asked, acquired, released, token);
     }
 
-    /** The same, with so many permits. */
+    /** The same, with a number of permits. */
     @CanIgnoreReturnValue
-    Told held(int permits, LockKey lock, long asked, long acquired, long released, long token) {
+    WrittenHistory held(int permits, LockKey lock, long asked, long acquired, long released, long token) {
         HistoryRecorder process = process();
         long op = process.asked(ms(asked), lock, permits);
         process.acquired(ms(acquired), op, token, ms(released + 1_000));
@@ -46,9 +49,9 @@ final class Told {
         return this;
     }
 
-    /** As {@link #held}, of one that goes on with the lease that has this token. */
+    /** Like {@link #held}, for an operation that continues the lease with this token. */
     @CanIgnoreReturnValue
-    Told heldOn(LockKey lock, long asked, long acquired, long released, long goesOnWith, long token) {
+    WrittenHistory heldOn(LockKey lock, long asked, long acquired, long released, long goesOnWith, long token) {
         HistoryRecorder process = process();
         long op = process.goesOn(ms(asked), lock, goesOnWith);
         process.acquired(ms(acquired), op, token, ms(released + 1_000));
@@ -56,15 +59,15 @@ final class Told {
         return this;
     }
 
-    /** Known to be queued, and emitted, at these times. */
+    /** Records a place in the queue and an emission at these times. */
     @CanIgnoreReturnValue
-    Told queued(LockKey lock, long asked, long queued, long acquired) {
+    WrittenHistory queued(LockKey lock, long asked, long queued, long acquired) {
         return queued(1, lock, asked, queued, acquired);
     }
 
-    /** The same, with so many permits. */
+    /** The same, with a number of permits. */
     @CanIgnoreReturnValue
-    Told queued(int permits, LockKey lock, long asked, long queued, long acquired) {
+    WrittenHistory queued(int permits, LockKey lock, long asked, long queued, long acquired) {
         HistoryRecorder process = process();
         long op = process.asked(ms(asked), lock, permits);
         process.queued(ms(queued), op);
