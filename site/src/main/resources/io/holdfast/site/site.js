@@ -78,29 +78,41 @@
 
   const words = text => text.toLowerCase().split(/[^\p{L}\p{N}_]+/u).filter(word => word);
 
-  // Each word must be there: as it is, as the beginning of a word, or, if nothing has it, with one letter wrong.
-  function matches(typed) {
-    const find = (distance) => index.query(query => {
+  const stem = word => lunr.stemmer(new lunr.Token(word)).toString();
+
+  // Sections that have each word, or words that begin with it.
+  function exactly(typed) {
+    const all = index.query(query => {
       for (const word of typed) {
-        query.term(lunr.stemmer(new lunr.Token(word)).toString(), { boost: 10, usePipeline: false });
+        query.term(stem(word), { boost: 10, usePipeline: false });
         query.term(word, { boost: 2, usePipeline: false, wildcard: lunr.Query.wildcard.TRAILING });
-        if (distance && word.length > 3) query.term(word, { usePipeline: false, editDistance: distance });
       }
     });
-    const all = found => found.filter(match => {
-      const section = sections[match.ref];
-      const text = words(section.heading + " " + section.page + " " + section.text);
-      return typed.every(word => text.some(it => it.startsWith(word)));
+    return all.filter(match => {
+      const terms = Object.keys(match.matchData.metadata);
+      return typed.every(word => terms.some(term => term === stem(word) || term.startsWith(word)));
     });
-    const exact = all(find(0));
-    return exact.length ? exact : find(1);
+  }
+
+  // Sections that have one of the words, perhaps with one other letter.
+  function nearly(typed) {
+    return index.query(query => {
+      for (const word of typed.filter(it => it.length > 3)) query.term(stem(word), { usePipeline: false, editDistance: 1 });
+    });
+  }
+
+  function matches(typed) {
+    const exact = exactly(typed);
+    return exact.length ? exact : nearly(typed);
   }
 
   function excerpt(text, typed) {
     const lower = text.toLowerCase();
     const places = typed.map(word => lower.indexOf(word)).filter(at => at >= 0);
-    const start = Math.max(0, (places.length ? Math.min(...places) : 0) - 50);
-    const part = (start ? "… " : "") + text.slice(start, start + 160) + (start + 160 < text.length ? " …" : "");
+    const place = places.length ? Math.min(...places) : 0;
+    const start = place < 60 ? 0 : text.lastIndexOf(" ", place - 50) + 1;
+    const rest = text.slice(start);
+    const part = (start ? "… " : "") + (rest.length < 170 ? rest : rest.slice(0, rest.lastIndexOf(" ", 160)) + " …");
     const line = element("span", "", "excerpt");
     const pattern = typed.map(word => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
     for (const piece of part.split(new RegExp("(" + pattern + ")", "i"))) {
