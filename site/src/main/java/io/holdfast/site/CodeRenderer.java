@@ -57,7 +57,7 @@ final class CodeRenderer implements NodeRenderer {
 
     private void write(TokenMaker maker, String code) {
         int state = TokenTypes.NULL;
-        for (String line : code.split("(?<=\n)")) {
+        for (String line : code.lines().toList()) {
             String text = line.stripTrailing();
             Segment segment = new Segment(text.toCharArray(), 0, text.length());
             for (Token token = maker.getTokenList(segment, state, 0);

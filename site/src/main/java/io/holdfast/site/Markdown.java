@@ -54,7 +54,8 @@ final class Markdown {
     /** Gives a heading a link to itself. */
     static void link(Heading heading, String anchor) {
         HtmlInline link = new HtmlInline();
-        link.setLiteral("<a class=\"anchor\" href=\"#%s\" aria-hidden=\"true\" tabindex=\"-1\">#</a>".formatted(anchor));
+        link.setLiteral(
+                "<a class=\"anchor\" href=\"#%s\" aria-hidden=\"true\" tabindex=\"-1\">#</a>".formatted(anchor));
         heading.appendChild(link);
     }
 
@@ -64,7 +65,8 @@ final class Markdown {
             @Override
             public void visit(CustomBlock block) {
                 if (block instanceof TableBlock) {
-                    block.insertBefore(block("<div class=\"table\" role=\"region\" aria-label=\"Table\" tabindex=\"0\">"));
+                    block.insertBefore(
+                            block("<div class=\"table\" role=\"region\" aria-label=\"Table\" tabindex=\"0\">"));
                     block.insertAfter(block("</div>"));
                 }
             }
@@ -106,7 +108,8 @@ final class Markdown {
         }
 
         private static void remove(Node node, String literal) {
-            if (!literal.stripLeading().startsWith("<!--") || !literal.stripTrailing().endsWith("-->")) {
+            if (!literal.stripLeading().startsWith("<!--")
+                    || !literal.stripTrailing().endsWith("-->")) {
                 throw new IllegalStateException("HTML in a page: " + literal);
             }
             node.unlink();

@@ -56,12 +56,7 @@ record Page(
         links.rewrite(path, document);
         Markdown.prepare(document);
         String body = Markdown.html(document, ids);
-        return new Page(path, body, title, label(title), lead, sections, contents(sections));
-    }
-
-    /** What comes before a colon, but for the number of a record. */
-    private static String label(String title) {
-        return title.replaceFirst("^(\\D[^:]*): .*", "$1");
+        return new Page(path, body, title, title, lead, sections, contents(sections));
     }
 
     private static List<Section> contents(List<Section> sections) {

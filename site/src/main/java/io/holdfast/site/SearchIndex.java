@@ -18,10 +18,13 @@ final class SearchIndex {
         try (Context context = Context.enter()) {
             context.setLanguageVersion(Context.VERSION_ES6);
             ScriptableObject scope = context.initStandardObjects();
-            Object[] entries = sections.stream().map(section -> entry(context, scope, section)).toArray();
+            Object[] entries = sections.stream()
+                    .map(section -> entry(context, scope, section))
+                    .toArray();
             ScriptableObject.putProperty(scope, "sections", context.newArray(scope, entries));
             Object unused = context.evaluateString(scope, library(), "lunr.js", 1, null);
-            Object index = context.evaluateString(scope, Resource.read(SearchIndex.class, "index.js"), "index.js", 1, null);
+            Object index =
+                    context.evaluateString(scope, Resource.read(SearchIndex.class, "index.js"), "index.js", 1, null);
             return "holdfastSearch(" + Context.toString(index) + ");\n";
         }
     }

@@ -11,4 +11,10 @@ import java.util.Set;
  * @param mentions the paths of the pages that it links to, in this order
  */
 record Section(
-        String address, String page, String heading, String anchor, int level, StringBuilder text, Set<String> mentions) {}
+        String address,
+        String page,
+        String heading,
+        String anchor,
+        int level,
+        StringBuilder text,
+        Set<String> mentions) {}

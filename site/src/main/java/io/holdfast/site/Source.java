@@ -36,18 +36,15 @@ record Source(Path root, Map<String, Page> pages, Links links) {
         }
         Links links = new Links(documents.keySet(), forge);
         Map<String, Page> pages = new TreeMap<>();
-        Set<String> titles = new HashSet<>();
+        Set<String> labels = new HashSet<>();
         documents.forEach((path, document) -> {
             Page page = Page.of(path, document, links);
-            // Reports of benchmarks have one title in common. The name of the folder tells them apart.
-            pages.put(path, titles.add(page.title()) ? page : page.withLabel(page.title() + ": " + folder(path)));
+            // In a list of pages the part before a colon is enough, if no other page has it. The number of a record is
+            // not.
+            String label = page.title().replaceFirst("^(\\D[^:]*): .*", "$1");
+            pages.put(path, labels.add(label) ? page.withLabel(label) : page);
         });
         return new Source(root, pages, links);
-    }
-
-    private static String folder(String path) {
-        String[] parts = path.split("/", -1);
-        return parts[parts.length - 2];
     }
 
     private static List<Path> files(Path root) throws IOException {

@@ -111,7 +111,8 @@ final class Browser implements AutoCloseable {
 
     /** Waits for it, but not for ever. */
     <T> T await(Function<Browser, T> condition) {
-        return new WebDriverWait(driver, Duration.ofSeconds(20), Duration.ofMillis(20)).until(it -> condition.apply(this));
+        return new WebDriverWait(driver, Duration.ofSeconds(20), Duration.ofMillis(20))
+                .until(it -> condition.apply(this));
     }
 
     Object run(String script, Object... arguments) {

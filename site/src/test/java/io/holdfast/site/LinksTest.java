@@ -28,7 +28,8 @@ class LinksTest {
 
     @Test
     void whileTheProjectHasNoAddressThereAreNoLinksToFiles() {
-        assertThat(new Links(PAGES, "https://holdfast.example/x").target("README.md", "LICENSE")).isEmpty();
+        assertThat(new Links(PAGES, "https://holdfast.example/x").target("README.md", "LICENSE"))
+                .isEmpty();
     }
 
     @Test

@@ -12,8 +12,7 @@ import org.mozilla.javascript.ScriptableObject;
 /** The index of the search, asked without a browser. */
 class SearchTest {
 
-    private static final String LOAD =
-            """
+    private static final String LOAD = """
             var sections, index;
             function holdfastSearch(data) { sections = data.sections; index = lunr.Index.load(data.index); }
             function addresses(words) { return index.search(words).slice(0, 12).map(it => sections[it.ref].address).join(' '); }

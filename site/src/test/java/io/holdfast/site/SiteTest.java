@@ -23,7 +23,8 @@ class SiteTest {
     private static final Map<Path, Document> PAGES = BuiltSite.pages().stream()
             .collect(Collectors.toMap(it -> it, BuiltSite::page, (one, other) -> one, LinkedHashMap::new));
 
-    private static final Pattern MARKDOWN = Pattern.compile("<!--|```|\\]\\(|\\*\\*|^#{1,6} |\\|\\s*-{3,}", Pattern.MULTILINE);
+    private static final Pattern MARKDOWN =
+            Pattern.compile("<!--|```|\\]\\(|\\*\\*|^#{1,6} |\\|\\s*-{3,}", Pattern.MULTILINE);
     private static final Pattern LOADS = Pattern.compile("@import|url\\(|fetch\\(|XMLHttpRequest|https?://");
 
     @Test
@@ -36,8 +37,9 @@ class SiteTest {
                 .forEach(sources::add);
 
         assertThat(sources).hasSizeGreaterThan(100);
-        assertThat(sources).allSatisfy(source -> assertThat(BuiltSite.VERSION.resolve(Page.address(source)))
-                .isRegularFile());
+        assertThat(sources)
+                .allSatisfy(source -> assertThat(BuiltSite.VERSION.resolve(Page.address(source)))
+                        .isRegularFile());
     }
 
     @Test
@@ -45,7 +47,9 @@ class SiteTest {
         PAGES.forEach((file, page) -> {
             String address = BuiltSite.VERSIONS.get(0) + "/" + BuiltSite.VERSION.relativize(file);
             assertThat(page.select("h1")).as(address).hasSize(1);
-            assertThat(page.select("link[rel=canonical]").attr("href")).startsWith("https://").endsWith("/" + address);
+            assertThat(page.select("link[rel=canonical]").attr("href"))
+                    .startsWith("https://")
+                    .endsWith("/" + address);
         });
     }
 
@@ -57,7 +61,8 @@ class SiteTest {
                 .forEach(file -> {
                     Document page = BuiltSite.page(file);
                     Stream.of("href", "src")
-                            .flatMap(name -> page.select("[" + name + "]").stream().map(it -> it.attr(name)))
+                            .flatMap(name ->
+                                    page.select("[" + name + "]").stream().map(it -> it.attr(name)))
                             .distinct()
                             .filter(link -> !leadsSomewhere(file, link))
                             .forEach(link -> broken.add(BuiltSite.ROOT.relativize(file) + ": " + link));
@@ -71,7 +76,9 @@ class SiteTest {
         if (target.isAbsolute()) {
             return Set.of("https", "http", "mailto", "data").contains(target.getScheme());
         }
-        Path file = target.getPath().isEmpty() ? from : from.resolveSibling(target.getPath()).normalize();
+        Path file = target.getPath().isEmpty()
+                ? from
+                : from.resolveSibling(target.getPath()).normalize();
         if (!file.startsWith(BuiltSite.ROOT) || !Files.isRegularFile(file)) {
             return false;
         }
@@ -85,7 +92,9 @@ class SiteTest {
                 .as(file.toString())
                 .extracting(it -> it.hasAttr("src") ? it.attr("src") : it.attr("href"))
                 .allMatch(it -> it.equals("data:,") || !URI.create(it).isAbsolute()));
-        assertThat(PAGES.values()).allMatch(page -> page.select("style, iframe, object, embed, [style]").isEmpty());
+        assertThat(PAGES.values())
+                .allMatch(page ->
+                        page.select("style, iframe, object, embed, [style]").isEmpty());
         assertThat(List.of("site.css", "site.js", "theme.js"))
                 .allSatisfy(name -> assertThat(BuiltSite.read(BuiltSite.VERSION.resolve(name)))
                         .doesNotContainPattern(LOADS));
@@ -97,7 +106,9 @@ class SiteTest {
             Document prose = page.clone();
             prose.select("code").remove();
             assertThat(prose.wholeText()).as(file.toString()).doesNotContainPattern(MARKDOWN);
-            assertThat(BuiltSite.read(file).contains("<!--")).as("a comment in %s", file).isFalse();
+            assertThat(BuiltSite.read(file).contains("<!--"))
+                    .as("a comment in %s", file)
+                    .isFalse();
         });
     }
 
@@ -116,8 +127,12 @@ class SiteTest {
         assertThat(listed).hasSizeGreaterThan(30);
         assertThat(shown).containsSubsequence(listed);
         assertThat(turned).containsExactlyInAnyOrderElementsOf(PAGES.keySet());
-        PAGES.forEach((file, page) ->
-                assertThat(page.select("#menu [aria-current=page]")).as(file.toString()).hasSize(1));
+        PAGES.forEach((file, page) -> {
+            assertThat(page.select("#menu [aria-current=page]"))
+                    .as(file.toString())
+                    .hasSize(1);
+            assertThat(page.select("#menu li a").eachText()).as(file.toString()).doesNotHaveDuplicates();
+        });
     }
 
     private static Path next(Path page) {
@@ -146,13 +161,16 @@ class SiteTest {
     }
 
     private static List<String> code(String address, String language, String kind) {
-        return BuiltSite.page(address).select("pre code.language-" + language + " :is(" + kind + ")").eachText();
+        return BuiltSite.page(address)
+                .select("pre code.language-" + language + " :is(" + kind + ")")
+                .eachText();
     }
 
     /** The text of a block is what people copy. */
     @Test
     void aBlockOfCodeHasTheTextOfItsSource() {
-        Element program = BuiltSite.page("index.html").select("code.language-java").first();
+        Element program =
+                BuiltSite.page("index.html").select("code.language-java").first();
 
         assertThat(program).isNotNull();
         assertThat(BuiltSite.read(BuiltSite.REPOSITORY.resolve("README.md"))).contains(program.wholeText());
