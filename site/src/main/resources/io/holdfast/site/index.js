@@ -1,7 +1,21 @@
 // Makes the index from `sections`. The search in site.js divides what a reader types in the same way.
-lunr.tokenizer.separator = /[^\p{L}\p{N}_]+/u;
+function words(text) {
+  return text.split(/[^\p{L}\p{N}_]+/u).filter(word => word);
+}
+
+// lunr's own stemmer, asked once for each word.
+const stems = new Map();
+function stemmer(token) {
+  return token.update(word => {
+    if (!stems.has(word)) stems.set(word, lunr.stemmer(new lunr.Token(word)).toString());
+    return stems.get(word);
+  });
+}
+lunr.Pipeline.registerFunction(stemmer, "stemmer");
+
 // Pages about the past: readers look for something else first.
-var history = /^(CHANGELOG|benchmarks\/results\/|docs\/trust\/records\/|proof\/)/;
+const history = /^(CHANGELOG|benchmarks\/results\/|docs\/trust\/records\/|proof\/)/;
+
 JSON.stringify({
   sections: sections,
   index: lunr(function () {
@@ -9,11 +23,11 @@ JSON.stringify({
     this.field("heading", { boost: 8 });
     this.field("page", { boost: 3 });
     this.field("text");
-    for (var at = 0; at < sections.length; at++) {
-      var section = sections[at];
-      this.add(
-        { at: at, heading: section.heading, page: section.page, text: section.text },
-        { boost: history.test(section.address) ? 0.3 : 1 });
-    }
+    this.pipeline.reset();
+    this.pipeline.add(lunr.stopWordFilter, stemmer);
+    sections.forEach((section, at) => {
+      const about = { at: at, heading: words(section.heading), page: words(section.page), text: words(section.text) };
+      this.add(about, { boost: history.test(section.address) ? 0.3 : 1 });
+    });
   })
 });

@@ -67,7 +67,6 @@
 
   window.holdfastSearch = data => {
     sections = data.sections;
-    lunr.tokenizer.separator = /[^\p{L}\p{N}_]+/u;
     index = lunr.Index.load(data.index);
   };
 
