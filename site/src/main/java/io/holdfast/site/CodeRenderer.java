@@ -60,23 +60,25 @@ final class CodeRenderer implements NodeRenderer {
         for (String line : code.lines().toList()) {
             String text = line.stripTrailing();
             Segment segment = new Segment(text.toCharArray(), 0, text.length());
+            // After a dot, a name is a name: permits(5) begins no list of subclasses.
+            boolean isMember = false;
             for (Token token = maker.getTokenList(segment, state, 0);
                     token != null && token.isPaintable();
                     token = token.getNextToken()) {
-                write(token);
+                write(token.getLexeme(), isMember ? "" : kind(token.getType()));
+                isMember = token.getLexeme().equals(".");
             }
             state = maker.getLastTokenTypeOnLine(segment, state);
             html.raw("\n");
         }
     }
 
-    private void write(Token token) {
-        String kind = kind(token.getType());
+    private void write(String text, String kind) {
         if (kind.isEmpty()) {
-            html.text(token.getLexeme());
+            html.text(text);
         } else {
             html.tag("span", Map.of("class", kind));
-            html.text(token.getLexeme());
+            html.text(text);
             html.tag("/span");
         }
     }

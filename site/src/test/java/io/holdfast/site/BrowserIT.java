@@ -219,13 +219,13 @@ class BrowserIT {
         browser.open("docs/reference/options.html");
         browser.picture("phone");
         assertThat(browser.find("#menu").isDisplayed()).isFalse();
-        browser.find(".menu-link").click();
+        browser.find(".menu-link:not(.close)").click();
         assertThat(browser.find("#menu").isDisplayed()).isTrue();
         assertThat(top("menu")).as("below the bar at the top").isGreaterThan(50);
         browser.picture("phone-menu");
-        browser.find("#menu .close").click();
+        browser.find(".close").click();
         assertThat(browser.find("#menu").isDisplayed()).isFalse();
-        browser.find(".menu-link").click();
+        browser.find(".menu-link:not(.close)").click();
         click("Start with ZooKeeper");
         assertThat(heading()).isEqualTo("Start with ZooKeeper");
         assertThat(browser.find("#menu").isDisplayed()).isFalse();

@@ -153,6 +153,7 @@ class SiteTest {
     void codeIsMarkedAsWhatItIs() {
         assertThat(code("index.html", "java", ".keyword")).contains("public", "final", "class");
         assertThat(code("index.html", "java", ".comment")).contains("// sends nothing yet");
+        assertThat(code("docs/guides/recipes.html", "java", ".keyword")).doesNotContain("permits", "with");
         assertThat(code("index.html", "sql", ".keyword")).contains("update", "where");
         assertThat(code("index.html", "xml", ".name")).contains("groupId");
         assertThat(code("docs/guides/kotlin.html", "kotlin", ".keyword")).contains("fun", "val");
