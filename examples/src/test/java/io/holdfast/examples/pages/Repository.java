@@ -38,13 +38,13 @@ final class Repository {
         }
     }
 
-    /** Those of the library, without tests, examples and benchmarks. */
+    /** Those of the library, without tests, examples, benchmarks and the site. */
     static List<String> librarySources() {
         return sources().stream()
                 .filter(file -> {
                     String path = ROOT.relativize(file).toString().replace('\\', '/');
                     return path.contains("src/main/")
-                            && Stream.of("examples", "benchmarks", "races", "testkit", "proof")
+                            && Stream.of("examples", "benchmarks", "races", "site", "testkit", "proof")
                                     .noneMatch(path::startsWith);
                 })
                 .map(Repository::read)
