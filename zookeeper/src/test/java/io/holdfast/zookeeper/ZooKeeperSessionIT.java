@@ -326,7 +326,7 @@ class ZooKeeperSessionIT {
             LockClient early = LockClient.create(ZooKeeperLockBackend.over(idle));
             assertThatThrownBy(() -> Waiting.forMono(early.lock("early").tryAcquire()))
                     .isInstanceOf(LockBackendException.class)
-                    .hasMessageContaining("start it before");
+                    .hasMessageContaining("start it before you use the locks");
             Waiting.forMono(early.close());
         }
     }

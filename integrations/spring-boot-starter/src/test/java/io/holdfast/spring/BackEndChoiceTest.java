@@ -270,7 +270,7 @@ class BackEndChoiceTest {
                 "holdfast.backend=redis; holdfast.redis.uri=redis://a; holdfast.redis.key-prefix=a{b | keyPrefix must have no whitespace and no braces",
                 "holdfast.backend=redis; holdfast.redis.uri=redis://a?timeot=2s | a parameter 'timeot' that does not exist",
                 "holdfast.backend=zookeeper | holdfast.zookeeper.connect-string is not set",
-                "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.root=/ | root must be a node that is free for locks",
+                "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.root=/ | root must be a node that no other program uses",
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.session-timeout=25d | holdfast.zookeeper.session-timeout is PT600H",
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.session-timeout=10000000000000000s | 24 days at most",
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.session-timeout=0s | holdfast.zookeeper.session-timeout is PT0S",
