@@ -159,7 +159,7 @@ class R2dbcFaultsIT {
         store.killClientConnections();
         assertThatThrownBy(() -> run(attempt)).isInstanceOfSatisfying(LockBackendException.class, error -> {
             assertThat(error.isTransient()).isTrue();
-            assertThat(error).hasMessageContaining(name).hasMessageContaining("made anew");
+            assertThat(error).hasMessageContaining(name).hasMessageContaining("client reconnects");
         });
         run(locker.rollbackTransaction());
         run(locker.close());

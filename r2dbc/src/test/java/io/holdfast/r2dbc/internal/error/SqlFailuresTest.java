@@ -29,10 +29,10 @@ class SqlFailuresTest {
         "53100, true, true, disk is full",
         "55P03, true, true, pg_stat_activity",
         "57014, true, true, pg_stat_activity",
-        "57P01, true, false, made anew",
-        "08006, true, false, made anew",
-        "40P01, true, true, tried again",
-        "XX000, true, false, could not be asked"
+        "57P01, true, false, client reconnects",
+        "08006, true, false, client reconnects",
+        "40P01, true, true, tries again",
+        "XX000, true, false, does not know"
     })
     void codeOfTheServerIsTold(String code, boolean isTransient, boolean keepsConnection, String advice) {
         Throwable error = new Coded(code);
