@@ -25,7 +25,8 @@ class MariaDbErrorsTest {
         "70100, 1927, true, false, client reconnects",
         "08S01, 1158, true, false, client reconnects"
     })
-    void codeOfTheServerIsTold(String state, int code, boolean isTransient, boolean keepsConnection, String advice) {
+    void codeOfTheServerIsExplained(
+            String state, int code, boolean isTransient, boolean keepsConnection, String advice) {
         KnownError known = MariaDbErrors.explain(new Coded(state, code)).orElseThrow();
         assertThat(known.isTransient()).isEqualTo(isTransient);
         assertThat(known.keepsConnection()).isEqualTo(keepsConnection);
@@ -33,7 +34,7 @@ class MariaDbErrorsTest {
     }
 
     @Test
-    void endOfAConnectionIsToldAlsoWithoutACode() {
+    void endOfAConnectionIsExplainedEvenWithoutACode() {
         assertThat(MariaDbErrors.explain(new R2dbcNonTransientResourceException("Connection unexpectedly closed")))
                 .map(KnownError::advice)
                 .hasValueSatisfying(advice -> assertThat(advice).contains("client reconnects"));
