@@ -143,6 +143,6 @@ class LockedSuspendTest {
     fun aFunctionWithAResultIsNotSkipped() {
         assertThatThrownBy { start(Skipped::class.java) { _, _ -> } }
             .rootCause()
-            .hasMessageContaining("it has skipWhenTaken, but a result")
+            .hasMessageContaining("it has skipWhenTaken, but returns a result")
     }
 }

@@ -257,7 +257,7 @@ class BackEndChoiceTest {
     @Test
     void anUnknownBackEndIsNamedWithThoseThatThereAre() {
         refused(
-                "holdfast.backend is 'postgres', which is no back end. Set it to memory, redis, redlock, zookeeper or r2dbc.",
+                "holdfast.backend is 'postgres', which is not a back end. Set it to memory, redis, redlock, zookeeper or r2dbc.",
                 "holdfast.backend=postgres");
     }
 
@@ -272,11 +272,11 @@ class BackEndChoiceTest {
                 "holdfast.backend=zookeeper | holdfast.zookeeper.connect-string is not set",
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.root=/ | root must be a node that no other program uses",
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.session-timeout=25d | holdfast.zookeeper.session-timeout is PT600H",
-                "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.session-timeout=10000000000000000s | 24 days at most",
+                "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.session-timeout=10000000000000000s | almost 25 days",
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.session-timeout=0s | holdfast.zookeeper.session-timeout is PT0S",
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.session-timeout=-1s | holdfast.zookeeper.session-timeout is PT-1S",
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.auth-scheme=digest | holdfast.zookeeper.auth is not",
-                "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.auth=nobody | scheme digest does not know",
+                "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.auth=nobody | not valid for the scheme digest",
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.acl=creator | holdfast.zookeeper.acl is creator, but holdfast.zookeeper.auth is not set",
                 "holdfast.backend=r2dbc | but the application has no ConnectionFactory",
                 "holdfast.backend=redlock | holdfast.redlock.uris has 0 servers",
@@ -314,7 +314,7 @@ class BackEndChoiceTest {
         runner.withPropertyValues("holdfast.backend=redis", "holdfast.redis.uri=" + address)
                 .run(context -> {
                     assertThat(context.getStartupFailure())
-                            .hasStackTraceContaining("holdfast.redis.uri has a value that is no address")
+                            .hasStackTraceContaining("holdfast.redis.uri has a value that is not a Redis address")
                             .asString()
                             .doesNotContain("cret");
                     assertThat(context.getStartupFailure())

@@ -78,7 +78,7 @@ class LockEndpointTest {
             Map<String, Object> lock = object(
                     list(
                             requireNonNull(
-                                    endpoint.look(new String[] {"stock", "42"}).block(LIMIT)),
+                                    endpoint.named(new String[] {"stock", "42"}).block(LIMIT)),
                             "locks"),
                     0);
 
@@ -86,7 +86,7 @@ class LockEndpointTest {
             assertThat(object(list(lock, "holders"), 0))
                     .containsEntry("owner", "till-7")
                     .containsEntry("token", lease.fencingToken());
-            assertThat(endpoint.look(new String[] {"unknown"}).blockOptional(LIMIT))
+            assertThat(endpoint.named(new String[] {"unknown"}).blockOptional(LIMIT))
                     .isEmpty();
         });
     }
@@ -129,7 +129,7 @@ class LockEndpointTest {
     @Test
     void aNameThatNoLockHasIsRefused() {
         runner.run(context -> assertThatThrownBy(() -> context.getBean(LockEndpoint.class)
-                        .look(new String[] {" "})
+                        .named(new String[] {" "})
                         .block(LIMIT))
                 .isInstanceOf(InvalidEndpointRequestException.class));
     }
@@ -140,13 +140,13 @@ class LockEndpointTest {
         InMemoryLockBackend mine = InMemoryLockBackend.create();
         ApplicationContextRunner own = runner.withBean(LockBackend.class, () -> mine);
         own.run(context -> assertThatThrownBy(() -> context.getBean(LockEndpoint.class)
-                        .look(new String[] {"a"})
+                        .named(new String[] {"a"})
                         .block(LIMIT))
                 .isInstanceOf(InvalidEndpointRequestException.class));
         own.withBean(LockInspector.class, mine::inspector).run(context -> {
             LockLease unused = take(context, "a");
             assertThat(context.getBean(LockEndpoint.class)
-                            .look(new String[] {"a"})
+                            .named(new String[] {"a"})
                             .blockOptional(LIMIT))
                     .isPresent();
         });

@@ -124,8 +124,8 @@ class ProfilesOfLocksTest {
         "'holdfast.locks.[a/*].max-hold-time=5s', 'holdfast.locks.[a/*] do not fit: maxHoldTime must be at least leaseDuration'",
         "'holdfast.locks.[a/*].lease-duration=1ms', 'holdfast.locks.[a/*] do not fit: leaseDuration'",
         "'holdfast.locks.[a/*].backoff.jitter=2', 'holdfast.locks.[a/*] do not fit: '",
-        "'holdfast.locks.[a/*/b].reentrant=false', 'holdfast.locks.[a/*/b] is no pattern'",
-        "'holdfast.locks.[**].reentrant=false', 'holdfast.locks.[**] is no pattern'"
+        "'holdfast.locks.[a/*/b].reentrant=false', 'holdfast.locks.[a/*/b] is not a pattern'",
+        "'holdfast.locks.[**].reentrant=false', 'holdfast.locks.[**] is not a pattern'"
     })
     void anOptionThatDoesNotFitIsRefusedAtTheStart(String property, String problem) {
         runner.withPropertyValues(property)

@@ -147,7 +147,7 @@ class RedisOfSpringDataTest {
     void aConnectionFactoryOfTheApplicationIsNotAskedForItsAddress() {
         runner.withBean(RedisConnectionFactory.class, () -> new LettuceConnectionFactory("elsewhere", 6379))
                 .run(context -> assertThat(Refusal.of(context))
-                        .hasMessageContaining("A RedisConnectionFactory bean is not asked for its address"));
+                        .hasMessageContaining("The address of a RedisConnectionFactory bean is not used"));
     }
 
     @Test
