@@ -175,7 +175,7 @@ class VertxLockTest {
                 }))))
                 .isSameAs(broken);
         assertThat(island.store.contents()).isEmpty();
-        assertThat(failed(island.call(() -> lock.withLock(lease -> null)))).hasMessageContaining("gave no future");
+        assertThat(failed(island.call(() -> lock.withLock(lease -> null)))).hasMessageContaining("returned no future");
         assertThat(island.store.contents()).isEmpty();
     }
 
