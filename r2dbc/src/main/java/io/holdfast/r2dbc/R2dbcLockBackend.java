@@ -59,9 +59,9 @@ import reactor.core.scheduler.Schedulers;
  * transactions breaks {@code LISTEN} and the settings of the session. If the factory is a pool, the back end uses the factory of that pool.
  *
  * <p><b>Durability</b>: a grant and a renewal are on the primary's disk before they are answered, and on its synchronous replicas if {@code
- * synchronous_commit} requires that. In MariaDB and MySQL, {@code innodb_flush_log_at_trx_commit} decides. After a failover to a replica
- * that has not received the last grants, a lock may be granted while its former holder still believes that it holds it. The fence is
- * correct even then, because lock and data are in the same log.
+ * synchronous_commit} requires that. In MariaDB and MySQL, {@code innodb_flush_log_at_trx_commit} decides. A failover may lead to a replica
+ * that has not received the last grants. Then a lock may be granted while its former holder still believes that it holds the lock. The
+ * fence is correct even then, because lock and data are in the same log.
  *
  * <p>Answers come on the driver's threads, or after a time limit on the timer's. Thread-safe.
  */

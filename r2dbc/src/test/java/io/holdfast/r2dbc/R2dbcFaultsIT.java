@@ -375,9 +375,8 @@ class R2dbcFaultsIT {
         assertThatThrownBy(() -> run(backend.ping()))
                 .isInstanceOf(LockBackendException.class)
                 .hasMessageContaining("was closed");
-        store.execute(
-                "update holdfast_lock set holder = null"); // frees locks that were granted during the close; they would
-        // end with their leases
+        // Frees locks that were granted during the close. They would end with their leases.
+        store.execute("update holdfast_lock set holder = null");
     }
 
     @Test

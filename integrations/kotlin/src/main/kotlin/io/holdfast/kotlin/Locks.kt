@@ -30,8 +30,8 @@ import kotlinx.coroutines.CoroutineScope
  * of WebFlux, it runs on `Dispatchers.Default`. It never runs on a thread of the driver. The other elements of the coroutine context are
  * those of the caller.
  *
- * **Re-entrancy.** The block has the lease in its Reactor Context, so an acquisition of the same lock in the block, or in a pipeline that
- * the block awaits, returns a nested view of the lease.
+ * **Re-entrancy.** The block has the lease in its Reactor Context, so an acquisition of the same lock in the block returns a nested view of
+ * the lease. The same is true in a pipeline that the block awaits.
  *
  * @param block the work under the lock
  * @return the result of the block

@@ -12,8 +12,8 @@ import reactor.core.publisher.Flux;
 
 /**
  * Closes the clients when the application context closes. This happens after the web server stops, so that requests in flight keep their
- * locks, and before connections of the application close, so that work under a lock can still end in order. A client is left open if its
- * bean has an empty {@code destroyMethod}.
+ * locks. It happens before connections of the application close, so that work under a lock can still end in order. A client is left open if
+ * its bean has an empty {@code destroyMethod}.
  *
  * <p>If a context is only stopped, it may be started again, as for a checkpoint of the JVM. Then the clients stay open.
  */

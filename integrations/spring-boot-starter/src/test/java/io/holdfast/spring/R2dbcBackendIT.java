@@ -122,7 +122,7 @@ class R2dbcBackendIT {
     }
 
     @Test
-    void aMissingSchemaIsToldWithTheFileToRun() {
+    void aMissingSchemaErrorNamesTheFileToRun() {
         runner.withPropertyValues("holdfast.r2dbc.schema=public").run(context -> {
             assertThat(context).hasNotFailed();
             LockClient locks = context.getBean(LockClient.class);

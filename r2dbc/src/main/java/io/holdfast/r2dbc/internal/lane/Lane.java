@@ -53,7 +53,7 @@ final class Lane {
     interface Pushes {
 
         /** Notifies the claims of this client. Returns the messages for other clients. */
-        List<Push.Message> tell(List<Answer> told);
+        List<Push.Message> deliver(List<Answer> pushed);
     }
 
     Lane(
@@ -150,9 +150,9 @@ final class Lane {
         Disposable unused = connections
                 .limited(answers)
                 .subscribe(
-                        told -> {
+                        received -> {
                             took(batch.size(), startMillis);
-                            answered(batch, told, waits);
+                            answered(batch, received, waits);
                         },
                         error -> {
                             took(batch.size(), startMillis);
@@ -180,11 +180,11 @@ final class Lane {
 
     private void answered(List<Call> batch, List<Answer> answers, boolean hasWaited) {
         List<Call> busy = new ArrayList<>();
-        List<Answer> told = new ArrayList<>();
+        List<Answer> pushed = new ArrayList<>();
         BitSet answered = new BitSet(batch.size());
         for (Answer answer : answers) {
             if (answer.isPush()) {
-                told.add(answer);
+                pushed.add(answer);
                 continue;
             }
             Call call = batch.get(answer.number() - 1);
@@ -208,7 +208,7 @@ final class Lane {
         if (patient != null && sweeps.isDueBehindABatch(connections.timer().now(TimeUnit.NANOSECONDS))) {
             patient.sweepSoon();
         }
-        tellOthers(told);
+        sendToOthers(pushed);
     }
 
     /** Waits for the row of the first call. Then all others are tried again, so no call waits for a row that it does not need. */
@@ -234,8 +234,8 @@ final class Lane {
         }
     }
 
-    private void tellOthers(List<Answer> told) {
-        List<Push.Message> messages = told.isEmpty() ? List.of() : pushes.tell(told);
+    private void sendToOthers(List<Answer> pushed) {
+        List<Push.Message> messages = pushed.isEmpty() ? List.of() : pushes.deliver(pushed);
         Session open = session;
         if (messages.isEmpty() || open == null) {
             next();

@@ -26,16 +26,16 @@ public final class Lanes {
      * Does not connect yet.
      *
      * @param channel the channel of this client
-     * @param tell notifies the claims of this client, and returns the messages for other clients
+     * @param deliver notifies the claims of this client, and returns the messages for other clients
      */
     public Lanes(
             Connections connections,
             SqlFailures failures,
             Supplier<String> channel,
             long claimMillis,
-            Function<List<Answer>, List<Push.Message>> tell) {
-        patient = new Lane(connections, failures, channel, claimMillis, tell::apply, null);
-        usual = new Lane(connections, failures, channel, claimMillis, tell::apply, patient);
+            Function<List<Answer>, List<Push.Message>> deliver) {
+        patient = new Lane(connections, failures, channel, claimMillis, deliver::apply, null);
+        usual = new Lane(connections, failures, channel, claimMillis, deliver::apply, patient);
     }
 
     /** Sends the operation on subscription. If the subscriber cancels before it was sent, it is not sent. */

@@ -49,7 +49,7 @@ public final class LockOperations {
                 new SqlFailures(settings.dialect(), settings.address(), settings.replyTimeout()),
                 channel::name,
                 settings.claimTime().toMillis(),
-                this::tell);
+                this::deliver);
     }
 
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
@@ -108,12 +108,12 @@ public final class LockOperations {
     }
 
     /** Notifies claims of this client directly, without a message through the database. */
-    private List<Push.Message> tell(List<Answer> told) {
+    private List<Push.Message> deliver(List<Answer> pushed) {
         String own = channel.name();
         List<Answer> others = new ArrayList<>();
-        for (Answer answer : told) {
+        for (Answer answer : pushed) {
             if (own.equals(answer.channel())) {
-                watches.tell(Push.of(answer));
+                watches.deliver(Push.of(answer));
             } else {
                 others.add(answer);
             }

@@ -132,7 +132,7 @@ public final class Channel {
         }
         Disposable begun = fresh.heard()
                 .subscribe(
-                        watches::tell,
+                        watches::deliver,
                         error -> lost(number, error),
                         () -> lost(number, new IllegalStateException("it ended")));
         boolean isOver;

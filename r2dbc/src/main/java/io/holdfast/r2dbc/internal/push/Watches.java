@@ -140,7 +140,7 @@ public final class Watches {
     }
 
     /** Delivers a message of the database, from a notification or from the answer to another claim of this client. */
-    public void tell(Push push) {
+    public void deliver(Push push) {
         Watch watch = watches.get(push.claimId());
         WatchSignal signal = push.signal();
         if (watch == null) {
@@ -148,11 +148,11 @@ public final class Watches {
                 giveBack(push.claimId());
             }
         } else if (watch.isWaiting) {
-            tell(watch, signal);
+            deliver(watch, signal);
         }
     }
 
-    private void tell(Watch watch, @Nullable WatchSignal signal) {
+    private void deliver(Watch watch, @Nullable WatchSignal signal) {
         if (signal == null) {
             attemptLater(watch);
         } else {

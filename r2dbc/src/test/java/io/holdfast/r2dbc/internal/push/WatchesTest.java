@@ -30,7 +30,7 @@ class WatchesTest {
     void claimAtTheHeadTriesAgainAfterAClaimTime() {
         List<WatchSignal> signals = new ArrayList<>();
         Disposable watch = watch("head", signals);
-        watches.tell(new Push("head", null));
+        watches.deliver(new Push("head", null));
         time.advanceTimeBy(CLAIM_TIME.minusMillis(1));
         assertThat(signals).isEmpty();
         time.advanceTimeBy(Duration.ofMillis(1));
@@ -42,8 +42,8 @@ class WatchesTest {
     void claimServedBeforeThatDoesNotTryAgain() {
         List<WatchSignal> signals = new ArrayList<>();
         Disposable watch = watch("head", signals);
-        watches.tell(new Push("head", null));
-        watches.tell(new Push("head", GRANTED));
+        watches.deliver(new Push("head", null));
+        watches.deliver(new Push("head", GRANTED));
         time.advanceTimeBy(CLAIM_TIME.multipliedBy(2));
         assertThat(signals).containsExactly(GRANTED);
         watch.dispose();
@@ -54,8 +54,8 @@ class WatchesTest {
     void headsOfAThousandHandOffsShareOneTaskOfTheTimer() {
         IntStream.range(0, 1_000).forEach(i -> {
             Disposable watch = watch("head" + i, new ArrayList<>());
-            watches.tell(new Push("head" + i, null));
-            watches.tell(new Push("head" + i, GRANTED));
+            watches.deliver(new Push("head" + i, null));
+            watches.deliver(new Push("head" + i, GRANTED));
             watch.dispose();
         });
         assertThat(time.getScheduledTaskCount()).isEqualTo(1);

@@ -53,9 +53,8 @@ record AttemptWithoutNode(AcquireOperation acquire) {
                     .flatMap(read -> {
                         if (read.isOk() && read.get().reads()) {
                             acquire.queue().reads(blocker);
-                            return acquire
-                                    .enter(); // the blocker was the nearest writer and the first node: there is no
-                            // other writer
+                            // The blocker was the nearest writer and the first node: there is no other writer.
+                            return acquire.enter();
                         }
                         return refusedFor(blocker);
                     });

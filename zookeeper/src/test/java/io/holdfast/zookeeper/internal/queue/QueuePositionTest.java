@@ -175,7 +175,7 @@ class QueuePositionTest {
     /** The watch of each waiter is enough: a deletion or a mark wakes each waiter that may hold. Few waiters are woken without a grant. */
     @ParameterizedTest
     @ValueSource(strings = {"MUTEX", "READ_WRITE", "SEMAPHORE"})
-    void noHandOverIsMissed(String kinds) {
+    void noHandOffIsMissed(String kinds) {
         for (int seed = 0; seed < 200 * CASES; seed++) {
             QueueModel model = new QueueModel(new Random(seed), kinds);
             model.run();
