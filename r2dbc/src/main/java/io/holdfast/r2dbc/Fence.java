@@ -17,12 +17,12 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Checks a lease inside the transaction that writes the data. If the check passes, no other claim gets the lock until that transaction has ended: so a
- * write of a former holder is never committed after a later grant, whatever leases, pauses or clocks do.
+ * Checks a lease inside the transaction that writes the data. If the check passes, no other claim gets the lock until that transaction
+ * ends. So no write of a former holder is committed after a later grant, even after long pauses or with wrong clocks.
  *
- * <p>The lock must be in the database of the data. Check before you read what you will write, commit, and release the lease afterwards. A transaction that
- * stays open after its check keeps the next holder waiting: {@code idle_in_transaction_session_timeout} of PostgreSQL bounds that, and
- * {@code idle_transaction_timeout} of MariaDB.
+ * <p>The lock must be in the database of the data. Check before you read what you will write, commit, and release the lease afterwards.
+ * While a transaction stays open after its check, the next holder waits. {@code idle_in_transaction_session_timeout} of PostgreSQL bounds
+ * that time, and {@code idle_transaction_timeout} of MariaDB.
  *
  * <p>PostgreSQL: the user needs the rights {@code SELECT} and {@code UPDATE} on the table {@code holdfast_lock}, which the search path must find.
  * MariaDB and MySQL: the same rights on the table {@code holdfast_fence}, in the database that the connection uses.
@@ -32,16 +32,17 @@ public final class Fence {
     private Fence() {}
 
     /**
-     * Checks that the lease is the current one, and keeps it so until the transaction ends.
+     * Checks that the lease is the current one, and makes sure that it stays so until the transaction ends.
      *
-     * <p>Cold. Completes empty when the check passes. Fails with {@link LockLostException} when the lease has ended, or when a later grant was
-     * made since the transaction took its snapshot (isolation {@code REPEATABLE READ} or stricter): roll back. Fails with {@link
-     * IllegalStateException} when no transaction is open: then the check would protect nothing; with {@link LockBackendException} when the connection
-     * does not find the table of the locks. Any other failure is the driver's. Cancelling does not end the transaction: roll it back.
+     * <p>Cold. Completes empty when the check passes. Fails with {@link LockLostException} when the lease has
+     * ended, or when a later grant was made since the transaction took its snapshot (isolation {@code REPEATABLE READ} or stricter): then
+     * roll back. Fails with {@link IllegalStateException} when no transaction is open, since the check would protect nothing. Fails with
+     * {@link LockBackendException} when the connection does not find the table of the locks. Any other failure comes from the driver. A
+     * cancellation does not end the transaction: roll it back.
      *
-     * @param inTransaction a connection to the database of the lock, with a transaction open; stays the caller's
+     * @param inTransaction a connection to the database of the lock, with an open transaction; the caller closes it
      * @param lease a lease of a {@link R2dbcLockBackend} on the same database
-     * @return the check
+     * @return completes empty if the check passes
      */
     public static Mono<Void> check(Connection inTransaction, LockLease lease) {
         requireNonNull(inTransaction, "inTransaction");
@@ -86,11 +87,11 @@ public final class Fence {
     }
 
     /**
-     * The check of PostgreSQL for JDBC and JPA, as a query with two parameters, in this order: {@link LockLease#lockName()} and {@link
-     * LockLease#fencingToken()}. Run it in the transaction. One row: the lease is the current one until the transaction ends. No row, or SQL
-     * state 40001: roll back.
+     * Returns the check of PostgreSQL for JDBC and JPA: a query with two parameters, in this order: {@link LockLease#lockName()} and {@link
+     * LockLease#fencingToken()}. Run it in the transaction. If it returns one row, the lease is the current one until the transaction ends.
+     * If it returns no row, or fails with SQL state 40001, roll back.
      *
-     * <p>It does not fit a lock name that has the character U+0000 or U+0001.
+     * <p>It does not work for a lock name that contains the character U+0000 or U+0001.
      *
      * @return such as {@code select 1 from holdfast_lock where name = ? and …}
      */
@@ -99,13 +100,14 @@ public final class Fence {
     }
 
     /**
-     * The check of one database for JDBC and JPA, as a query with two parameters, in this order: {@link LockLease#lockName()} and {@link
-     * LockLease#fencingToken()}. Run it in the transaction. One row: the lease is the current one until the transaction ends. No row, or an
-     * error: roll back. With MariaDB and MySQL, the text of the connection must be UTF-8, as is usual.
+     * Returns the check of one database for JDBC and JPA: a query with two parameters, in this order: {@link LockLease#lockName()} and
+     * {@link LockLease#fencingToken()}. Run it in the transaction. If it returns one row, the lease is the current one until the
+     * transaction ends. If it returns no row, or fails, roll back. With MariaDB and MySQL, the text of the connection must be UTF-8, as is
+     * usual.
      *
-     * <p>It does not fit a lock name that has the character U+0000 or U+0001.
+     * <p>It does not work for a lock name that contains the character U+0000 or U+0001.
      *
-     * @param database {@code PostgreSQL}, {@code MariaDB} or {@code MySQL}, as {@code DatabaseMetaData.getDatabaseProductName()} tells it
+     * @param database {@code PostgreSQL}, {@code MariaDB} or {@code MySQL}, as {@code DatabaseMetaData.getDatabaseProductName()} returns it
      * @return such as {@code select 1 from holdfast_fence seen where seen.name = ? and …}
      * @throws IllegalArgumentException if it is another database
      */

@@ -33,34 +33,37 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Locks in the database that has the data: PostgreSQL 13 or newer with the driver {@code r2dbc-postgresql}, MariaDB 10.6 or newer with
- * {@code r2dbc-mariadb}, MySQL 8.0.22 or newer with {@code r2dbc-mysql} of asyncer.io. The factory tells which.
+ * Keeps locks in the database that has the data: PostgreSQL 13 or newer with the driver {@code r2dbc-postgresql}, MariaDB 10.6 or newer
+ * with {@code r2dbc-mariadb}, MySQL 8.0.22 or newer with {@code r2dbc-mysql} of asyncer.io. The connection factory decides which one.
  *
- * <p>Waiters queue in the database, first come, first served; a release hands the lock to the next one and tells only its client: PostgreSQL notifies it, and
- * a client of MariaDB or MySQL looks every 20 to 160 ms, once for all of its claims, while one of them waits. Calls that meet
- * share one transaction, and so one flush of the disk. {@link Fence} lets a transaction commit only while a lease is the current one.
+ * <p>Waiters queue in the database, first come, first served. A release hands the lock to the next waiter and signals only its client:
+ * PostgreSQL notifies it. A client of MariaDB or MySQL reads every 20 to 160 ms while one of its claims waits, with one query for all of
+ * its claims. Calls that meet share one transaction, and so one flush of the disk. {@link Fence} lets a transaction commit only while a
+ * lease is the current one.
  *
  * <pre>{@code
  * LockClient locks = LockClient.create(R2dbcLockBackend.create(connections));
  * }</pre>
  *
- * <p><b>Schema</b>: run {@code io/holdfast/r2dbc/postgresql/V1__holdfast.sql}, or {@code io/holdfast/r2dbc/mariadb/V1__holdfast.sql} for MariaDB and
- * MySQL, once: with Flyway, with Liquibase, or by hand. Both are in the jar. Without it, each request fails with an error that says so.
+ * <p><b>Schema</b>: run {@code io/holdfast/r2dbc/postgresql/V1__holdfast.sql}, or {@code io/holdfast/r2dbc/mariadb/V1__holdfast.sql} for
+ * MariaDB and MySQL, once: with Flyway, with Liquibase, or by hand. Both files are in the jar. Without it, each request fails with an error
+ * that says so.
  *
- * <p><b>Kinds</b>: mutex, read/write lock, semaphore. Each reader and each permit has a lease and a rising token of its own. Readers share; a queued
- * writer holds back later readers, and hands over to all of those that follow it at once. A claim of a semaphore is judged by its own number of
- * permits, and may take several; then it holds back those behind it until they are free.
+ * <p><b>Kinds</b>: mutex, read/write lock, semaphore. Each reader and each permit has a lease and a rising token of its own. Readers share
+ * the lock. A queued writer holds back later readers. When it releases, all readers that follow it get the lock at once. A claim of a
+ * semaphore may take several permits. While it waits for them, it holds back the claims behind it.
  *
- * <p><b>Connections</b>: at most three, whatever the number of locks and waiters, made with the factory when they are needed: one for calls, one for calls that
- * wait for a row that another client has locked, and one that listens, once a claim has to wait. None has a transaction open between two calls. They
- * must lead to the server directly: a proxy that changes the server's connection between transactions breaks {@code LISTEN} and the settings of the
- * session. A pool is not used: its own factory is.
+ * <p><b>Connections</b>: at most three, for any number of locks and waiters. The back end opens them with the factory when it needs them:
+ * one for calls, one for calls that wait for a row that another client has locked, and one that listens as soon as a claim must wait. None
+ * has an open transaction between two calls. They must lead to the server directly: a proxy that changes the server's connection between
+ * transactions breaks {@code LISTEN} and the settings of the session. If the factory is a pool, the back end uses the factory of that pool.
  *
- * <p><b>Durability</b>: a grant and a renewal are on the primary's disk before they are answered, and on its synchronous replicas where
- * {@code synchronous_commit} asks for that; in MariaDB and MySQL as {@code innodb_flush_log_at_trx_commit} says. After a failover to a replica that has
- * not received the last grants, a lock may be granted while its former holder still believes that it holds it. The fence holds even then: lock and data are one log.
+ * <p><b>Durability</b>: a grant and a renewal are on the primary's disk before they are answered, and on its synchronous replicas if {@code
+ * synchronous_commit} requires that. In MariaDB and MySQL, {@code innodb_flush_log_at_trx_commit} decides. A failover may lead to a replica
+ * that has not received the last grants. Then a lock may be granted while its former holder still believes that it holds the lock. The
+ * fence is correct even then, because lock and data are in the same log.
  *
- * <p>Answers come on the driver's threads; after a time limit, on the timer's. Thread-safe.
+ * <p>Answers come on the driver's threads, or after a time limit on the timer's. Thread-safe.
  */
 public final class R2dbcLockBackend implements LockBackend {
 
@@ -87,9 +90,9 @@ public final class R2dbcLockBackend implements LockBackend {
     }
 
     /**
-     * A back end with the defaults.
+     * Returns a back end with the defaults.
      *
-     * @param connections makes connections to the database, with a user that has the rights to the schema; stays the caller's
+     * @param connections opens connections to the database, with a user that has the rights to the schema; the back end never disposes it
      * @return a back end that has not connected yet
      * @throws IllegalArgumentException if it is for another database
      */
@@ -98,9 +101,9 @@ public final class R2dbcLockBackend implements LockBackend {
     }
 
     /**
-     * Starts with the defaults.
+     * Returns a builder with the defaults.
      *
-     * @param connections makes connections to the database, with a user that has the rights to the schema; stays the caller's
+     * @param connections opens connections to the database, with a user that has the rights to the schema; the back end never disposes it
      * @return a builder
      * @throws IllegalArgumentException if it is for another database
      */
@@ -143,7 +146,7 @@ public final class R2dbcLockBackend implements LockBackend {
         return operations.watch(requireNonNull(claim, "claim"));
     }
 
-    /** {@inheritDoc} On a connection of its own, which is closed with the answer. */
+    /** {@inheritDoc} Uses a connection of its own, which is closed with the answer. */
     @Override
     public Flux<LockHolder> holders(LockKey key) {
         return inspection.holders(requireNonNull(key, "key"));
@@ -155,7 +158,8 @@ public final class R2dbcLockBackend implements LockBackend {
     }
 
     /**
-     * A queue, read/write locks, semaphores and least hold times; no token floors, so it cannot be a member of a quorum.
+     * Returns the features: a queue, read/write locks, semaphores and least hold times. There are no token floors, so this back end cannot
+     * be a member of a quorum.
      *
      * @return always the same
      */
@@ -165,7 +169,7 @@ public final class R2dbcLockBackend implements LockBackend {
     }
 
     /**
-     * Names the database: {@code postgresql}, {@code mariadb} or {@code mysql}, as the driver tells it.
+     * Names the database: {@code postgresql}, {@code mariadb} or {@code mysql}, as the driver names it.
      *
      * @return always the same
      */
@@ -203,8 +207,7 @@ public final class R2dbcLockBackend implements LockBackend {
         /**
          * Sets the schema that has the tables and functions. MariaDB and MySQL call it a database.
          *
-         * @param name as in the catalogue, without quotes; default: the search path of the user finds them, or they are in the database of the
-         *     connection
+         * @param name as in the catalogue, without quotes; default: the search path of the user, or the database of the connection
          * @return this
          * @throws IllegalArgumentException if it is blank
          */
@@ -218,7 +221,7 @@ public final class R2dbcLockBackend implements LockBackend {
         }
 
         /**
-         * Sets how messages name the server. R2DBC tells no more of it than which database it is.
+         * Sets how messages name the server. R2DBC reports only the kind of database.
          *
          * @param name such as {@code app@db1:5432/shop}; no secrets. Default: the database only
          * @return this
@@ -234,9 +237,9 @@ public final class R2dbcLockBackend implements LockBackend {
         }
 
         /**
-         * Sets how messages name the server: by user, host, port and database of these options. Nothing else of them is told or kept.
+         * Sets how messages name the server: by user, host, port and database of these options. Nothing else of them is printed or kept.
          *
-         * @param options those that the connections were made with
+         * @param options the options of the connections
          * @return this
          */
         public Builder address(ConnectionFactoryOptions options) {
@@ -245,8 +248,7 @@ public final class R2dbcLockBackend implements LockBackend {
         }
 
         /**
-         * Sets how long a waiter that was made the holder may take to confirm it. A waiter that has just died costs the next one this time at
-         * most.
+         * Sets how long a waiter may take to confirm a grant. If a waiter has just died, the next one waits at most this time.
          *
          * @param limit 10 ms to 1 minute; default 2 s
          * @return this
@@ -258,10 +260,10 @@ public final class R2dbcLockBackend implements LockBackend {
         }
 
         /**
-         * Sets how long the server may take to answer, and to make a connection. After that, what was asked counts as unknown, and the connection is
-         * made anew. The first connection, and each one after others that took too long, has more time: up to 10 s.
+         * Sets how long the server may take to answer, and to open a connection. After that, the outcome of the request is unknown, and the
+         * client opens a new connection. The first connection, and each one after others that took too long, has more time: up to 10 s.
          *
-         * @param limit 10 ms to 1 minute; default 2 s. At least the time of a flush of the disk under load
+         * @param limit 10 ms to 1 minute; default 2 s. Choose at least the time of a flush of the disk under load
          * @return this
          * @throws IllegalArgumentException if it is out of that range
          */
@@ -273,7 +275,7 @@ public final class R2dbcLockBackend implements LockBackend {
         /**
          * Sets the scheduler for time limits and pauses.
          *
-         * @param clock stays the caller's; default {@link Schedulers#parallel()}
+         * @param clock the back end does not dispose it; default {@link Schedulers#parallel()}
          * @return this
          */
         public Builder timer(Scheduler clock) {
@@ -291,7 +293,7 @@ public final class R2dbcLockBackend implements LockBackend {
         }
 
         /**
-         * Makes the back end. Connects nowhere yet.
+         * Makes the back end. It does not connect yet.
          *
          * @return a back end
          */
@@ -302,7 +304,7 @@ public final class R2dbcLockBackend implements LockBackend {
         }
 
         /**
-         * Makes a look into the locks of such a back end, for operators. Connects nowhere yet.
+         * Makes an inspector of the locks of such a back end, for operators. It does not connect yet.
          *
          * @return an inspector
          */

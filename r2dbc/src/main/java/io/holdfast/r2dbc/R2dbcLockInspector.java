@@ -13,18 +13,20 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A look into the locks in a database, for operators: the holders of a lock, since when and for how long, the waiters in their order, the last token. Looking
- * writes nothing, ends no hold and serves no waiter. {@link #breakHold} is the one method that does. No lock of this library depends on an inspector.
+ * Inspects the locks in a database, for operators: the holders of a lock, since when and for how long, the waiters in their order, the last
+ * token. Inspecting writes nothing, ends no hold and serves no waiter. Only {@link #breakHold} does. No lock of this library depends on an
+ * inspector.
  *
- * <p>It is made by {@link R2dbcLockBackend.Builder#inspector()}, which gives it the factory, the schema and the time limit of a back end. Each question has
- * a connection of its own, in PostgreSQL named {@code holdfast inspector} in {@code pg_stat_activity}. It is closed with the answer, so there is nothing else to close.
+ * <p>{@link R2dbcLockBackend.Builder#inspector()} makes it, with the factory, the schema and the time limit of a back end. Each request has
+ * a connection of its own, which PostgreSQL lists as {@code holdfast inspector} in {@code pg_stat_activity}. It is closed with the answer,
+ * so there is nothing else to close.
  *
- * <p>Everything here is cold: each subscription asks anew. Signals come on the driver's threads. A failure is a {@link LockBackendException} that says what
- * to do. To connect, and each statement, may take {@link R2dbcLockBackend.Builder#replyTimeout} at most. Nothing is retried. Thread-safe.
+ * <p>All publishers are cold: each subscription sends a new request. Signals come on the driver's threads. A failure is a {@link
+ * LockBackendException} that says what to do. Connecting, and each statement, may take at most {@link
+ * R2dbcLockBackend.Builder#replyTimeout}. Nothing is retried. Thread-safe.
  *
- * <p>These rights are enough to look: {@code grant select on holdfast_lock, holdfast_waiter to operator}, in PostgreSQL {@code usage} on their schema, and in MariaDB and MySQL {@code select} on
- * {@code holdfast_client} too. {@link #breakHold}
- * needs the rights of a client.
+ * <p>These rights are enough to inspect: {@code grant select on holdfast_lock, holdfast_waiter to operator}, in PostgreSQL {@code usage} on
+ * their schema, and in MariaDB and MySQL {@code select} on {@code holdfast_client} too. {@link #breakHold} needs the rights of a client.
  *
  * <pre>{@code
  * R2dbcLockInspector inspector = R2dbcLockBackend.builder(connections).inspector();
@@ -44,12 +46,12 @@ public final class R2dbcLockInspector implements LockInspector {
     }
 
     /**
-     * Looks at the locks of one name, with one statement.
+     * Inspects the locks of one name, with one statement.
      *
      * @param name a lock name
-     * @return one report each for the mutex, the read/write lock and the semaphore of that name, as far as the database knows
-     *     anything of them, be it the last token; empty when it knows nothing. All of the same instant
-     * @throws IllegalArgumentException if it is no lock name
+     * @return one report each for the mutex, the read/write lock and the semaphore of that name. A lock is left out if the database does
+     *     not even have its last token. All reports are of the same instant
+     * @throws IllegalArgumentException if it is not a valid lock name
      */
     @Override
     public Flux<LockReport> inspect(String name) {
@@ -58,12 +60,14 @@ public final class R2dbcLockInspector implements LockInspector {
     }
 
     /**
-     * Walks over all locks that are held, waited for or wanted, in the order of their names. A lock of which only the last token is left is passed over.
+     * Emits all locks that have a holder, a waiter or a claim that wants a hint, in the order of their names. A lock of which only the last
+     * token is left is skipped.
      *
-     * <p>Lazy: the next 500 locks, free ones included, are asked for with one statement when they are wanted. After a cancel, nothing more is asked.
+     * <p>Lazy: one statement reads the next 500 locks, free ones included, when the subscriber requests them. After a cancellation, no more
+     * statement is sent.
      *
-     * <p>This is no snapshot: each page is of its own instant. A lock that is held during the whole walk is reported once. One that comes or goes
-     * meanwhile may be reported or not.
+     * <p>This is no snapshot: each page is of its own instant. A lock that is held during the whole walk is reported once. A lock that is
+     * taken or released meanwhile may be reported or not.
      *
      * @return the locks
      */
@@ -73,8 +77,8 @@ public final class R2dbcLockInspector implements LockInspector {
     }
 
     /**
-     * {@inheritDoc} {@link Fence} refuses its writes from now on. A transaction of it that has passed the fence before still commits, and keeps the next grant
-     * waiting until then. One transaction.
+     * {@inheritDoc} {@link Fence} refuses the writes of that holder from now on. If a transaction of the holder has already passed the
+     * fence, it still commits, and the next grant waits until then. This is one transaction.
      */
     @Override
     public Mono<Boolean> breakHold(String lockName, LockHolder holder) {
@@ -83,7 +87,7 @@ public final class R2dbcLockInspector implements LockInspector {
     }
 
     /**
-     * Does nothing: each question closes its own connection.
+     * Does nothing: each request closes its own connection.
      *
      * @return empty
      */

@@ -18,13 +18,13 @@ import org.junit.jupiter.api.Test;
 
 class ArchitectureTest {
 
-    /** From the top of the house to its cellar: a room sees those on the floors below, and none above. */
-    private static final List<String> FLOORS =
+    /** The layers from top to bottom: a package uses the packages in the layers below, and none above. */
+    private static final List<String> LAYERS =
             List.of("inspect", "operation", "push", "lane", "error", "dialect", "protocol");
 
-    private static final String ROOM = "io.holdfast.r2dbc.internal.";
+    private static final String INTERNAL = "io.holdfast.r2dbc.internal.";
 
-    private static final DescribedPredicate<JavaClass> DOORS = resideInAPackage("io.holdfast.r2dbc");
+    private static final DescribedPredicate<JavaClass> PUBLIC = resideInAPackage("io.holdfast.r2dbc");
 
     private static final JavaClasses CODE = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
@@ -36,24 +36,24 @@ class ArchitectureTest {
     }
 
     @Test
-    void arrowsBetweenTheRoomsLeadDownwards() {
-        LayeredArchitecture house = layeredArchitecture()
+    void packagesUseOnlyThoseBelowThem() {
+        LayeredArchitecture architecture = layeredArchitecture()
                 .consideringOnlyDependenciesInLayers()
                 .ensureAllClassesAreContainedInArchitecture()
-                .layer("doors")
-                .definedBy(DOORS)
-                .whereLayer("doors")
+                .layer("public")
+                .definedBy(PUBLIC)
+                .whereLayer("public")
                 .mayNotBeAccessedByAnyLayer();
         List<String> below = new ArrayList<>();
-        for (int floor = FLOORS.size() - 1; floor >= 0; floor--) {
-            String room = FLOORS.get(floor);
-            house = house.layer(room).definedBy(ROOM + room);
-            house = below.isEmpty()
-                    ? house.whereLayer(room).mayNotAccessAnyLayer()
-                    : house.whereLayer(room).mayOnlyAccessLayers(below.toArray(String[]::new));
-            below.add(room);
+        for (int index = LAYERS.size() - 1; index >= 0; index--) {
+            String layer = LAYERS.get(index);
+            architecture = architecture.layer(layer).definedBy(INTERNAL + layer);
+            architecture = below.isEmpty()
+                    ? architecture.whereLayer(layer).mayNotAccessAnyLayer()
+                    : architecture.whereLayer(layer).mayOnlyAccessLayers(below.toArray(String[]::new));
+            below.add(layer);
         }
-        house.check(CODE);
+        architecture.check(CODE);
     }
 
     @Test
@@ -74,11 +74,11 @@ class ArchitectureTest {
                 .check(CODE);
     }
 
-    /** Another database is another class there. */
+    /** Another database would be another class there. */
     @Test
     void onlyItsDialectKnowsADriver() {
         noClasses()
-                .that(DescribedPredicate.not(resideInAPackage(ROOM + "dialect")))
+                .that(DescribedPredicate.not(resideInAPackage(INTERNAL + "dialect")))
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("io.r2dbc.postgresql..", "org.mariadb..", "io.asyncer..")
@@ -89,7 +89,7 @@ class ArchitectureTest {
     void protocolIsPure() {
         noClasses()
                 .that()
-                .resideInAPackage(ROOM + "protocol")
+                .resideInAPackage(INTERNAL + "protocol")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("reactor..", "io.r2dbc..", "org.reactivestreams..")

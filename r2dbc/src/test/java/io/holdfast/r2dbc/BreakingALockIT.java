@@ -32,7 +32,7 @@ class BreakingALockIT {
     private static final Duration LEASE = Duration.ofSeconds(6);
     private static final Duration RENEWAL_PERIOD = LEASE.dividedBy(3);
 
-    /** With it, both are still less than a lease. */
+    /** The renewal period plus this is still less than a lease. */
     private static final Duration SLACK = Duration.ofSeconds(3);
 
     private static Store store;
@@ -96,7 +96,7 @@ class BreakingALockIT {
 
         LockLease heir = next.join();
         assertThat(Duration.ofNanos(System.nanoTime() - brokenAt))
-                .as("served at once")
+                .as("time until the next waiter got the lock")
                 .isLessThan(SLACK);
         assertThat(heir.fencingToken()).isGreaterThan(holder.fencingToken());
         assertThat(loss.join()).isEqualTo(LossReason.NOT_HELD);
@@ -133,7 +133,7 @@ class BreakingALockIT {
         run(next.release());
     }
 
-    /** Before its next renewal tells it. */
+    /** The fence refuses before the next renewal reports the loss. */
     @Test
     void theFenceRefusesABrokenHolderAtOnce() {
         LockLease broken = run(client.lock("orders").acquire());
@@ -148,7 +148,7 @@ class BreakingALockIT {
         assertThatThrownBy(() -> run(broken.release())).isInstanceOf(LockLostException.class);
     }
 
-    /** It has passed its check, so what it writes comes before whatever the next holder does. */
+    /** The transaction has passed its check, so its writes come before all writes of the next holder. */
     @Test
     void aFencedTransactionKeepsTheNextHolderWaitingAfterTheBreak() {
         LockLease broken = run(client.lock("orders").acquire());

@@ -4,7 +4,7 @@ import java.util.List;
 import reactor.blockhound.BlockHound;
 import reactor.blockhound.integration.BlockHoundIntegration;
 
-/** Where a driver itself may wait on an event loop. */
+/** Allows the places where a driver itself waits on an event loop. */
 public final class DriverWaits implements BlockHoundIntegration {
 
     private static final List<String> GUARDED = List.of(
@@ -18,10 +18,10 @@ public final class DriverWaits implements BlockHoundIntegration {
 
     @Override
     public void applyTo(BlockHound.Builder builder) {
-        // The driver of MariaDB reads its own version from its jar, once, as its first connection greets the server.
+        // The driver of MariaDB reads its own version from its jar once, when its first connection greets the server.
         builder.allowBlockingCallsInside("org.mariadb.r2dbc.util.VersionFactory", "getInstance");
-        // A lock of its own, which guards the order of commands and their answers. It is held for as long as it takes
-        // to write one.
+        // A lock of the driver, which guards the order of commands and their answers. It is held only while one is
+        // written.
         for (String method : GUARDED) {
             builder.allowBlockingCallsInside("org.mariadb.r2dbc.client.SimpleClient", method);
         }

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A lease is checked in the transaction of the data. The holders here are paused for longer than their leases, and never told. */
+/** A lease is checked in the transaction of the data. The holders in these tests pause for longer than their leases, and are never notified. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class FenceIT {
 
@@ -56,7 +56,7 @@ class FenceIT {
     private String name;
     private Connection data;
 
-    /** PostgreSQL here. */
+    /** Creates the database; PostgreSQL in this class. */
     Store newStore() {
         return Store.start();
     }
@@ -65,17 +65,17 @@ class FenceIT {
         return List.of("READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE");
     }
 
-    /** Of the writers that are paused for up to three times this; several round trips. */
+    /** Returns the lease duration of the writers, which pause for up to three times this. It must be several round trips. */
     Duration tinyLease() {
         return Duration.ofMillis(30);
     }
 
-    /** How often each of them tries. */
+    /** Returns how often each writer tries. */
     int rounds() {
         return 15;
     }
 
-    /** Of the database, as the driver names it. */
+    /** Returns the name of the database, as the driver names it. */
     String sql() {
         return Fence.sql();
     }
@@ -154,7 +154,7 @@ class FenceIT {
         run(next.release());
     }
 
-    /** The later grant was made and given back: the row has no holder again, or the holder's own next token. */
+    /** The later grant was made and released. The row has no holder again, or it has the holder's own next token. */
     @ParameterizedTest
     @MethodSource("isolations")
     void pausedHolderFailsAfterALaterGrantThatHasEnded(String isolation) {
@@ -172,7 +172,7 @@ class FenceIT {
 
     @ParameterizedTest
     @MethodSource("isolations")
-    void nobodyIsGrantedTheLockBetweenCheckAndCommit(String isolation) {
+    void noClaimIsGrantedTheLockBetweenCheckAndCommit(String isolation) {
         LockLease paused = acquire(SHORT);
         begin(IsolationLevel.valueOf(isolation));
         run(Fence.check(data, paused));
@@ -180,7 +180,7 @@ class FenceIT {
         run(Mono.delay(SHORT.leaseDuration().multipliedBy(2)));
         assertThat(paused.isValid()).isFalse();
         assertThat(tryOnce())
-                .as("granted while the fenced transaction was open")
+                .as("the next grant while the fenced transaction was open")
                 .isNull();
 
         Mono<LockLease> waiting = locks.lock(name).with(PATIENT).acquire().cache();
@@ -193,7 +193,7 @@ class FenceIT {
         run(next.release());
     }
 
-    /** It is the same grant still. */
+    /** The grant is still the same. */
     @ParameterizedTest
     @MethodSource("isolations")
     void renewalsPassTheFenceAndDoNotBreakIt(String isolation) {
@@ -209,7 +209,7 @@ class FenceIT {
         run(lease.release());
     }
 
-    /** The fence holds on the released row as well: a release before the commit is a mistake that costs time, and no update. */
+    /** The fence also protects the released row. A release before the commit is a mistake that costs time, but no update. */
     @Test
     void releaseBeforeTheCommitKeepsTheNextHolderWaiting() {
         LockLease lease = acquire(ONE_LOOK);
@@ -222,7 +222,7 @@ class FenceIT {
     }
 
     @Test
-    void fencedReaderKeepsWritersAwayAndNoReaders() {
+    void fencedReaderDelaysWritersButNoReaders() {
         LockLease reader = run(locks.readWriteLock(name).readLock().with(SHORT).acquire());
         begin(IsolationLevel.REPEATABLE_READ);
         run(Fence.check(data, reader));
@@ -250,9 +250,9 @@ class FenceIT {
         run(other.release());
     }
 
-    /** What the writer has written is not committed yet: no reader may read what was there before, and hold the lock for that. */
+    /** The writes of the writer are not committed yet. No reader may hold the lock and read the old data. */
     @Test
-    void fencedWriterKeepsReadersAwayAfterItsDowngradeUntilItsCommit() {
+    void fencedWriterDelaysReadersAfterItsDowngradeUntilItsCommit() {
         LockLease writer =
                 run(locks.readWriteLock(name).writeLock().with(ONE_LOOK).acquire());
         begin(IsolationLevel.READ_COMMITTED);
@@ -269,7 +269,7 @@ class FenceIT {
     }
 
     @Test
-    void writerWhoseLeaseIsOverFailsWhileAReaderHolds() {
+    void writerWithAnExpiredLeaseFailsWhileAReaderHolds() {
         LockClaim dead = LockClaim.first(
                 LockKey.of(LockKind.WRITE, name), UUID.randomUUID().toString(), SHORT.leaseDuration(), Waiting.NONE);
         LockAttempt granted = run(backend.tryAcquire(dead));
@@ -326,7 +326,7 @@ class FenceIT {
         return store.texts(text).size();
     }
 
-    /** Every holder reads, pauses for up to three leases, and writes. What is committed adds up. */
+    /** Each holder reads, pauses for up to three leases, and writes. The committed writes must add up. */
     @Test
     void fencedWritersLoseNoUpdate() {
         LockOptions tiny = SHORT.toBuilder().leaseDuration(tinyLease()).build();
@@ -357,8 +357,8 @@ class FenceIT {
                 .then(Fence.check(own, lease))
                 .then(read(own))
                 .flatMap(amount -> Mono.delay(pause).then(write(own, amount - 1)))
-                // The driver of MariaDB decides as it is called, not as it is subscribed to, whether there is anything
-                // to commit.
+                // The driver of MariaDB decides at the call, not at the subscription, whether there is anything to
+                // commit.
                 .then(Mono.defer(() -> Mono.from(own.commitTransaction())))
                 .thenReturn(1)
                 .flatMap(one -> lease.release().onErrorComplete().thenReturn(one));

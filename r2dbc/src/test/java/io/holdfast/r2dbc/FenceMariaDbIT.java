@@ -10,7 +10,7 @@ class FenceMariaDbIT extends FenceIT {
         return Store.withSchema(MariaDbStore.mariaDb());
     }
 
-    /** At SERIALIZABLE, InnoDB locks what is read: the other writers of these tests would wait. */
+    /** At SERIALIZABLE, InnoDB locks the rows that are read, so the other writers of these tests would wait. */
     @Override
     List<String> isolations() {
         return List.of("READ COMMITTED", "REPEATABLE READ");

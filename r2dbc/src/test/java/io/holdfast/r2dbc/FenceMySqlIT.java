@@ -1,6 +1,6 @@
 package io.holdfast.r2dbc;
 
-/** As on MariaDB, with MySQL's own statement. */
+/** The tests of MariaDB with the statement of MySQL. */
 class FenceMySqlIT extends FenceMariaDbIT {
 
     @Override

@@ -14,8 +14,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Prints how ten thousand waiters of one client are served, of one lock and then of one lock each: their order, connections, heap, time, and the work of client and
- * server.
+ * Prints how ten thousand waiters of one client are served, first for one lock and then for a lock each: their order, connections, heap,
+ * time, and the work of client and server.
  */
 public final class ManyWaiters {
 
@@ -23,7 +23,7 @@ public final class ManyWaiters {
     private static final LockOptions PATIENT =
             LockOptions.builder().waitTimeout(LIMIT).build();
 
-    /** Holders and waiters are one client: together they have three connections. */
+    /** Holders and waiters are one client, and use three connections together. */
     private final PostgresStore store;
 
     private final LockClient locks;
@@ -88,7 +88,7 @@ public final class ManyWaiters {
                 store.clientConnections());
     }
 
-    /** What was done until now. */
+    /** The work so far. */
     private record Work(long nanos, long clientCpuNanos, int transactions) {
 
         String since(Work before) {

@@ -9,7 +9,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Prints what record 0056 says: what the server counts for a cycle of acquire and release, and for a hand-off. The server is a new one, which flushes its disk.
+ * Prints the figures of record 0056: the statements and flushes of the server for a cycle of acquire and release, and for a hand-off. The
+ * server is new and flushes its disk.
  */
 public final class MariaDbFigures {
 

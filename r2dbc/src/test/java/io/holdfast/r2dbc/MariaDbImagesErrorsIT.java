@@ -25,7 +25,7 @@ class MariaDbImagesErrorsIT extends R2dbcMariaDbErrorsIT {
         return Store.image(image);
     }
 
-    /** Not once for all images. */
+    /** Replaced by a start for each image. */
     @Override
     void start() {}
 

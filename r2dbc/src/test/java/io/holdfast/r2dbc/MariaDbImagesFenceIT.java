@@ -25,7 +25,7 @@ class MariaDbImagesFenceIT extends FenceMariaDbIT {
         return Store.withSchema(Store.image(image));
     }
 
-    /** Not once for all images. */
+    /** Replaced by a start for each image. */
     @Override
     void start() {}
 

@@ -18,17 +18,17 @@ import java.util.stream.Stream;
 import org.mariadb.r2dbc.MariadbConnectionConfiguration;
 import org.mariadb.r2dbc.MariadbConnectionFactory;
 
-/** A MariaDB or a MySQL, with the driver of each. */
+/** A server of MariaDB or MySQL, with the driver of each. */
 final class MariaDbStore extends Store {
 
-    /** Lock clients and applications, whose connections are told from those of the tests by it. */
+    /** The user of lock clients and applications. It separates their connections from those of the tests. */
     private static final String APPLICATION = "shop";
 
-    /** Nothing here ends the machine, so the disk need not be flushed. What is committed must survive the end of the process. */
+    /** No test crashes the machine, so the disk need not be flushed. Committed data must survive the end of the process. */
     private static final List<String> FAST =
             List.of("innodb_flush_log_at_trx_commit=2", "sync_binlog=0", "innodb_buffer_pool_size=64M");
 
-    /** Settings of a server that can be told to wait for replicas. */
+    /** Settings of a server that can be made to wait for replicas. */
     static final String[] SYNCHRONOUS = {"log-bin=bin", "server-id=1"};
 
     private static final String SEEN =
@@ -51,12 +51,12 @@ final class MariaDbStore extends Store {
         return new MariaDbStore(MariaDbServer.run(with(settings)), false);
     }
 
-    /** It flushes its disk, as in production. */
+    /** Starts a server that flushes its disk, as in production. */
     static Store durableMariaDb() {
         return new MariaDbStore(MariaDbServer.run(), false);
     }
 
-    /** Skips the tests where there is none. */
+    /** Starts MySQL, or skips the tests if there is none. */
     static Store mySql(String... settings) {
         Optional<MariaDbServer> server = MariaDbServer.runMySql(with(settings));
         if (server.isEmpty()) {
@@ -67,7 +67,7 @@ final class MariaDbStore extends Store {
         return new MariaDbStore(server.orElseThrow(), true);
     }
 
-    /** In a container. */
+    /** Starts a server in a container. */
     static Store image(String image) {
         return new MariaDbStore(ContainerDatabase.run(image, with()), image.contains("mysql"));
     }
@@ -81,7 +81,7 @@ final class MariaDbStore extends Store {
         statements(schema("mariadb")).forEach(this::execute);
     }
 
-    /** As the client programs part them: by the delimiter that the file names. */
+    /** Splits the file like the client programs: at the delimiter that it names. */
     static List<String> statements(String file) {
         List<String> statements = new ArrayList<>();
         StringBuilder open = new StringBuilder();
@@ -142,7 +142,7 @@ final class MariaDbStore extends Store {
         return isMySql ? "MySQL" : "MariaDB";
     }
 
-    /** The limits of the server are in whole seconds, and three quarters of this. */
+    /** The time limits of the server are three quarters of this, in whole seconds. */
     @Override
     Duration replyTimeout() {
         return Duration.ofMillis(1_400);
@@ -195,7 +195,7 @@ final class MariaDbStore extends Store {
         }
     }
 
-    /** MySQL goes on waiting for the replica in a session that was killed. */
+    /** MySQL goes on waiting for the replica in a killed session. */
     @Override
     boolean canEndCommits() {
         return !isMySql;

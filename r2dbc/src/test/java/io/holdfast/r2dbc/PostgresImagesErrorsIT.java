@@ -25,7 +25,7 @@ class PostgresImagesErrorsIT extends R2dbcErrorsIT {
         return Store.image(image);
     }
 
-    /** Not once for all images. */
+    /** Replaced by a start for each image. */
     @Override
     void start() {}
 

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 
-/** A PostgreSQL. */
+/** A server of PostgreSQL. */
 final class PostgresStore extends Store {
 
     private static final List<String> FILLED = List.of("holdfast_lock", "holdfast_waiter", "holdfast_gone");
@@ -26,12 +26,12 @@ final class PostgresStore extends Store {
         this.server = server;
     }
 
-    /** Nothing here ends the machine, so the disk need not be flushed. */
+    /** Starts a server without the schema. No test crashes the machine, so the disk need not be flushed. */
     static PostgresStore empty() {
         return new PostgresStore(PostgresServer.run("fsync=off", "full_page_writes=off"));
     }
 
-    /** In a container. */
+    /** Starts a server in a container. */
     static PostgresStore image(String image) {
         return new PostgresStore(ContainerDatabase.run(image, "fsync=off", "full_page_writes=off"));
     }
@@ -42,7 +42,7 @@ final class PostgresStore extends Store {
         return new PostgresStore(PostgresServer.run(all.toArray(String[]::new)));
     }
 
-    /** A replica that follows asynchronously. */
+    /** Starts a replica that follows asynchronously. */
     Store replica() {
         return new PostgresStore(((PostgresServer) server).replica());
     }
@@ -78,7 +78,7 @@ final class PostgresStore extends Store {
                 .isEmpty());
     }
 
-    /** Not by a file system: a full one ends the server, or refuses to extend a file, and only the latter is an answer. */
+    /** Does not fill a file system: that would end the server, or make it refuse to extend a file, and only the latter is an answer. */
     @Override
     void fillDisk(boolean isWithoutAnyRoom) {
         execute("""
@@ -97,7 +97,7 @@ final class PostgresStore extends Store {
         FILLED.forEach(table -> execute("drop trigger if exists disk_is_full on " + table));
     }
 
-    /** Transactions write nothing from now on, unless they ask for it; those of sessions that are there as well. */
+    /** Transactions cannot write from now on, unless they ask for it, also in sessions that exist already. */
     void setReadOnly(boolean isReadOnly) {
         String value = isReadOnly ? "on" : "off";
         execute("alter system set default_transaction_read_only = " + value);

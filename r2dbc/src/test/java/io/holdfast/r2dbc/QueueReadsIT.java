@@ -14,10 +14,10 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What the functions read of the queue of a lock: from the last claim on that was served, by the index. */
+/** Which rows the functions read of the queue of a lock: from the last served claim on, by the index. */
 class QueueReadsIT {
 
-    /** One operation, by a client that is listening or one that is gone. */
+    /** Runs one operation, for a client that listens or for a dead one. */
     private static final String FUNCTIONS = """
             create function one(p_verb text, p_id text, p_channel text default 'listening', p_attempt integer default 1) returns text language sql as $$
               select coalesce(string_agg(concat_ws(' ', answer, id), ', ' order by answer, id), '')
@@ -38,7 +38,7 @@ class QueueReadsIT {
 
     private static PostgresStore store;
 
-    /** Lets the server know that a client listens. */
+    /** Its advisory lock shows the server that a client listens. */
     private static Connection listening;
 
     @BeforeAll
@@ -75,9 +75,9 @@ class QueueReadsIT {
                 .get(0);
     }
 
-    /** In one transaction, no row that it deletes is dead yet: so it is beside any transaction that was open before. */
+    /** In one transaction, no row that it deletes is dead yet. That is as beside a transaction that was opened before. */
     @Test
-    void handOffReadsNoEntriesOfClaimsThatWereServed() {
+    void handOffReadsNoEntriesOfServedClaims() {
         List<String> read = store.texts("""
                 begin;
                 select one('none', 'holder');
@@ -92,13 +92,13 @@ class QueueReadsIT {
     }
 
     @Test
-    void claimsThatWaitAreServedInTheirOrderAfterTicketsHaveBegunAnew() {
+    void waitersKeepTheirOrderAfterTicketsHaveStartedAgain() {
         one("none", "holder");
         one("queue", "first");
         one("queue", "second");
         assertThat(one("release", "holder")).startsWith("granted first");
         assertThat(one("release", "first")).startsWith("granted second");
-        store.execute("truncate holdfast_waiter restart identity"); // as a crash
+        store.execute("truncate holdfast_waiter restart identity"); // a crash does the same
         one("queue", "third");
         one("queue", "fourth");
         assertThat(one("release", "second")).startsWith("granted third");
@@ -107,7 +107,7 @@ class QueueReadsIT {
     }
 
     @Test
-    void claimThatComesBackFromAsideIsServedBeforeThoseThatCameLater() {
+    void claimThatComesBackFromAsideIsServedBeforeLaterClaims() {
         one("none", "holder");
         one("queue", "first", "gone", 1);
         one("queue", "second");
@@ -119,20 +119,20 @@ class QueueReadsIT {
     }
 
     @Test
-    void claimThatComesToTheSecondPlaceIsTold() {
+    void claimThatComesToTheSecondPlaceIsNotified() {
         one("none", "holder");
         one("queue", "first");
         one("queue", "second");
         one("queue", "third");
         one("queue", "fourth");
         assertThat(one("release", "holder")).isEqualTo("granted first, head third, held");
-        assertThat(one("release", "second")).as("withdrawn").isEqualTo("head fourth, not_held");
-        assertThat(one("release", "fourth")).as("none is behind it").isEqualTo("not_held");
+        assertThat(one("release", "second")).as("answer to a withdrawal").isEqualTo("head fourth, not_held");
+        assertThat(one("release", "fourth")).as("answer without a claim behind").isEqualTo("not_held");
     }
 
     /** A client that connects while its table is empty plans its statements then, and keeps the plans. */
     @Test
-    void queueThatGrowsAfterThePlansWereMadeIsReadByItsIndex() {
+    void queueThatGrowsAfterPlanningIsReadByItsIndex() {
         store.execute("vacuum holdfast_waiter");
         R2dbcLockBackend backend = R2dbcLockBackend.create(store.connections());
         LockClient locks = LockClient.create(backend);
@@ -143,7 +143,7 @@ class QueueReadsIT {
         handOff(locks);
         locks.close().block(Store.PATIENCE);
         Store.end(backend);
-        // A session of the server tells its counts when it ends.
+        // A session of the server reports its counts when it ends.
         Store.eventually(() -> store.clientConnections() == 0 && read("n_tup_del") >= 20);
         assertThat(read("seq_tup_read")).isLessThan(1_000);
     }

@@ -17,14 +17,14 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A deadlock with another program. PostgreSQL lets the one choose whose {@code deadlock_timeout} is over first; MariaDB chooses by itself. */
+/** A deadlock with another program. PostgreSQL ends the transaction whose {@code deadlock_timeout} is over first; MariaDB chooses by itself. */
 class R2dbcDeadlockIT {
 
     private static final String LOCK = "select 1 from holdfast_lock where name = 'deadlock' and ";
 
-    /** The server ends one of two transactions that wait for each other: here it is ours, and it is sent again. */
+    /** The server ends one of two transactions that wait for each other. In this test, it is the client's call, which is sent again. */
     @Test
-    void callThatADeadlockUndoesIsSentAgain() {
+    void callUndoneByADeadlockIsSentAgain() {
         try (Store store = Store.withSettings("deadlock_timeout=1500")) {
             R2dbcLockBackend backend = R2dbcLockBackend.builder(store.connections())
                     .replyTimeout(Duration.ofSeconds(4))
@@ -42,7 +42,7 @@ class R2dbcDeadlockIT {
         LockClaim reader =
                 LockClaim.first(LockKey.of(LockKind.READ, "deadlock"), "reader", Duration.ofSeconds(30), Waiting.NONE);
         run(backend.tryAcquire(reader));
-        execute(locker, "set local deadlock_timeout = '20 s'"); // so it is not this one
+        execute(locker, "set local deadlock_timeout = '20 s'"); // so the server does not end this one
         execute(locker, LOCK + "slot > 0 for update");
         CompletableFuture<Ownership> release = backend.release(reader).toFuture();
         Store.eventually(store::hasBlockedCall);

@@ -18,14 +18,14 @@ import org.junit.jupiter.api.TestInstance;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
-/** What is said when the database is not ready for locks, and which rights are enough. */
+/** The errors when the database is not ready for locks, and the rights that are enough. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class R2dbcErrorsIT {
 
     private Store store;
     private R2dbcLockBackend backend;
 
-    /** Without the schema. */
+    /** Creates a database without the schema. */
     Store newStore() {
         return Store.empty();
     }
@@ -49,7 +49,7 @@ class R2dbcErrorsIT {
     }
 
     @Test
-    void missingSchemaIsToldWithTheFileToRun() {
+    void missingSchemaErrorNamesTheFileToRun() {
         backend = R2dbcLockBackend.create(store.connections());
         assertThatThrownBy(() -> run(LockClient.create(backend).lock("stock/42").tryAcquire()))
                 .hasRootCauseInstanceOf(io.r2dbc.spi.R2dbcException.class)
@@ -61,7 +61,7 @@ class R2dbcErrorsIT {
     }
 
     @Test
-    void schemaThatComesLaterIsFound() {
+    void schemaThatIsCreatedLaterIsFound() {
         backend = R2dbcLockBackend.create(store.connections());
         assertThatThrownBy(() -> run(backend.ping())).isInstanceOf(LockBackendException.class);
         store.execute(Store.schema());
@@ -79,7 +79,7 @@ class R2dbcErrorsIT {
         store.execute("drop schema \"Locks\" cascade");
     }
 
-    /** The page's grants for a schema of its own, and the search path for the fence. */
+    /** Uses the grants of the page for a schema of its own, and the search path for the fence. */
     @Test
     void fenceFindsASchemaOfItsOwnByTheSearchPathOfTheUser() {
         store.execute("create schema locks; set search_path to locks; " + Store.schema());
@@ -116,7 +116,7 @@ class R2dbcErrorsIT {
     }
 
     @Test
-    void missingUsageOfASchemaIsTold() {
+    void missingUsageOfASchemaIsReported() {
         store.execute("create schema apart; set search_path to apart; " + Store.schema());
         store.execute("create role visitor login; grant all on all tables in schema apart to visitor");
         backend = R2dbcLockBackend.builder(store.connections("visitor"))
@@ -139,7 +139,7 @@ class R2dbcErrorsIT {
     }
 
     @Test
-    void replicaIsToldAsOne() {
+    void replicaIsReportedAsAReplica() {
         store.execute(Store.schema());
         store.execute(
                 "drop role if exists reader; create role reader login; alter role reader set default_transaction_read_only to on;"
@@ -151,7 +151,7 @@ class R2dbcErrorsIT {
         store.execute("drop owned by reader; drop role reader");
     }
 
-    /** Those of the documentation. */
+    /** Grants the rights of the documentation. */
     @Test
     void theseRightsAreEnough() {
         store.execute(Store.schema());
@@ -175,7 +175,7 @@ class R2dbcErrorsIT {
     }
 
     @Test
-    void missingRightIsTold() {
+    void missingRightIsReported() {
         store.execute(Store.schema());
         store.execute("create role guest login");
         backend = R2dbcLockBackend.create(store.connections("guest"));
@@ -185,9 +185,9 @@ class R2dbcErrorsIT {
         store.execute("drop role guest");
     }
 
-    /** A lock that was not asked for in the last day leaves no row; one that was held today does, for its token. */
+    /** A lock without a claim in the last day leaves no row. A lock that was held today keeps its row, for its token. */
     @Test
-    void sweepDeletesWhatIsOutOfDate() {
+    void sweepDeletesOutdatedRows() {
         store.execute(Store.schema());
         backend = R2dbcLockBackend.create(store.connections());
         LockClient locks = LockClient.create(backend);
@@ -223,7 +223,7 @@ class R2dbcErrorsIT {
     }
 
     @Test
-    void leaseThatIsLostIsToldByTheFence() {
+    void lostLeaseIsReportedByTheFence() {
         store.execute(Store.schema());
         backend = R2dbcLockBackend.create(store.connections());
         LockLease lease = run(LockClient.create(backend).lock("stock/42").acquire());

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
-/** A replica that has missed the last transactions is promoted; a primary stops taking writes. */
+/** A replica that has missed the last transactions is promoted, or a primary stops accepting writes. */
 class R2dbcFailoverIT {
 
     private static final LockOptions SHORT = LockOptions.builder()
@@ -25,7 +25,7 @@ class R2dbcFailoverIT {
             .waitTimeout(Duration.ofSeconds(15))
             .build();
 
-    /** The new primary knows the holder of before: for it, the last one has never held the lock. */
+    /** The new primary knows only the former holder: for it, the last holder has never held the lock. */
     @Test
     void formerHolderCommitsNothingOnAPromotedReplicaThatMissedItsGrant() {
         try (PostgresStore primary = Store.start();
@@ -61,7 +61,7 @@ class R2dbcFailoverIT {
     }
 
     @Test
-    void primaryThatTakesNoMoreWritesIsToldAndUsedAgainLater() {
+    void primaryThatTakesNoMoreWritesIsReportedAndUsedAgainLater() {
         try (Store store = Store.start()) {
             R2dbcLockBackend backend = R2dbcLockBackend.create(store.connections());
             LockClient locks = LockClient.create(backend);

@@ -40,7 +40,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Connections and servers that end at a bad moment. After each test nothing is held, and nothing waits. */
+/** Connections and servers end at a bad moment. After each test no claim holds or waits. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class R2dbcFaultsIT {
 
@@ -55,10 +55,10 @@ class R2dbcFaultsIT {
     private R2dbcLockBackend backend;
     private R2dbcLockBackend behindProxy;
 
-    /** By both of them, since the last test. */
+    /** The connections of both clients since the last test. */
     private final List<Connection> opened = new CopyOnWriteArrayList<>();
 
-    /** PostgreSQL here. */
+    /** Creates the database; PostgreSQL in this class. */
     Store newStore() {
         return Store.start();
     }
@@ -142,7 +142,7 @@ class R2dbcFaultsIT {
         return made.stream().noneMatch(it -> run(it.validate(ValidationDepth.LOCAL)));
     }
 
-    /** The server ends the connection while the call waits for a row: nothing was done, and the client cannot know. */
+    /** The server ends the connection while the call waits for a row. Nothing was changed, but the client cannot know that. */
     @Test
     void killBeforeTheCommitIsUnknownAndLeavesNothing() {
         LockClaim claim = claim(Waiting.NONE);
@@ -159,16 +159,16 @@ class R2dbcFaultsIT {
         store.killClientConnections();
         assertThatThrownBy(() -> run(attempt)).isInstanceOfSatisfying(LockBackendException.class, error -> {
             assertThat(error.isTransient()).isTrue();
-            assertThat(error).hasMessageContaining(name).hasMessageContaining("made anew");
+            assertThat(error).hasMessageContaining(name).hasMessageContaining("client reconnects");
         });
         run(locker.rollbackTransaction());
         run(locker.close());
         assertThat(run(backend.release(second).retry(2))).isEqualTo(Ownership.NOT_HELD);
     }
 
-    /** The commit is on the disk, and the reply is lost: the same claim, sent again, finds its grant. */
+    /** The commit is on the disk, and the reply is lost. The same claim, sent again, finds its grant. */
     @Test
-    void replyThatIsLostAfterTheCommitIsUnknownAndFoundAgain() {
+    void lostReplyAfterTheCommitIsUnknownAndFoundAgain() {
         LockClaim claim = claim(Waiting.NONE);
         run(behindProxy.ping());
         proxy.dropOnOpen(TcpProxy.Direction.TO_CLIENT);
@@ -177,7 +177,9 @@ class R2dbcFaultsIT {
                 .hasMessageContaining(name)
                 .hasMessageContaining(
                         "after %d ms".formatted(store.replyTimeout().toMillis()));
-        assertThat(store.leftovers()).as("granted, and not told").hasSize(1);
+        assertThat(store.leftovers())
+                .as("rows of the claim, which is granted without an answer")
+                .hasSize(1);
 
         LockAttempt.Acquired again = (LockAttempt.Acquired) run(behindProxy.tryAcquire(claim.withAttempt(2)));
         assertThat(again.fencingToken())
@@ -186,7 +188,7 @@ class R2dbcFaultsIT {
         assertThat(run(behindProxy.release(claim.withAttempt(2)))).isEqualTo(Ownership.HELD);
     }
 
-    /** The reply is lost, the claim is withdrawn, and a copy of its attempt comes late: it takes nothing. */
+    /** The reply is lost, the claim is withdrawn, and a late copy of its attempt arrives. The attempt does not take the lock. */
     @Test
     void attemptThatComesAfterItsWithdrawalTakesNothing() {
         LockClaim claim = claim(Waiting.NONE);
@@ -207,7 +209,7 @@ class R2dbcFaultsIT {
         assertThat(run(behindProxy.release(claim))).isEqualTo(Ownership.HELD);
     }
 
-    /** The listening connection is silent, and not closed: the waiter finds its turn by looking. */
+    /** The listening connection is silent but open. The waiter gets the lock by its next attempt. */
     @Test
     void grantWhoseNotificationIsLostIsFoundWithinTheClaimTime() {
         LockClient other = LockClient.create(behindProxy);
@@ -227,7 +229,7 @@ class R2dbcFaultsIT {
 
     @Test
     void waiterWhoseListeningConnectionIsKilledKeepsItsPlace() {
-        // Not passed over, however slow this machine is just now.
+        // Long enough that no waiter is passed over, even on a slow machine.
         Duration claimTime = Duration.ofSeconds(3);
         LockClient other = LockClient.create(builder(proxy.port(), claimTime));
         LockClient locks = LockClient.create(builder(store.server().port(), claimTime));
@@ -237,7 +239,7 @@ class R2dbcFaultsIT {
         Mono<LockLease> second = turn(locks, order, "second");
         store.killClientConnections();
         eventually(() -> store.listeners() == 2);
-        // Each has looked again, under its new channel.
+        // Each waiter has sent an attempt with its new channel.
         eventually(() -> store.texts("select 1 from holdfast_waiter where channel like '%\\_0'")
                 .isEmpty());
         run(held.release().retry(2));
@@ -264,7 +266,7 @@ class R2dbcFaultsIT {
         return turn;
     }
 
-    /** An unlogged queue is empty after a crash, and the waiters enter again; what was granted is there. */
+    /** The queue is unlogged, so it is empty after a crash, and the waiters enter again. Grants are still there. */
     @Test
     void crashedServerForgetsNoGrant() {
         LockClient locks = LockClient.create(backend);
@@ -299,9 +301,9 @@ class R2dbcFaultsIT {
         run(backend.ping().retry(5));
     }
 
-    /** A transaction of an operator, or of a mistake, has locked the row of one lock. */
+    /** A transaction of an operator, or a mistake, has locked the row of one lock. */
     @Test
-    void rowThatIsLockedForLongHoldsUpNoOtherLock() {
+    void rowLockedForLongDelaysNoOtherLock() {
         LockClaim claim = claim(Waiting.NONE);
         run(backend.tryAcquire(claim));
         Connection locker = store.connect();
@@ -373,8 +375,8 @@ class R2dbcFaultsIT {
         assertThatThrownBy(() -> run(backend.ping()))
                 .isInstanceOf(LockBackendException.class)
                 .hasMessageContaining("was closed");
-        store.execute(
-                "update holdfast_lock set holder = null"); // granted while it closed: they would end with their leases
+        // Frees locks that were granted during the close. They would end with their leases.
+        store.execute("update holdfast_lock set holder = null");
     }
 
     @Test

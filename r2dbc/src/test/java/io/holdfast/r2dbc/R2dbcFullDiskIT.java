@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
-/** The server has no room for what is to be written, or takes no writes at all, and then does again. */
+/** The server has no room for new rows, or accepts no writes at all. Then it recovers. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class R2dbcFullDiskIT {
 
@@ -47,7 +47,7 @@ class R2dbcFullDiskIT {
     private R2dbcLockBackend backend;
     private LockClient locks;
 
-    /** Why the server writes nothing. */
+    /** The reason why the server writes nothing. */
     enum Refusal {
         READ_ONLY("connect to the primary"),
         DISK_FULL("disk is full: make room there");
@@ -75,7 +75,7 @@ class R2dbcFullDiskIT {
         }
     }
 
-    /** PostgreSQL here. */
+    /** Creates the database; PostgreSQL in this class. */
     Store newStore() {
         return Store.start();
     }
@@ -113,7 +113,7 @@ class R2dbcFullDiskIT {
 
     @ParameterizedTest
     @MethodSource("refusals")
-    void errorTellsTheLockAndWhatToDo(Refusal refusal) {
+    void errorNamesTheLockAndWhatToDo(Refusal refusal) {
         refusal.begin(store);
         assertThatThrownBy(() -> run(locks.lock(name).tryAcquire()))
                 .isInstanceOfSatisfying(LockBackendException.class, error -> {
@@ -130,7 +130,7 @@ class R2dbcFullDiskIT {
         refusal.begin(store);
         CompletableFuture<LockLease> waiting =
                 locks.lock(name).with(PATIENT).acquire().toFuture();
-        // Sent after the attempt of the waiter: so that one has failed too.
+        // This attempt is sent after the attempt of the waiter, so that one has failed, too.
         assertThatThrownBy(() -> run(backend.tryAcquire(claim(name + "/other"))));
         assertThat(waiting).isNotDone();
         refusal.end(store);
@@ -140,7 +140,7 @@ class R2dbcFullDiskIT {
 
     @ParameterizedTest
     @MethodSource("refusals")
-    void leaseThatIsNotRenewedIsLostInTimeAndSaysWhy(Refusal refusal) {
+    void leaseWithoutRenewalIsLostInTimeAndSaysWhy(Refusal refusal) {
         CompletableFuture<LockLease> started = new CompletableFuture<>();
         CompletableFuture<Object> work = locks.lock(name)
                 .with(LockOptions.builder().leaseDuration(SHORT).build())
@@ -164,7 +164,7 @@ class R2dbcFullDiskIT {
 
     @ParameterizedTest
     @MethodSource("refusals")
-    void leaseSurvivesWhatEndsBeforeIt(Refusal refusal) {
+    void leaseSurvivesARefusalThatEndsBeforeIt(Refusal refusal) {
         LockLease held = run(locks.lock(name)
                 .with(LockOptions.builder().leaseDuration(LASTING).build())
                 .acquire());
@@ -174,14 +174,14 @@ class R2dbcFullDiskIT {
                 .hasMessageContaining(refusal.advice);
         assertThat(held.isValid()).isTrue();
         refusal.end(store);
-        // This, or an earlier one by itself: a part of the lease after the one that failed.
+        // This renewal, or an earlier one by itself: a part of the lease after the failed one.
         run(held.renew());
         run(held.release());
     }
 
     @ParameterizedTest
     @MethodSource("refusals")
-    void lockThatCouldNotBeReleasedIsFreeSoonAfterwards(Refusal refusal) {
+    void lockWithAFailedReleaseIsFreeSoonAfterwards(Refusal refusal) {
         LockLease held = run(locks.lock(name)
                 .with(LockOptions.builder().leaseDuration(LONG).build())
                 .acquire());
@@ -194,15 +194,15 @@ class R2dbcFullDiskIT {
         run(locks.lock(name).with(PATIENT).acquire().flatMap(LockLease::release));
     }
 
-    /** A full disk refuses what needs room: it must not cost leases that need none. */
+    /** A full disk refuses requests that need room. It must not cost leases whose renewals need none. */
     @Test
-    void renewalsAndReleasesThatNeedNoRoomGoThroughBesideClaimsThatDo() {
+    void renewalsAndReleasesThatNeedNoRoomSucceedBesideClaimsThatNeedSome() {
         LockClaim renewed = claim(name);
         LockClaim released = claim(name + "/released");
         run(backend.tryAcquire(renewed));
         run(backend.tryAcquire(released));
         store.fillDisk(false);
-        // While the first one is under way, the others gather, and share a transaction.
+        // While the first call is under way, the others collect in a batch and share a transaction.
         CompletableFuture<LockAttempt> first =
                 backend.tryAcquire(claim(name + "/first")).toFuture();
         CompletableFuture<LockAttempt> second =

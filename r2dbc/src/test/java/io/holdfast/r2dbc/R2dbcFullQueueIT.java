@@ -23,7 +23,7 @@ class R2dbcFullQueueIT {
             LockOptions.builder().waitTimeout(Duration.ofSeconds(20)).build();
 
     @Test
-    void locksAreHandedOverWithoutNotificationsAndKeepTheirConnections() {
+    void locksAreHandedOffWithoutNotificationsAndKeepTheirConnections() {
         try (Store store = Store.withSettings("max_notify_queue_pages=64")) {
             R2dbcLockBackend one = R2dbcLockBackend.create(store.connections());
             R2dbcLockBackend two = R2dbcLockBackend.create(store.connections());

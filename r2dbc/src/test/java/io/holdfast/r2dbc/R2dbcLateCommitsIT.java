@@ -27,8 +27,8 @@ import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
 
 /**
- * Commits that hang in the server for longer than the client waits, and then succeed: as with a slow disk, or a synchronous replica that is away. Here
- * the server waits for a replica that there is not.
+ * Commits hang in the server for longer than the client waits, and then succeed, as with a slow disk or an unreachable synchronous replica.
+ * In these tests, the server waits for a replica that does not exist.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class R2dbcLateCommitsIT {
@@ -38,7 +38,7 @@ class R2dbcLateCommitsIT {
     private LockClaim claim;
     private R2dbcLockBackend backend;
 
-    /** PostgreSQL here. */
+    /** Creates the database; PostgreSQL in this class. */
     Store newStore() {
         return Store.start();
     }
@@ -77,7 +77,7 @@ class R2dbcLateCommitsIT {
         assertThat(store.leftovers()).isEmpty();
     }
 
-    /** The attempt has made the row of a new lock, and the release cannot see it yet. */
+    /** The attempt has created the row of a new lock, and the release cannot see that row yet. */
     @Test
     void attemptOnANewLockThatCommitsAfterItsReleaseLeavesNothing() {
         store.holdUpCommits();
@@ -88,7 +88,7 @@ class R2dbcLateCommitsIT {
                 .retry()
                 .cache();
         Disposable unused = release.subscribe();
-        // It waits for the row, or its own commit hangs as well.
+        // The release waits for the row, or its own commit hangs as well.
         Store.eventually(() -> store.hasBlockedCall()
                 || unanswered.get() > 0
                 || release.toFuture().isDone());
@@ -97,9 +97,9 @@ class R2dbcLateCommitsIT {
         assertThat(store.leftovers()).isEmpty();
     }
 
-    /** Each call that times out leaves its session in the server until its commit is over: they must not pile up. */
+    /** Each call that times out leaves its session in the server until its commit ends. These sessions must not pile up. */
     @Test
-    void commitsThatHangTakeNoMoreThanThreeConnectionsOfTheServer() {
+    void hangingCommitsUseAtMostThreeConnectionsOfTheServer() {
         store.holdUpCommits();
         List<Throwable> dropped = new CopyOnWriteArrayList<>();
         Hooks.onErrorDropped(dropped::add);

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
 
-/** Each database has a class that says which server it is. */
+/** The contract on PostgreSQL. Each other database has a subclass. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class R2dbcLockBackendContractIT implements LockBackendContract {
 
@@ -22,7 +22,7 @@ class R2dbcLockBackendContractIT implements LockBackendContract {
     private R2dbcLockBackend another;
     private R2dbcLockInspector inspector;
 
-    /** PostgreSQL here. */
+    /** Creates the database; PostgreSQL in this class. */
     Store newStore() {
         return Store.start();
     }
@@ -70,7 +70,7 @@ class R2dbcLockBackendContractIT implements LockBackendContract {
         return CLAIM_TIME;
     }
 
-    /** A real server's time only passes by itself. */
+    /** Waits for real: a test cannot advance the time of a real server. */
     @Override
     public void passTime(Duration time) {
         try {

@@ -40,7 +40,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
-/** What an operator sees of locks in PostgreSQL, and that looking changes nothing. */
+/** What an operator sees of locks in PostgreSQL. Inspecting changes nothing. */
 class R2dbcLockInspectorIT {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
@@ -59,7 +59,7 @@ class R2dbcLockInspectorIT {
     private R2dbcLockBackend backend;
     private R2dbcLockInspector inspector;
 
-    /** Counts the connections that are made: one for each question. */
+    /** Counts the connections: one for each request. */
     private record Counting(ConnectionFactory delegate, AtomicInteger count) implements ConnectionFactory {
 
         @Override
@@ -104,7 +104,7 @@ class R2dbcLockInspectorIT {
         long token = held(holder);
         LockKind last = kind == LockKind.READ ? LockKind.WRITE : kind;
         LockClaim first = queued(claim(last, "orders", Waiting.QUEUE));
-        // Until its client listens, a waiter of a lock that may be shared is set aside by the next one.
+        // Until its client listens, a waiter of a shared lock is set aside by the next one.
         eventually(() -> isListening(only("orders").waiters().get(0)));
         LockClaim second = queued(claim(last, "orders", Waiting.QUEUE));
 
@@ -138,7 +138,7 @@ class R2dbcLockInspectorIT {
     }
 
     @Test
-    void locksOfOneNameAreToldApart() {
+    void locksOfOneNameAreDistinguished() {
         for (LockKind kind : List.of(LockKind.MUTEX, LockKind.WRITE, LockKind.SEMAPHORE)) {
             held(claim(kind, "orders", Waiting.NONE));
         }
@@ -150,7 +150,7 @@ class R2dbcLockInspectorIT {
     }
 
     @Test
-    void waitersOfALivingClientAreToldFromThoseOfADeadOne() {
+    void waitersOfALivingAndOfADeadClientAreDistinguished() {
         held(claim(LockKind.MUTEX, "orders", Waiting.NONE));
         LockClaim living = queued(claim(LockKind.MUTEX, "orders", Waiting.QUEUE));
         eventually(() -> isListening(only("orders").waiters().get(0)));
@@ -206,9 +206,9 @@ class R2dbcLockInspectorIT {
                         });
     }
 
-    /** A release leaves the last token; a lease that is over holds nothing, although its row says so. */
+    /** A release leaves the last token. An expired lease holds nothing, although its row has a holder. */
     @Test
-    void freeLockHasItsLastTokenAndIsPassedOverByTheWalk() {
+    void freeLockHasItsLastTokenAndIsSkippedInTheListOfAll() {
         LockClaim over = claim(LockKind.MUTEX, "orders", Waiting.NONE);
         long token = held(over);
         run(backend.release(over));
@@ -224,7 +224,7 @@ class R2dbcLockInspectorIT {
                 .isEmpty();
     }
 
-    /** A token is no time then. */
+    /** In that case a token is not the time of its grant. */
     @Test
     void sinceIsUnknownAfterTheClockWasSetBack() {
         held(claim(LockKind.MUTEX, "orders", Waiting.NONE));
@@ -237,7 +237,7 @@ class R2dbcLockInspectorIT {
     }
 
     @Test
-    void lookingWritesNothing() {
+    void inspectingWritesNothing() {
         held(claim(LockKind.READ, "orders", Waiting.NONE));
         queued(claim(LockKind.WRITE, "orders", Waiting.QUEUE));
         String rows = "select concat_ws(' ', l.xmin, l.xmax, l.ctid, l::text) from holdfast_lock l union all"
@@ -251,7 +251,7 @@ class R2dbcLockInspectorIT {
     }
 
     @Test
-    void walkHasEachLockOnceInTheOrderOfTheNames() {
+    void listOfAllHasEachLockOnceInTheOrderOfNames() {
         store.execute(MANY);
         store.execute("insert into holdfast_lock select 'free/' || n, 'mutex', 0, 4 * n, null, 1, clock_timestamp()"
                 + " from generate_series(1, 600) n");
@@ -266,7 +266,7 @@ class R2dbcLockInspectorIT {
     }
 
     @Test
-    void pageIsAskedForWhenItIsWantedAndNothingAfterACancel() {
+    void pagesAreReadOnRequestAndNotAfterACancel() {
         store.execute(MANY);
 
         StepVerifier.create(inspector.all(), 0)
@@ -328,7 +328,7 @@ class R2dbcLockInspectorIT {
     }
 
     @Test
-    void schemaIsThatOfTheBuilder() {
+    void inspectorUsesTheSchemaOfTheBuilder() {
         R2dbcLockInspector elsewhere =
                 R2dbcLockBackend.builder(store.connections()).schema("nowhere").inspector();
 
@@ -339,7 +339,7 @@ class R2dbcLockInspectorIT {
     }
 
     @Test
-    void serverThatIsAwayIsTold() throws Exception {
+    void unreachableServerIsReported() throws Exception {
         int nothing;
         try (ServerSocket free = new ServerSocket(0)) {
             nothing = free.getLocalPort();
@@ -355,7 +355,7 @@ class R2dbcLockInspectorIT {
     }
 
     @Test
-    void serverThatHangsIsGivenUpAfterTheTimeLimit() {
+    void hangingServerFailsTheRequestAfterTheTimeLimit() {
         try (TcpProxy proxy = TcpProxy.to(store.server().host(), store.server().port())) {
             R2dbcLockInspector impatient = R2dbcLockBackend.builder(store.connections("postgres", proxy.port()))
                     .replyTimeout(Duration.ofMillis(300))
@@ -372,7 +372,7 @@ class R2dbcLockInspectorIT {
     }
 
     @Test
-    void subscriberThatLeavesAtAnyMomentLeavesNoConnection() {
+    void subscriberThatCancelsAtAnyMomentLeavesNoConnection() {
         for (int i = 0; i < 40; i++) {
             Disposable leaving = inspector.all().subscribe();
             run(Mono.delay(Duration.ofMillis(i / 2)));
@@ -386,7 +386,7 @@ class R2dbcLockInspectorIT {
                 .size();
     }
 
-    /** Looks again and again: the state of a real server is the subject. */
+    /** Polls, because the state of a real server is the subject. */
     private static void eventually(BooleanSupplier condition) {
         long end = System.nanoTime() + Store.PATIENCE.toNanos();
         while (!condition.getAsBoolean()) {

@@ -27,7 +27,7 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Another transaction has locked rows of the locks, by mistake or by hand. It delays calls that need these rows, and no others. */
+/** Another transaction has locked rows of the locks, by mistake or by hand. It delays only calls that need these rows. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class R2dbcLockedRowsIT {
 
@@ -39,7 +39,7 @@ class R2dbcLockedRowsIT {
     private R2dbcLockBackend backend;
     private Connection locker;
 
-    /** PostgreSQL here. */
+    /** Creates the database; PostgreSQL in this class. */
     Store newStore() {
         return Store.start();
     }
@@ -82,13 +82,13 @@ class R2dbcLockedRowsIT {
         CompletableFuture<Ownership> release = backend.release(permit).toFuture();
         LockClaim other = claim(LockKey.of(LockKind.MUTEX, name));
         assertThat(run(backend.tryAcquire(other))).isInstanceOf(LockAttempt.Acquired.class);
-        assertThat(release).as("the release waits, and has not failed").isNotDone();
+        assertThat(release).as("the release, which waits").isNotDone();
         run(backend.release(other));
         run(locker.rollbackTransaction());
         assertThat(release).succeedsWithin(Store.PATIENCE).isEqualTo(Ownership.HELD);
     }
 
-    /** Calls that wait for two locked rows: the one that stays locked fails, and the other does not. */
+    /** Calls wait for two locked rows. The call for the row that stays locked fails, and the other one does not. */
     @Test
     void rowThatStaysLockedFailsNoCallThatWaitedForAnother() {
         LockClaim one = claim(LockKey.of(LockKind.MUTEX, name + "/1"));

@@ -18,16 +18,16 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Two thousand claims of one client wait, so that a build is short; ten thousand do by hand. {@link ManyWaiters} has the figures. */
+/** Two thousand claims of one client wait, so that a build is short. {@link ManyWaiters} measures ten thousand. */
 class R2dbcManyWaitersIT {
 
     private static final int COUNT = 2_000;
-    /** Rows read of the table of waiters, for each of them: a few in each of its calls. */
+    /** The most rows of the table of waiters that are read for each waiter: a few in each of its calls. */
     private static final int MOST_READ = 40;
 
     private static final Duration LIMIT = Duration.ofMinutes(10);
 
-    /** Waiters look three times in a lease: this machine may be slow, and a waiter that does not look in time loses its place. */
+    /** Waiters send three attempts in a lease. On a slow machine, a waiter that sends none in time would lose its place. */
     private static final LockOptions PATIENT = LockOptions.builder()
             .leaseDuration(Duration.ofMinutes(10))
             .waitTimeout(LIMIT)
@@ -39,7 +39,7 @@ class R2dbcManyWaitersIT {
     private R2dbcLockBackend backend;
     private LockClient locks;
 
-    /** Each grant of a mutex is noted, in the transaction that grants. */
+    /** Records each grant of a mutex, in the transaction that grants it. */
     @BeforeAll
     static void start() {
         store = Store.start();
@@ -75,10 +75,10 @@ class R2dbcManyWaitersIT {
         assertThat(store.leftovers()).isEmpty();
     }
 
-    /** What a statement reads of a queue does not grow with it, though the planner knows nothing of a queue that has just grown. */
+    /** The rows that a statement reads do not grow with the queue, although the planner has no statistics of a queue that has just grown. */
     @AfterEach
     void noCallHasReadTheWholeQueue() {
-        // A session of the server tells its counts when it ends.
+        // A session of the server reports its counts when it ends.
         Store.eventually(() -> read("n_tup_del") >= COUNT);
         assertThat(read("idx_tup_fetch + seq_tup_read")).isLessThan(MOST_READ * read("n_tup_ins"));
     }

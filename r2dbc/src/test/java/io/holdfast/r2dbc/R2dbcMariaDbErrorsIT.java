@@ -18,14 +18,14 @@ import org.junit.jupiter.api.TestInstance;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
-/** What is said when the database is not ready for locks, and which rights are enough. */
+/** The errors when the database is not ready for locks, and the rights that are enough. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class R2dbcMariaDbErrorsIT {
 
     private Store store;
     private R2dbcLockBackend backend;
 
-    /** Without the schema. MariaDB here. */
+    /** Creates a database without the schema; MariaDB in this class. */
     Store newStore() {
         return MariaDbStore.mariaDb();
     }
@@ -49,7 +49,7 @@ class R2dbcMariaDbErrorsIT {
     }
 
     @Test
-    void missingSchemaIsToldWithTheFileToRun() {
+    void missingSchemaErrorNamesTheFileToRun() {
         backend = R2dbcLockBackend.create(store.connections());
         assertThatThrownBy(() -> run(LockClient.create(backend).lock("stock/42").tryAcquire()))
                 .isInstanceOfSatisfying(
@@ -73,7 +73,7 @@ class R2dbcMariaDbErrorsIT {
         store.execute("drop database `Locks of all`");
     }
 
-    /** Those of the documentation. */
+    /** Grants the rights of the documentation. */
     @Test
     void theseRightsAreEnough() {
         store.addSchema();
@@ -100,7 +100,7 @@ class R2dbcMariaDbErrorsIT {
     }
 
     @Test
-    void missingRightIsTold() {
+    void missingRightIsReported() {
         store.addSchema();
         store.execute("create user guest");
         store.execute("grant select on holdfast.holdfast_lock to guest");
@@ -112,7 +112,7 @@ class R2dbcMariaDbErrorsIT {
     }
 
     @Test
-    void serverThatTakesNoWritesIsToldAsOne() {
+    void serverThatTakesNoWritesIsReported() {
         store.addSchema();
         store.execute("create user reader");
         store.execute("grant select, insert, update, delete, execute on holdfast.* to reader");
@@ -125,9 +125,9 @@ class R2dbcMariaDbErrorsIT {
         store.execute("drop user reader");
     }
 
-    /** A lock that no claim wanted for a day leaves no row; one that was held today does, for its token. */
+    /** A lock without a claim in the last day leaves no row. A lock that was held today keeps its row, for its token. */
     @Test
-    void sweepDeletesWhatIsOutOfDate() {
+    void sweepDeletesOutdatedRows() {
         store.addSchema();
         backend = R2dbcLockBackend.create(store.connections());
         LockClient locks = LockClient.create(backend);
@@ -146,9 +146,9 @@ class R2dbcMariaDbErrorsIT {
         run(locks.close());
     }
 
-    /** As the page on MariaDB tells it. */
+    /** Runs the statements of the page on MariaDB. */
     @Test
-    void leaseThatAnOperatorEndedIsToldByTheFence() {
+    void leaseEndedByAnOperatorIsReportedByTheFence() {
         store.addSchema();
         backend = R2dbcLockBackend.create(store.connections());
         LockLease lease = run(LockClient.create(backend).lock("stock/42").acquire());
@@ -164,7 +164,7 @@ class R2dbcMariaDbErrorsIT {
     }
 
     @Test
-    void fenceWithoutItsTableSaysWhereItLooks() {
+    void fenceWithoutItsTableNamesTheTable() {
         store.addSchema();
         backend = R2dbcLockBackend.create(store.connections());
         LockLease lease = run(LockClient.create(backend).lock("stock/42").acquire());
@@ -198,7 +198,7 @@ class R2dbcMariaDbErrorsIT {
         run(locks.close());
     }
 
-    /** No collation makes two of these the same lock, and the longest name fits. */
+    /** No collation makes two of these names the same lock, and the longest name fits. */
     @Test
     void namesAreComparedAsBytes() {
         store.addSchema();

@@ -9,7 +9,7 @@ class R2dbcMariaDbFullDiskIT extends R2dbcFullDiskIT {
         return Store.withSchema(MariaDbStore.mariaDb());
     }
 
-    /** The users of these tests may write to a server that is read-only. */
+    /** The users of these tests may write to a read-only server. */
     @Override
     List<Refusal> refusals() {
         return List.of(Refusal.DISK_FULL);

@@ -17,7 +17,7 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Settings of the server, made for other programs, do not break locks. Each is the default of sessions that begin later. */
+/** Settings of the server for other programs do not break locks. Each is the default of later sessions. */
 class R2dbcMariaDbSettingsIT {
 
     private static final LockOptions PATIENT =

@@ -19,7 +19,7 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** PgBouncer between client and server, of each version that can be had here. */
+/** PgBouncer between client and server, in each version that is available on this machine. */
 class R2dbcPgBouncerIT {
 
     private static final LockOptions PATIENT =
@@ -29,10 +29,10 @@ class R2dbcPgBouncerIT {
         return PgBouncer.available();
     }
 
-    /** From 1.21 on, it hides the mistake: settings of a lock client are in force for others then. */
+    /** From 1.21 on, it hides the mistake: then the settings of a lock client are in force for other programs. */
     @ParameterizedTest(allowZeroInvocations = true)
     @MethodSource("bouncers")
-    void transactionModeIsToldAsTheReasonOrSpoilsOtherSessions(String which) {
+    void transactionModeIsNamedAsTheCauseOrSpoilsOtherSessions(String which) {
         try (Store store = Store.start();
                 PgBouncer bouncer = PgBouncer.run(which, store.server(), "transaction")) {
             R2dbcLockBackend backend = behind(bouncer, store);
@@ -42,7 +42,8 @@ class R2dbcPgBouncerIT {
                 if (bouncer.knowsPreparedStatements()) {
                     assertThat(statementTimeout(bouncer, store)).isEqualTo("1500ms");
                 } else {
-                    // Of the same server's session: what the first client has prepared is there already.
+                    // The second client gets the same session of the server, where the statements of the first client
+                    // are prepared already.
                     assertThatThrownBy(() -> run(another.ping()))
                             .isInstanceOf(LockBackendException.class)
                             .hasMessageContaining("connect to the server directly");
@@ -55,7 +56,7 @@ class R2dbcPgBouncerIT {
         }
     }
 
-    /** Of a connection that is no lock client's. */
+    /** Reads it on a connection that does not belong to a lock client. */
     private static String statementTimeout(PgBouncer bouncer, Store store) {
         return run(Flux.usingWhen(
                 store.connections(PostgresServer.USER, bouncer.port()).create(),
@@ -64,14 +65,15 @@ class R2dbcPgBouncerIT {
                 Connection::close));
     }
 
-    /** Each connection of a client has one of the server for itself. */
+    /** Each connection of a client has a connection of the server for itself. */
     @ParameterizedTest(allowZeroInvocations = true)
     @MethodSource("bouncers")
     void sessionModeNotifiesTheWaiterOfAnotherClient(String which) {
         try (Store store = Store.start();
                 PgBouncer bouncer = PgBouncer.run(which, store.server(), "session")) {
             LockClient locks = LockClient.create(behind(bouncer, store));
-            // Without a notification, this one would look again long after the patience of this test.
+            // Without a notification, the next attempt of this client would come long after the time limit of this
+            // test.
             LockClient others =
                     LockClient.create(R2dbcLockBackend.builder(store.connections(PostgresServer.USER, bouncer.port()))
                             .claimTime(Duration.ofMinutes(1))

@@ -19,7 +19,7 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Settings of the role or the database, made for other programs, do not break locks. */
+/** Settings of the role or the database for other programs do not break locks. */
 class R2dbcRolesIT {
 
     private static final LockOptions PATIENT =

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
-/** How a later version of the schema comes: it adds columns with defaults, and functions with other names. Clients of version 1 go on meanwhile. */
+/** A later version of the schema adds columns with defaults, and functions with other names. Clients of version 1 go on meanwhile. */
 class R2dbcSchemaUpdateIT {
 
     private static final String V2 = """
@@ -46,7 +46,7 @@ class R2dbcSchemaUpdateIT {
         }
     }
 
-    /** Each lock is wanted twice, so that one claim waits. */
+    /** Two claims want each lock, so that one of them waits. */
     private static void useAll(LockClient locks) {
         run(Mono.when(once(locks.lock("held again")), once(locks.lock("held again"))));
         run(Mono.when(

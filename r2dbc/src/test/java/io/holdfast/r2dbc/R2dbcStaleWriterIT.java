@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
-/** A writer has died, its lease is over, and a reader holds the lock now: nothing of the writer is left. */
+/** A writer has died, its lease has expired, and a reader holds the lock now. The writer must not affect other claims. */
 class R2dbcStaleWriterIT {
 
     private static final LockOptions LONG = LockOptions.builder()
@@ -54,7 +54,7 @@ class R2dbcStaleWriterIT {
     }
 
     @BeforeEach
-    void writerHasDied() {
+    void startWithADeadWriter() {
         LockClaim writer = claim(LockKind.WRITE, Duration.ofMillis(20), Waiting.NONE);
         run(backend.tryAcquire(writer));
         reader = run(locks.readWriteLock(name).readLock().with(LONG).acquire());
@@ -86,7 +86,7 @@ class R2dbcStaleWriterIT {
     }
 
     @Test
-    void fencedReaderKeepsNoReadersAway() {
+    void fencedReaderDelaysNoReaders() {
         Connection data = store.connect();
         run(data.beginTransaction());
         run(Fence.check(data, reader));

@@ -26,17 +26,17 @@ abstract class Store implements AutoCloseable {
 
     static final Duration PATIENCE = Duration.ofSeconds(20);
 
-    /** A PostgreSQL. */
+    /** Starts PostgreSQL with the schema. */
     static PostgresStore start() {
         return withSchema(PostgresStore.empty());
     }
 
-    /** A PostgreSQL without the schema. */
+    /** Starts PostgreSQL without the schema. */
     static Store empty() {
         return PostgresStore.empty();
     }
 
-    /** A PostgreSQL with settings of its own. */
+    /** Starts PostgreSQL with these settings, and the schema. */
     static PostgresStore withSettings(String... settings) {
         return withSchema(PostgresStore.withSettings(settings));
     }
@@ -46,7 +46,7 @@ abstract class Store implements AutoCloseable {
         return empty;
     }
 
-    /** The schema of PostgreSQL. */
+    /** Returns the schema of PostgreSQL. */
     static String schema() {
         return schema("postgresql");
     }
@@ -59,44 +59,44 @@ abstract class Store implements AutoCloseable {
         }
     }
 
-    /** In a container, without the schema. */
+    /** Starts a server in a container, without the schema. */
     static Store image(String image) {
         return ContainerDatabase.isPostgres(image) ? PostgresStore.image(image) : MariaDbStore.image(image);
     }
 
     abstract void addSchema();
 
-    /** As its driver names it. */
+    /** Returns the name of the database, as its driver names it. */
     abstract String product();
 
     abstract SqlServer server();
 
-    /** For lock clients and for applications, by a user who may do everything. */
+    /** Returns connections for lock clients and applications, with a user that has all rights. */
     abstract ConnectionFactory connections();
 
-    /** For another user. */
+    /** Returns connections for another user. */
     abstract ConnectionFactory connections(String user, int port);
 
     final ConnectionFactory connections(String user) {
         return connections(user, server().port());
     }
 
-    /** For lock clients that go by a proxy. */
+    /** Returns connections for lock clients that go through a proxy. */
     abstract ConnectionFactory connectionsBy(int port);
 
-    /** For the tests themselves: such a connection is none of a lock client. */
+    /** Returns connections for the tests themselves. They do not count as those of a lock client. */
     abstract ConnectionFactory ownConnections();
 
     final Connection connect() {
         return Mono.<Connection>from(ownConnections().create()).block(PATIENCE);
     }
 
-    /** Statements, one after the other on one connection. Each may be several where the driver takes several. */
+    /** Runs statements one after another on one connection. An element may contain several if the driver accepts that. */
     final void execute(String... sql) {
         var unused = rows(row -> true, sql).block(PATIENCE);
     }
 
-    /** The first column of each row. Asked again if the connection breaks: then the log of the server is told. */
+    /** Returns the first column of each row. If the connection breaks, it tries again and prints the log of the server. */
     final List<String> texts(String sql) {
         return rows(row -> String.valueOf(row.get(0)), sql)
                 .retryWhen(Retry.max(2)
@@ -118,7 +118,7 @@ abstract class Store implements AutoCloseable {
     private <T> Mono<List<T>> rows(Function<Readable, T> mapping, String... sql) {
         return Flux.usingWhen(
                         ownConnections().create(),
-                        // As it stands: in a statement, a driver may take a label of a procedure for a parameter.
+                        // Uses no prepared statement: a driver may mistake a label of a procedure for a parameter.
                         open -> Flux.fromArray(sql)
                                 .concatMap(one -> open.createBatch().add(one).execute())
                                 .concatMap(result -> result.<T>map(mapping)),
@@ -126,35 +126,38 @@ abstract class Store implements AutoCloseable {
                 .collectList();
     }
 
-    /** As short as the server's own limits allow: it is to give up first. */
+    /** Returns the shortest time that the server's own limits allow: the server must give up first. */
     abstract Duration replyTimeout();
 
-    /** Where the message about a locked row sends its reader. */
+    /** Returns the part of the message about a locked row that says where to look. */
     abstract String lockedRowAdvice();
 
-    /** Connections of lock clients that the server has now. */
+    /** Counts the connections of lock clients in the server. */
     abstract int clientConnections();
 
     /** Ends the connections of lock clients, as an operator does. */
     abstract void killClientConnections();
 
-    /** Clients that listen, and have claims that wait. */
+    /** Counts clients that listen and have waiting claims. */
     abstract int listeners();
 
     /** Whether a transaction waits for a locked row. */
     abstract boolean hasBlockedCall();
 
-    /** From now on, statements that need room fail as on a full disk: inserts, and updates too if there is no room at all. */
+    /** From now on, statements that need room fail as on a full disk: inserts, and also updates if there is no room at all. */
     abstract void fillDisk(boolean isWithoutAnyRoom);
 
     abstract void makeRoom();
 
-    /** From now on, commits that wait for the disk do not end, until {@link #resumeCommits}: they wait for a synchronous replica that there is not. */
+    /**
+     * From now on, commits that wait for the disk hang until {@link #resumeCommits}: they wait for a synchronous replica that does not
+     * exist.
+     */
     abstract void holdUpCommits();
 
     abstract void resumeCommits();
 
-    /** Whether the server ends such a commit when it is asked to. */
+    /** Whether the server ends such a commit on request. */
     abstract boolean canEndCommits();
 
     static void eventually(BooleanSupplier condition) {
@@ -165,7 +168,7 @@ abstract class Store implements AutoCloseable {
         }
     }
 
-    /** What is held, or waited for. */
+    /** Returns the holders and waiters that are left. */
     abstract List<String> leftovers();
 
     static void end(LockBackend backend) {

@@ -31,51 +31,52 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-// Longer than other files: half of it is the contract for users, and the options belong to the same type.
+// This file is longer than others: half of it is the contract for users, and the options belong to the same type.
 
 /**
- * Locks in ZooKeeper, on the session of a client that is yours. Tested with 3.9.5.
+ * Keeps locks in ZooKeeper. It uses the session of a client that you own. Tested with 3.9.5.
  *
  * <pre>{@code
  * LockClient locks = LockClient.create(ZooKeeperLockBackend.over(curator));
  * }</pre>
  *
- * <p>A claim is an ephemeral node with a number, in the queue of its lock; the first one has the lock. The back end remembers the nodes of
- * the queues that it uses. Acquire is a creation, and a list when the number of the new node does not tell that no other client came in
- * between; release is a deletion. The first waiter of each queue watches the node in front of it, so a release wakes one client. Within one
- * back end the next claim holds as soon as the release is asked for. Nothing blocks: all requests go through the asynchronous calls of
- * ZooKeeper's own client, and Curator gives only the session.
+ * <p>A claim is an ephemeral node with a number, in the queue of its lock. The claim whose node is first has the lock. The back end
+ * remembers the nodes of the queues that it uses. An acquisition creates a node. It also lists the queue, unless the number of the new node
+ * shows that no other client came in between. A release deletes the node. The first waiter of each queue watches the node in front of it,
+ * so a release wakes one client. Within one back end, the next claim holds the lock as soon as the release is requested. No call blocks:
+ * all requests use the asynchronous calls of ZooKeeper's own client. Curator provides only the session.
  *
- * <p><b>How long a lease is valid</b> is the session's affair, not the claim's: between 0.45 and 0.63 of the negotiated session
- * time-out from each transaction that a majority of the servers has acknowledged, and a third as long as the session was found a moment ago.
- * When a lease begins, 7/24 of the time-out or more is left of that. {@link io.holdfast.LockOptions}' lease duration does not change it. To be
- * sure of an idle session the back end sends a {@code sync} each sixth of its time-out, or a transaction that changes nothing while one of its
- * claims is next in line. A session that was silent for most of its time-out grants nothing for a third of it; acquisitions wait, and a single
- * attempt fails as transient. A holder that dies keeps the lock until its session times out.
+ * <p><b>How long a lease is valid</b> depends on the session, not on the claim. It is valid for between 0.45 and 0.63 of the negotiated
+ * session time-out, counted from each transaction that a majority of the servers has acknowledged. Right after the session was found, it is
+ * a third. When a lease begins, at least 7/24 of the time-out is left. {@link io.holdfast.LockOptions}' lease duration does not change
+ * this. To keep an idle session proved, the back end sends a {@code sync} each sixth of the time-out. While one of its claims is next in
+ * line, it sends a transaction that changes nothing instead. A session that was silent for most of its time-out grants no lock for a third
+ * of the time-out. During that time acquisitions wait, and a single attempt fails as transient. If a holder dies, the lock is free when its
+ * session times out.
  *
- * <p><b>Fencing token</b>: the transaction (czxid) that created the node. It rises over all locks as long as the ensemble keeps its data,
- * and starts again when that is wiped.
+ * <p><b>Fencing token</b>: the transaction (czxid) that created the node. It rises across all locks as long as the ensemble keeps its data.
+ * It starts again if the data is wiped.
  *
- * <p><b>Kinds</b>: mutex, read/write lock, semaphore. Readers in a row hold together; a queued writer holds back later readers. A claim of
- * a semaphore is judged by its own number of permits, and may take several; then it holds back those behind it until they are free.
+ * <p><b>Kinds</b>: mutex, read/write lock, semaphore. Adjacent readers hold the lock together. A queued writer holds back later readers. A
+ * claim of a semaphore may take several permits. While it waits for them, it holds back the claims behind it.
  *
- * <p><b>When the connection is lost</b>, leases stay valid until their local deadline, which comes before the servers can give the lock to
- * somebody else; connected again in time and in the same session, they go on. {@link Builder#failFast} ends them at once instead. When the
- * session ends, all its locks are lost, and its waiters begin again at the end of the queue.
+ * <p><b>When the connection is lost</b>, leases stay valid until their local deadline. That deadline comes before the servers can give the
+ * lock to another client. If the client reconnects in time and in the same session, the leases go on. With {@link Builder#failFast} they
+ * end at once. When the session ends, all its locks are lost, and its waiters start again at the end of the queue.
  *
- * <p><b>When the owner of the client closes it</b>, waiters end at once, and so does each later operation, with a {@link
- * LockBackendException} that is not transient.
+ * <p><b>When the owner of the client closes it</b>, waiters and all later operations fail at once, with a {@link LockBackendException} that
+ * is not transient.
  *
- * <p><b>How many may wait</b> for one lock is limited by what the driver can list, see {@link Builder#maxWaiters}. One more is refused with
- * {@link io.holdfast.LockQueueFullException}. Waiters rely on watches: they change nothing while they wait, and read once in a session
- * time-out or less often.
+ * <p><b>How many may wait</b> for one lock is limited by the length of the list that the driver can read, see {@link Builder#maxWaiters}.
+ * Beyond that, a claim fails with {@link io.holdfast.LockQueueFullException}. Waiters rely on watches. They write nothing while they wait,
+ * and read at most once in a session time-out.
  *
- * <p><b>Nodes</b>: {@code <namespace>/<root>/mutex|rw|semaphore/<encoded name>/<claim>}. What is above the claims are containers, which the
- * servers remove some time after they are empty. No other program may change them. Their access rights are those of the client's {@code
- * ACLProvider}: see {@link Builder#acl}.
+ * <p><b>Nodes</b>: {@code <namespace>/<root>/mutex|rw|semaphore/<encoded name>/<claim>}. The nodes above the claims are containers. The
+ * servers remove a container some time after it is empty. No other program may change these nodes. Their access rights come from the
+ * client's {@code ACLProvider}, see {@link Builder#acl}.
  *
- * <p>The client is borrowed: it is never closed here. Answers and signals come on the threads of the scheduler, never on ZooKeeper's event
- * thread. Thread-safe.
+ * <p>The back end borrows the client and never closes it. It emits answers and signals on the threads of the scheduler, never on
+ * ZooKeeper's event thread. Thread-safe.
  */
 public final class ZooKeeperLockBackend implements LockBackend {
 
@@ -94,9 +95,9 @@ public final class ZooKeeperLockBackend implements LockBackend {
     }
 
     /**
-     * A back end with the defaults.
+     * Returns a back end with the defaults.
      *
-     * @param client started before the first lock is used; its namespace is used; stays the caller's
+     * @param client must be started before the first lock is used; the back end uses its namespace and never closes it
      * @return a back end that has not sent anything yet
      */
     public static ZooKeeperLockBackend over(CuratorFramework client) {
@@ -104,7 +105,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
     }
 
     /**
-     * Starts with the defaults.
+     * Returns a builder with the defaults.
      *
      * @param client as in {@link #over}
      * @return a builder
@@ -115,10 +116,10 @@ public final class ZooKeeperLockBackend implements LockBackend {
     }
 
     /**
-     * Starts with the defaults, on a client that another library makes when it likes.
+     * Returns a builder with the defaults, for a client that another library creates later.
      *
-     * @param clients asked whenever a session is looked for, on a thread that may block. While it returns null, operations fail with a
-     *     {@link LockBackendException} that says so. When it returns another client than before, the back end moves to that client's session.
+     * @param clients called whenever the back end needs a session, on a thread that may block. While it returns null, operations fail with
+     *     a {@link LockBackendException} that says so. When it returns a different client, the back end moves to that client's session.
      * @return a builder
      */
     public static Builder builder(Supplier<? extends @Nullable CuratorFramework> clients) {
@@ -141,7 +142,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
     /**
      * {@inheritDoc}
      *
-     * <p>Some thousand of them are one transaction, which changes nothing.
+     * <p>One transaction, which changes nothing, renews up to some thousand claims.
      */
     @Override
     public Flux<Renewal> renewAll(List<LockClaim> claims) {
@@ -158,7 +159,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
     /**
      * {@inheritDoc}
      *
-     * <p>{@code Armed} comes at once, on the subscribing thread, and later signals on the scheduler. Fails when the back end is closed.
+     * <p>Emits {@code Armed} at once, on the subscribing thread, and later signals on the scheduler. Fails when the back end is closed.
      */
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
@@ -168,7 +169,8 @@ public final class ZooKeeperLockBackend implements LockBackend {
     /**
      * {@inheritDoc}
      *
-     * <p>One {@code sync}, one list, and a read for each holder. For how long a claim has held, and until when its session lives, is not known.
+     * <p>Sends one {@code sync}, one list, and a read for each holder. ZooKeeper does not report how long a claim has held the lock, nor
+     * when its session ends.
      */
     @Override
     public Flux<LockHolder> holders(LockKey key) {
@@ -181,8 +183,8 @@ public final class ZooKeeperLockBackend implements LockBackend {
     }
 
     /**
-     * All but {@link LockFeature#TOKEN_FLOOR}, since the store gives the tokens, and {@link LockFeature#MIN_HOLD}: the nodes of a client are
-     * deleted with its session, so that no lock outlives its client.
+     * Returns all features but two. {@link LockFeature#TOKEN_FLOOR} is missing because the servers make the tokens. {@link
+     * LockFeature#MIN_HOLD} is missing because the nodes of a client are deleted with its session, so no lock outlives its client.
      *
      * @return first come first served, read/write locks, semaphores, holders, writers that become readers
      */
@@ -197,18 +199,18 @@ public final class ZooKeeperLockBackend implements LockBackend {
     }
 
     /**
-     * Gives up all claims, and waits up to two seconds for that. The client stays open. What could not be deleted by then is deleted as soon
-     * as a server is reached in the same session; after that the back end stops listening to the client. Begins when it is called.
-     * Idempotent.
+     * Releases and withdraws all claims, and waits up to two seconds for that. The client stays open. Nodes that could not be deleted by
+     * then are deleted as soon as a server is reached in the same session. After that, the back end stops listening to the client. Starts
+     * when it is called, not when it is subscribed to. Idempotent.
      *
-     * @return tells the end, and may be ignored
+     * @return completes at the end, and may be ignored
      */
     @Override
     public Mono<Void> close() {
         return operations.close();
     }
 
-    /** What is held or queued or being given up, a line each; for tests. */
+    /** Returns a line for each claim that is held, queued or being withdrawn; for tests. */
     Mono<List<String>> contents() {
         return operations.contents();
     }
@@ -234,29 +236,29 @@ public final class ZooKeeperLockBackend implements LockBackend {
         }
 
         /**
-         * Sets the node under which all locks are, below the namespace of the Curator client.
+         * Sets the root node of all locks, below the namespace of the Curator client.
          *
          * @param path absolute, not {@code /} itself and nothing under {@code /zookeeper}; default {@code /holdfast}
          * @return this
-         * @throws IllegalArgumentException if it is not such a path
+         * @throws IllegalArgumentException if the path is not allowed
          */
         public Builder root(String path) {
             PathUtils.validatePath(path);
             if (path.equals("/") || path.equals("/zookeeper") || path.startsWith("/zookeeper/")) {
                 throw new IllegalArgumentException(
-                        "root must be a node that is free for locks, was '%s'".formatted(path));
+                        "root must be a node that no other program uses, was '%s'".formatted(path));
             }
             root = path;
             return this;
         }
 
         /**
-         * Sets the access rights of the nodes that are made, parents included. All clients that use the same locks need create, read, write
-         * and delete.
+         * Sets the access rights of the nodes that the back end creates, parents included. All clients that use the same locks need create,
+         * read, write and delete.
          *
-         * @param provider asked for each path, as the server knows it; on any thread, so it must not block; default: the {@code
-         *     ACLProvider} of the Curator client. A client without one of its own lets all that can connect do everything; the back end warns
-         *     of that once.
+         * @param provider called for each path, as the server knows it; on any thread, so it must not block; default: the {@code
+         *     ACLProvider} of the Curator client. If that client has none, each client that can connect may change the nodes. The back end
+         *     logs a warning about that once.
          * @return this
          */
         public Builder acl(ACLProvider provider) {
@@ -265,11 +267,11 @@ public final class ZooKeeperLockBackend implements LockBackend {
         }
 
         /**
-         * Sets how many may wait for one lock, of all clients. One more is refused with {@link io.holdfast.LockQueueFullException}. One
-         * holder is not counted; each further reader, or holder of a permit, counts as a waiter.
+         * Sets how many claims of all clients may wait for one lock. Beyond that, a claim fails with {@link
+         * io.holdfast.LockQueueFullException}. One holder is not counted. Each further reader, or holder of a permit, counts as a waiter.
          *
-         * <p>Many clients that enter at the same moment can exceed the limit for the time of a request. Those at the end of the queue then
-         * leave it.
+         * <p>Many clients that enter at the same moment can exceed the limit for the time of a request. Then the claims at the end of the
+         * queue leave it.
          *
          * @param waiters at least 1; by default, and at the most, as many as the driver can list: some 13 000 with the default {@code
          *     jute.maxbuffer} of 1 MB
@@ -285,7 +287,7 @@ public final class ZooKeeperLockBackend implements LockBackend {
         }
 
         /**
-         * Sets whether leases are lost as soon as the connection is. By default they live until their local deadline, unless the
+         * Sets whether leases are lost as soon as the connection is lost. By default they live until their local deadline, unless the
          * connection comes back in time: an ensemble that elects a new leader interrupts all its clients for a moment.
          *
          * @param immediately true to lose them at once, with {@link io.holdfast.LossReason#DISCONNECTED}
@@ -297,9 +299,10 @@ public final class ZooKeeperLockBackend implements LockBackend {
         }
 
         /**
-         * Sets where answers and signals come, and the work of the back end is done.
+         * Sets the scheduler that runs the back end and emits its answers and signals.
          *
-         * @param threads its {@code now(NANOSECONDS)} is monotonic; stays the caller's; default {@link Schedulers#parallel()}
+         * @param threads its {@code now(NANOSECONDS)} must be monotonic; the back end does not dispose it; default {@link
+         *     Schedulers#parallel()}
          * @return this
          */
         public Builder scheduler(Scheduler threads) {
@@ -307,14 +310,14 @@ public final class ZooKeeperLockBackend implements LockBackend {
             return this;
         }
 
-        /** Where sessions are looked for; for tests. */
+        /** Sets the scheduler on which the back end looks for sessions; for tests. */
         @CanIgnoreReturnValue
         Builder mayBlock(Scheduler threads) {
             mayBlock = threads;
             return this;
         }
 
-        /** For simulations of mistakes. */
+        /** Replaces parts by wrong ones, for simulations of mistakes. */
         @CanIgnoreReturnValue
         Builder parts(ReplaceableParts made) {
             parts = made;
@@ -324,18 +327,18 @@ public final class ZooKeeperLockBackend implements LockBackend {
         /**
          * Makes the back end.
          *
-         * @return it has not sent anything yet
+         * @return a back end that has not sent anything yet
          */
         public ZooKeeperLockBackend build() {
             return new ZooKeeperLockBackend(this);
         }
 
         /**
-         * Makes a look into the locks under the {@link #root}, for operators. It borrows the client as a back end does; close it before the client. To
-         * break a hold it deletes the node of the claim. Its holder learns of that by its watch, which is set 50 to 100 ms after the grant, or by its
-         * next renewal.
+         * Makes an inspector of the locks under the {@link #root}, for operators. It borrows the client as a back end does; close it before
+         * the client. To break a hold, it deletes the node of the claim. The holder learns of that from its watch, which is set 50 to 100
+         * ms after the grant, or from its next renewal.
          *
-         * @return it has not sent anything yet
+         * @return an inspector that has not sent anything yet
          */
         public LockInspector inspector() {
             return new ZooKeeperLockInspector(operations());

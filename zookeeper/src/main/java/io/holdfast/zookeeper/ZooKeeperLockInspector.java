@@ -12,10 +12,10 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Looks into the locks under one root. Borrows the client, as a back end does. */
+/** Inspects the locks under one root. Borrows the client, as a back end does. */
 record ZooKeeperLockInspector(LockOperations operations) implements LockInspector {
 
-    /** Of each lock of a name. */
+    /** The kinds of lock that one name can stand for. */
     private static final List<LockKind> KINDS = List.of(LockKind.MUTEX, LockKind.WRITE, LockKind.SEMAPHORE);
 
     @Override

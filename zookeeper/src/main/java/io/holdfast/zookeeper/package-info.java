@@ -1,7 +1,7 @@
 /**
- * Locks in ZooKeeper, on the session of a Curator client that is yours.
+ * Keeps locks in ZooKeeper, in the session of a Curator client that you own.
  *
- * <p>{@link io.holdfast.zookeeper.ZooKeeperLockBackend} is all there is to use.
+ * <p>{@link io.holdfast.zookeeper.ZooKeeperLockBackend} is the only entry point.
  */
 @NullMarked
 @CheckReturnValue

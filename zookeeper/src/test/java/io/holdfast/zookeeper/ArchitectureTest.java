@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 class ArchitectureTest {
 
-    /** A package uses those in the lists behind its own, and none beside it or before. */
+    /** A package uses the packages in later lists, but none in its own list or in earlier ones. */
     private static final List<List<String>> LAYERS = List.of(
             List.of("operation"),
             List.of("claim", "inspect"),
@@ -71,9 +71,9 @@ class ArchitectureTest {
                 .check(CODE);
     }
 
-    /** Curator's recipes park a thread per waiter, and its background calls block on the way. */
+    /** Curator's recipes block a thread for each waiter, and its background calls block on the way. */
     @Test
-    void curatorGivesTheSessionAndNothingElse() {
+    void curatorProvidesOnlyTheSession() {
         noClasses()
                 .should()
                 .dependOnClassesThat()
@@ -100,7 +100,7 @@ class ArchitectureTest {
                 .check(CODE);
     }
 
-    /** The locks of a user of Curator need neither; {@code holdfast-zookeeper-vertx} is for the others. */
+    /** Users of Curator need neither of them for locks; {@code holdfast-zookeeper-vertx} is for users of Vert.x. */
     @Test
     void neitherVertxNorNettyIsUsed() {
         noClasses()

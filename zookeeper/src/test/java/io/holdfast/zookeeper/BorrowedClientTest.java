@@ -19,10 +19,10 @@ import org.apache.curator.framework.listen.StandardListenerManager;
 import org.apache.curator.framework.state.ConnectionStateListener;
 import org.junit.jupiter.api.Test;
 
-/** The owner of the client may change it, or may lack a class for it. */
+/** The owner of the client may replace it, or its class path may lack a class. */
 class BorrowedClientTest {
 
-    /** A client without a session, which knows its listeners. */
+    /** A client without a session that records its listeners. */
     private static final class Client {
 
         private final StandardListenerManager<ConnectionStateListener> listeners = StandardListenerManager.standard();
@@ -43,7 +43,7 @@ class BorrowedClientTest {
     }
 
     @Test
-    void aFormerClientIsNotListenedToAnyMore() {
+    void aReplacedClientHasNoListenersAnyMore() {
         Client first = new Client();
         Client second = new Client();
         Queue<CuratorFramework> clients = new ArrayDeque<>(List.of(first.framework, second.framework));
@@ -62,7 +62,7 @@ class BorrowedClientTest {
     }
 
     @Test
-    void aClassThatIsMissingIsNotTriedAgain() {
+    void aMissingClassIsNoTransientFailure() {
         LockClient locks = LockClient.create(ZooKeeperLockBackend.builder(() -> {
                     throw new NoClassDefFoundError("io/netty/channel/epoll/Epoll");
                 })
@@ -77,9 +77,9 @@ class BorrowedClientTest {
         Waiting.forMono(locks.close());
     }
 
-    /** ZooKeeper makes its connection by reflection. */
+    /** ZooKeeper creates its connection by reflection. */
     @Test
-    void aClassThatIsMissingIsFoundBehindAnotherError() {
+    void aMissingClassIsFoundBehindAnotherError() {
         IOException wrapped = new IOException("Couldn't instantiate", new NoClassDefFoundError("Epoll"));
         ZooKeeperFailures.Subject subject = new ZooKeeperFailures.Subject("", "opening a session");
 

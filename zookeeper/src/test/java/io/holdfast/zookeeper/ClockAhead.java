@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 
-/** Another scheduler's threads, with a clock that can be put forward: as if nothing had run meanwhile. */
+/** The threads of another scheduler, with a clock that a test can put forward, as if nothing had run meanwhile. */
 final class ClockAhead implements Scheduler {
 
     private final Scheduler threads;

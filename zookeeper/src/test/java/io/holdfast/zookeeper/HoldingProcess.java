@@ -5,7 +5,7 @@ import io.holdfast.LockLease;
 import java.time.Duration;
 import org.apache.curator.framework.CuratorFramework;
 
-/** A process that holds a lock, and says all the time whether it believes so. */
+/** A process that holds a lock, and prints all the time whether it believes that it holds. */
 final class HoldingProcess {
 
     private HoldingProcess() {}

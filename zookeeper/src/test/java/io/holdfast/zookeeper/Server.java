@@ -21,13 +21,13 @@ import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.ServerMetrics;
 import org.apache.zookeeper.server.ZooKeeperServer;
 
-/** A ZooKeeper server in this JVM: real, with its own files, and open to be looked into. */
+/** A real ZooKeeper server in this JVM, with its own files. Tests can read its internal state. */
 final class Server implements AutoCloseable {
 
-    /** Short, so that sessions may be; a session lasts at least two of them. */
+    /** Short, so that sessions can be short: a session lasts at least two ticks. */
     static final int TICK_MILLIS = 500;
 
-    /** Long enough to outlast whatever a busy machine does to a client. */
+    /** Long enough for all pauses of a client on a busy machine. */
     private static final int LONGEST_SESSION_MILLIS = 60_000;
 
     private static final DefaultMetricsProvider METRICS = new DefaultMetricsProvider();
@@ -51,9 +51,10 @@ final class Server implements AutoCloseable {
         }
     }
 
-    /** Again, at the same port and with the same data. */
+    /** Starts the server again, at the same port and with the same data. */
     void begin() {
-        ServerMetrics.metricsProviderInitialized(METRICS); // one for the JVM: another server may have set its own
+        ServerMetrics.metricsProviderInitialized(
+                METRICS); // they are global in the JVM: another server may have set its own
         try {
             server = new ZooKeeperServer(files.toFile(), files.toFile(), TICK_MILLIS);
             server.setMaxSessionTimeout(LONGEST_SESSION_MILLIS);
@@ -88,14 +89,14 @@ final class Server implements AutoCloseable {
         return server.getZKDatabase().getDataTree().getWatchCount();
     }
 
-    /** Without a request. */
+    /** Counts nodes without a request. */
     int nodesIn(String path) {
         DataNode node = server.getZKDatabase().getDataTree().getNode(path);
         return node == null ? 0 : node.getChildren().size();
     }
 
-    /** Whether that session watches for changes of its own state. */
-    boolean isHeardBy(long sessionId) {
+    /** Whether that session has a watch for changes of its own state. */
+    boolean isWatchedBy(long sessionId) {
         return server.getZKDatabase().getDataTree().getWatchesByPath().hasSessions(Session.WATCHED_NODE)
                 && server.getZKDatabase()
                         .getDataTree()
@@ -104,7 +105,7 @@ final class Server implements AutoCloseable {
                         .contains(sessionId);
     }
 
-    /** As it does each minute. */
+    /** Removes empty containers, as a server does each minute. */
     void removeEmptyContainers() {
         RequestProcessor processor = new RequestProcessor() {
             @Override
@@ -114,7 +115,7 @@ final class Server implements AutoCloseable {
 
             @Override
             public void shutdown() {
-                // It is the server's.
+                // The server shuts its own processor down.
             }
         };
         ContainerManager manager = new ContainerManager(server.getZKDatabase(), processor, 60_000, 60_000);
@@ -131,17 +132,17 @@ final class Server implements AutoCloseable {
         return connections.getNumAliveConnections();
     }
 
-    /** As if so many had been created in there before. */
+    /** Sets the next number of a queue, as if that many nodes had been created in it before. */
     void setNextNumber(String queue, int number) {
         server.getZKDatabase().getDataTree().getNode(queue).stat.setCversion(number);
     }
 
-    /** Ends a session as if it had not been heard of for too long. */
+    /** Ends a session as if its time-out were over. */
     void expire(long sessionId) {
         server.closeSession(sessionId);
     }
 
-    /** How many watches have fired because a node was deleted, in all servers of this JVM; one of them may count a moment later. */
+    /** Returns how many watches have fired in all servers of this JVM because a node was deleted. A server may count one a moment later. */
     static long deletionsSeen() {
         return figure("sum_node_deleted_watch_count");
     }

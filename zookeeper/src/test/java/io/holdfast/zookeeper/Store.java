@@ -11,7 +11,7 @@ import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 
-/** A server and clients of it. */
+/** A server of its own in this JVM, and its clients. */
 final class Store implements AutoCloseable {
 
     static final Duration SESSION = Duration.ofSeconds(3);
@@ -61,7 +61,7 @@ final class Store implements AutoCloseable {
         return client;
     }
 
-    /** Started and connected, to that server for good: it does not learn of others of the ensemble. The caller closes it. */
+    /** Returns a started and connected client. It stays with that server and does not learn of other servers. The caller closes it. */
     static CuratorFramework connect(String namespace, String address, Duration session) {
         CuratorFramework client = CuratorFrameworkFactory.builder()
                 .connectString(address)
@@ -80,7 +80,7 @@ final class Store implements AutoCloseable {
         return client;
     }
 
-    /** The nodes of all claims under the root: those that hold, wait, or were left behind. */
+    /** Returns the nodes of all claims under the root: of holders, of waiters, and those left behind. */
     List<String> claims(String root) {
         List<String> claims = new ArrayList<>();
         for (String kind : children(root)) {

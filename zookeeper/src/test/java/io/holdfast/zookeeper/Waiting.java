@@ -9,7 +9,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
 
-/** Where a test's thread waits, with a bound. */
+/** Waits on the thread of a test, with a bound. */
 public final class Waiting {
 
     public static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -54,7 +54,7 @@ public final class Waiting {
         return some;
     }
 
-    /** A real server's time only passes by itself. */
+    /** Waits for real: a test cannot advance the time of a real server. */
     public static void pass(Duration time) {
         try {
             Thread.sleep(time.toMillis());

@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
 import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingCluster;
 
-/** Three servers, each of which reaches each other one through a wire of its own. */
+/** Three servers. Each pair is connected through wires of its own, which a test can cut. */
 final class WiredEnsemble implements AutoCloseable {
 
     static final String HOST = "127.0.0.1";
@@ -26,7 +26,7 @@ final class WiredEnsemble implements AutoCloseable {
     private final Map<String, Object> properties;
     private final List<InstanceSpec> servers;
 
-    /** By the two servers: the first sees the second through it. */
+    /** The key is a pair of servers: the first one connects to the second one through the wire. */
     private final Map<List<Integer>, TcpProxy> wires = new HashMap<>();
 
     private final TestingCluster cluster;
@@ -44,10 +44,10 @@ final class WiredEnsemble implements AutoCloseable {
     }
 
     /**
-     * Starts them.
+     * Starts the servers.
      *
-     * @param properties of each server's configuration; those that are not given are as everywhere here: ticks of half a second, five of them
-     *     until a server that is not heard is given up
+     * @param properties for each server's configuration. The defaults are ticks of half a second, and five ticks until a silent server is
+     *     given up
      */
     static WiredEnsemble start(Map<String, Object> properties) throws Exception {
         WiredEnsemble ensemble = new WiredEnsemble(properties);
@@ -82,7 +82,7 @@ final class WiredEnsemble implements AutoCloseable {
                 target.getServerId());
     }
 
-    /** Waits until there is one, and two that follow it. */
+    /** Waits for a leader and two followers. */
     void findTheLeader() {
         Waiting.until(
                 "three servers",
@@ -95,7 +95,7 @@ final class WiredEnsemble implements AutoCloseable {
         third = followers.get(1);
     }
 
-    /** Of the follower's connection; what goes to the server goes to the leader. */
+    /** Returns the wire of the follower's connection. "To the server" means to the leader. */
     TcpProxy wireToTheLeader() {
         return wires.get(List.of(follower.getServerId(), leader.getServerId()));
     }

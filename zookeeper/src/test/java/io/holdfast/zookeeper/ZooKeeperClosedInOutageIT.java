@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * A client closes while its nodes cannot be deleted, and the session that it has borrowed goes on. The nodes are deleted later, so no other
- * client waits for them for as long as that session lasts.
+ * A client closes while its nodes cannot be deleted, and its borrowed session goes on. The back end deletes the nodes later, so other
+ * clients do not wait until that session ends.
  */
 class ZooKeeperClosedInOutageIT {
 
@@ -65,7 +65,7 @@ class ZooKeeperClosedInOutageIT {
 
     @Test
     void nodeThatAServerRefusesToDeleteIsDeletedLater() throws Exception {
-        CompletableFuture<LockLease> waiter = heldByTheOneThatCloses();
+        CompletableFuture<LockLease> waiter = waiterBehindTheClosingClient();
         mayDelete(false);
         Waiting.forMono(locks.close());
         assertThat(store.claims(ROOT)).as("the server refuses").hasSize(2);
@@ -74,8 +74,8 @@ class ZooKeeperClosedInOutageIT {
     }
 
     @Test
-    void nodeThatNoServerHearsOfIsDeletedWhenOneIsReachedAgain() throws Exception {
-        CompletableFuture<LockLease> waiter = heldByTheOneThatCloses();
+    void nodeIsDeletedWhenAServerIsReachedAgain() throws Exception {
+        CompletableFuture<LockLease> waiter = waiterBehindTheClosingClient();
         proxy.refuse();
         proxy.cut();
         Waiting.forMono(locks.close());
@@ -84,7 +84,7 @@ class ZooKeeperClosedInOutageIT {
         isGrantedInTheSameSession(waiter);
     }
 
-    private CompletableFuture<LockLease> heldByTheOneThatCloses() {
+    private CompletableFuture<LockLease> waiterBehindTheClosingClient() {
         Waiting.forMono(locks.lock("full").acquire());
         CompletableFuture<LockLease> waiter = others.lock("full").acquire().toFuture();
         Waiting.until("another client waits", () -> store.claims(ROOT).size() == 2);

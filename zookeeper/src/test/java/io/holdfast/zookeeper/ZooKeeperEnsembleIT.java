@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Three servers, of which the leader is killed. */
+/** A test kills the leader of three servers. */
 class ZooKeeperEnsembleIT {
 
     private static final Duration SESSION = Duration.ofSeconds(8);
@@ -101,11 +101,12 @@ class ZooKeeperEnsembleIT {
                         .then())
                 .then();
         var running = all.toFuture();
-        Waiting.until("they are at work", () -> probe.entries() > 50);
+        Waiting.until("clients hold the lock in turns", () -> probe.entries() > 50);
         TestingZooKeeperServer leader = leader();
         leader.kill();
         int before = probe.entries();
-        Waiting.until("they are at work again", Duration.ofSeconds(30), () -> probe.entries() > before + 50);
+        Waiting.until(
+                "clients hold the lock in turns again", Duration.ofSeconds(30), () -> probe.entries() > before + 50);
         goesOn.set(false);
         assertThat(running).succeedsWithin(Duration.ofSeconds(30));
         probe.verify();
@@ -147,13 +148,13 @@ class ZooKeeperEnsembleIT {
                                     .doOnNext(tick -> served.add(place))
                                     .thenReturn(place)))
                     .toFuture());
-            Waiting.until("it is in the queue", () -> claims("ordered") == place + 2);
+            Waiting.until("the claim is in the queue", () -> claims("ordered") == place + 2);
         }
         leader().kill();
         awaitAnotherLeader();
         int servedMeanwhile = served.size();
         if (held.isValid()) {
-            assertThat(servedMeanwhile).as("served while it is held").isZero();
+            assertThat(servedMeanwhile).as("granted while the lock is held").isZero();
             Waiting.forMono(held.release());
         }
         assertThat(CompletableFuture.allOf(waiters.toArray(CompletableFuture<?>[]::new)))
@@ -175,7 +176,7 @@ class ZooKeeperEnsembleIT {
                         == 1);
     }
 
-    /** How many hold or wait; less than none when no server says it. */
+    /** Counts holders and waiters; negative if no server answers. */
     private int claims(String lock) {
         try {
             return clients.get(0)

@@ -35,9 +35,9 @@ import reactor.core.Disposable;
 import reactor.util.retry.Retry;
 
 /**
- * A network that loses answers, delays them, or cuts the connection; the session survives.
+ * The network loses answers, delays them, or cuts the connection. The session survives.
  *
- * <p>{@code -Dholdfast.rounds=20} tries more often what depends on the moment at which the driver notices.
+ * <p>{@code -Dholdfast.rounds=20} repeats the tests that depend on the moment at which the driver notices a loss.
  */
 class ZooKeeperFaultsIT {
 
@@ -49,7 +49,10 @@ class ZooKeeperFaultsIT {
     private final CuratorFramework curator =
             store.client("faults", proxy.host() + ':' + proxy.port(), Duration.ofSeconds(6));
 
-    /** A client that holds a lock while others are cut off keeps it however slow the machine is: a new session of 3 s proves a lease of 1 s. */
+    /**
+     * On a slow machine too, this client keeps a lock while other clients are cut off: a new session of 3 s would prove only a lease of 1
+     * s.
+     */
     private final CuratorFramework others = store.client("faults", store.address(), Duration.ofSeconds(60));
 
     private final ZooKeeperLockBackend backend = ZooKeeperLockBackend.over(curator);
@@ -73,12 +76,12 @@ class ZooKeeperFaultsIT {
     void close() {
         proxy.pass();
         try {
-            Waiting.until("nothing is left before the client is closed", () -> claims().isEmpty());
+            Waiting.until("no claim is left before the client is closed", () -> claims().isEmpty());
             Waiting.until(
-                    "the back end knows it",
+                    "the back end knows that no claim is left",
                     () -> Waiting.forMono(backend.contents()).isEmpty());
         } finally {
-            closeAll(); // what one test leaves must not fail the next
+            closeAll(); // nodes of one test must not fail the next one
         }
     }
 
@@ -103,7 +106,7 @@ class ZooKeeperFaultsIT {
         return LockClaim.first(LockKey.of(LockKind.MUTEX, name), id, Duration.ofSeconds(30), waiting);
     }
 
-    /** So that the session, its watch and the parents are there, and what follows is the first thing on the wire. */
+    /** Creates the session, its watch and the parents, so that the next request is the first one on the wire. */
     private void warmUp(String name) {
         Waiting.forMono(Waiting.forMono(locks.lock(name).acquire()).release());
     }
@@ -136,7 +139,7 @@ class ZooKeeperFaultsIT {
         LockClaim claim = claim("adopted", io.holdfast.spi.Waiting.QUEUE);
         proxy.cutAfter(Direction.TO_CLIENT, 0);
         assertThat(backend.tryAcquire(claim).toFuture()).failsWithin(Waiting.PATIENCE);
-        Waiting.until("the server has carried it out", () -> claims().size() == 1);
+        Waiting.until("the server has created the node", () -> claims().size() == 1);
         LockAttempt answer = Waiting.forMono(
                 backend.tryAcquire(claim.withAttempt(2)).retryWhen(Retry.fixedDelay(100, Duration.ofMillis(20))));
         assertThat(answer).isInstanceOf(LockAttempt.Acquired.class);
@@ -146,13 +149,13 @@ class ZooKeeperFaultsIT {
 
     @ParameterizedTest
     @MethodSource("rounds")
-    void claimThatIsGivenUpAfterALostAnswerLeavesNoNode(int unusedRound) {
+    void claimReleasedAfterALostAnswerLeavesNoNode(int unusedRound) {
         warmUp("given up");
         LockClaim claim = claim("given up", io.holdfast.spi.Waiting.QUEUE);
         proxy.cutAfter(Direction.TO_CLIENT, 0);
-        var look = backend.tryAcquire(claim).subscribe(answer -> {}, error -> {});
-        Waiting.until("the server has carried it out", () -> claims().size() == 1);
-        look.dispose();
+        var attempt = backend.tryAcquire(claim).subscribe(answer -> {}, error -> {});
+        Waiting.until("the server has created the node", () -> claims().size() == 1);
+        attempt.dispose();
         Ownership released =
                 Waiting.forMono(backend.release(claim).retryWhen(Retry.fixedDelay(200, Duration.ofMillis(20))));
         assertThat(released).isEqualTo(Ownership.NOT_HELD);
@@ -164,7 +167,7 @@ class ZooKeeperFaultsIT {
         warmUp("under way");
         proxy.delay(Direction.TO_CLIENT, Duration.ofMillis(300));
         var acquiring = locks.lock("under way").acquire().subscribe();
-        Waiting.until("the server has created it", () -> claims().size() == 1);
+        Waiting.until("the server has created the node", () -> claims().size() == 1);
         acquiring.dispose();
         Waiting.until("the node is gone", () -> claims().isEmpty());
         proxy.pass();
@@ -172,20 +175,20 @@ class ZooKeeperFaultsIT {
     }
 
     @Test
-    void releaseThatNobodyWaitsForIsCarriedOutAllTheSame() {
+    void cancelledReleaseIsStillCarriedOut() {
         warmUp("left");
         LockClaim claim = claim("left", io.holdfast.spi.Waiting.QUEUE);
         proxy.delay(Direction.TO_CLIENT, Duration.ofMillis(500));
-        CompletableFuture<LockAttempt> look = backend.tryAcquire(claim).toFuture();
+        CompletableFuture<LockAttempt> attempt = backend.tryAcquire(claim).toFuture();
         Disposable release = backend.release(claim).subscribe();
         release.dispose();
-        assertThat(look).succeedsWithin(Waiting.PATIENCE);
+        assertThat(attempt).succeedsWithin(Waiting.PATIENCE);
         proxy.pass();
         Waiting.until("its node is gone", () -> claims().isEmpty());
     }
 
     @Test
-    void backEndThatIsClosedWhileTheConnectionIsMadeAnewLeavesNoNode() {
+    void backEndClosedDuringAReconnectLeavesNoNode() {
         ZooKeeperLockBackend closing = ZooKeeperLockBackend.over(curator);
         LockClaim claim = claim("closing", io.holdfast.spi.Waiting.QUEUE);
         Waiting.forMono(closing.tryAcquire(claim));
@@ -201,8 +204,8 @@ class ZooKeeperFaultsIT {
     }
 
     @Test
-    void sessionTimeoutThatGotShorterAtTheReconnectIsALoss() {
-        // So long that no lease of it ends before the driver has connected again.
+    void shorterSessionTimeoutAfterAReconnectIsALoss() {
+        // The session time-out is long, so that the driver reconnects before a lease ends.
         CuratorFramework patient = Store.connect("faults", proxy.host() + ':' + proxy.port(), Duration.ofSeconds(60));
         LockClient locksOfIt = LockClient.create(ZooKeeperLockBackend.over(patient));
         LockLease lease = Waiting.forMono(locksOfIt.lock("shorter").acquire());
@@ -219,17 +222,17 @@ class ZooKeeperFaultsIT {
     }
 
     @Test
-    void sessionWhoseFirstWatchGotLostIsHeardAllTheSame() throws Exception {
+    void sessionWhoseFirstWatchWasLostIsWatchedAfterTheReconnect() throws Exception {
         long session = curator.getZookeeperClient().getZooKeeper().getSessionId();
         int connections = store.server().connections();
         long accepted = proxy.connections();
-        assertThat(store.server().isHeardBy(session)).isFalse();
+        assertThat(store.server().isWatchedBy(session)).isFalse();
         proxy.cutAfter(Direction.TO_CLIENT, 0);
         assertThat(backend.ping().toFuture()).failsWithin(Waiting.PATIENCE);
         Waiting.until(
                 "the first connection is gone, and another one is there",
                 () -> proxy.connections() > accepted && store.server().connections() == connections);
-        Waiting.until("it is heard again", () -> store.server().isHeardBy(session));
+        Waiting.until("the session is watched again", () -> store.server().isWatchedBy(session));
     }
 
     @Test
@@ -253,7 +256,7 @@ class ZooKeeperFaultsIT {
     }
 
     @Test
-    void releaseThatTheServerRefusesIsMadeUpForWithoutAReconnect() throws Exception {
+    void refusedReleaseIsRepeatedWithoutAReconnect() throws Exception {
         LockClaim claim = claim("refused", io.holdfast.spi.Waiting.QUEUE);
         Waiting.forMono(backend.tryAcquire(claim));
         String queue = "/faults/holdfast/mutex/refused";
@@ -266,7 +269,7 @@ class ZooKeeperFaultsIT {
         Waiting.until("the node is gone without another request of the user", () -> claims().isEmpty());
     }
 
-    /** The first creation was lost, the second one waits, and then the first is carried out after all. */
+    /** The first creation is delayed and the second one waits. Then the first one is carried out after all. */
     @Test
     void claimDoesNotWaitBehindItsOwnOlderNode() throws Exception {
         LockLease lease = Waiting.forMono(rival.lock("twice").acquire());
@@ -275,7 +278,7 @@ class ZooKeeperFaultsIT {
         curator.delete()
                 .forPath(curator.create()
                         .withMode(CreateMode.EPHEMERAL_SEQUENTIAL)
-                        .forPath("/holdfast/mutex/twice/spare_")); // the number of the late one
+                        .forPath("/holdfast/mutex/twice/spare_")); // takes the number of the late creation
         proxy.cutAfter(Direction.TO_SERVER, 0);
         assertThat(backend.tryAcquire(claim).toFuture()).failsWithin(Waiting.PATIENCE);
         LockAttempt queued = Waiting.forMono(
@@ -288,7 +291,7 @@ class ZooKeeperFaultsIT {
         assertThat(still).isInstanceOf(LockAttempt.Queued.class);
         Waiting.forMono(lease.release());
         Waiting.until(
-                "it holds",
+                "the claim holds the lock",
                 () -> Waiting.forMono(backend.tryAcquire(claim.withAttempt(4))) instanceof LockAttempt.Acquired);
         assertThat(claims()).as("one node, not two").hasSize(1);
         assertThat(Waiting.forMono(backend.release(claim))).isEqualTo(Ownership.HELD);
@@ -301,12 +304,12 @@ class ZooKeeperFaultsIT {
         LockLease lease = Waiting.forMono(locks.lock("released").acquire());
         proxy.cutAfter(Direction.TO_CLIENT, 0);
         Waiting.forMono(lease.release());
-        // It completes after an operation timeout at the latest, and goes on.
+        // The release completes after one operation time-out at the latest, and continues in the background.
         Waiting.until("the node is gone", () -> claims().isEmpty());
     }
 
     @Test
-    void releaseThatCannotBeSentIsMadeUpForAfterTheReconnect() {
+    void unsentReleaseIsSentAfterTheReconnect() {
         LockClaim claim = claim("made up", io.holdfast.spi.Waiting.QUEUE);
         Waiting.forMono(backend.tryAcquire(claim));
         proxy.refuse();
@@ -336,7 +339,7 @@ class ZooKeeperFaultsIT {
     }
 
     @Test
-    void handOverThatIsMissedWhileDisconnectedIsFoundAfterTheReconnect() {
+    void handOffMissedWhileDisconnectedIsFoundAfterTheReconnect() {
         LockLease lease = Waiting.forMono(rival.lock("missed").acquire());
         var waiting = locks.lock("missed").acquire().toFuture();
         Waiting.until("queued", () -> claims().size() == 2);
@@ -344,7 +347,7 @@ class ZooKeeperFaultsIT {
         proxy.cut();
         Waiting.forMono(lease.release());
         proxy.pass();
-        // Sooner than the next attempt, which comes after ten seconds.
+        // This is sooner than the next attempt, which comes after ten seconds.
         assertThat(waiting).succeedsWithin(Duration.ofSeconds(8));
         Waiting.forMono(waiting.join().release());
     }

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
-/** A follower is cut off from its leader without a word, and goes on to answer reads for five ticks. */
+/** A follower is cut off from its leader without a notice, and still answers reads for five ticks. */
 class ZooKeeperFollowerIT {
 
     private static final Duration SESSION = Duration.ofSeconds(3);
@@ -59,8 +59,8 @@ class ZooKeeperFollowerIT {
     }
 
     /**
-     * What the leader knows of the session is older than two and a half ticks at the grant, and it hears no more: within half a tick after
-     * the answer, unless its ping comes in the few milliseconds before the cut.
+     * At the grant, the leader's last sign of life of the session is older than two and a half ticks. The leader receives no later one,
+     * unless its ping comes in the few milliseconds before the cut.
      */
     @Test
     void firstGrantOfAnIdleSessionWhoseFollowerIsCutOffRightAfterItIsLostBeforeARivalHasTheLock() {
@@ -97,7 +97,7 @@ class ZooKeeperFollowerIT {
         }
     }
 
-    /** Its old server forwards it when the client has long been at another one: the leader refuses it. */
+    /** The old server forwards the creation when the client is connected to another one for a long time already. The leader refuses it. */
     @Test
     void creationThatComesLateAfterAReconnectToAnotherServerLeavesNoSecondNode() throws Exception {
         try (TcpProxy first = TcpProxy.to(HOST, ensemble.followerPort());
@@ -114,7 +114,7 @@ class ZooKeeperFollowerIT {
                 LockClaim claim = claim("late");
                 ensemble.wireToTheLeader().delay(Direction.TO_SERVER, Duration.ofMinutes(1));
                 CompletableFuture<LockAttempt> lost = backend.tryAcquire(claim).toFuture();
-                Waiting.until("its server waits for the leader", () -> !ensemble.followerHasNothingToDo());
+                Waiting.until("the follower waits for the leader", () -> !ensemble.followerHasNothingToDo());
                 first.refuse();
                 first.cut();
                 assertThat(lost).failsWithin(Waiting.PATIENCE);
@@ -123,7 +123,9 @@ class ZooKeeperFollowerIT {
                 assertThat(granted).isInstanceOf(LockAttempt.Acquired.class);
                 ensemble.wireToTheLeader().pass();
                 Waiting.until(
-                        "the late one has been answered", Duration.ofSeconds(20), ensemble::followerHasNothingToDo);
+                        "the late creation has been answered",
+                        Duration.ofSeconds(20),
+                        ensemble::followerHasNothingToDo);
                 assertThat(eye.getChildren().forPath("/holdfast/mutex/late")).hasSize(1);
                 assertThat(Waiting.forMono(backend.release(claim))).isEqualTo(Ownership.HELD);
                 assertThat(eye.getChildren().forPath("/holdfast/mutex/late")).isEmpty();
@@ -135,7 +137,7 @@ class ZooKeeperFollowerIT {
     }
 
     /**
-     * A rival has the lock.
+     * The moment at which a rival got the lock.
      *
      * @param heldIsValid whether the lease of the former holder was valid at that moment
      */
@@ -147,7 +149,7 @@ class ZooKeeperFollowerIT {
                 .toFuture();
     }
 
-    /** By the holder's clock. The signal of the loss needs a thread, which a busy machine gives later. */
+    /** Compares by the holder's clock. The signal of the loss needs a thread, which a busy machine may provide later. */
     private static void assertLostBefore(RivalGrant granted, CompletableFuture<Long> lost) {
         assertThat(granted.heldIsValid())
                 .as("the lease is valid when the rival holds")
@@ -185,7 +187,7 @@ class ZooKeeperFollowerIT {
                 millis(lost.join() - cut), millis(granted.join().nanos() - cut), millis(lastRead.get() - cut));
         long believed = SESSION.multipliedBy(2).dividedBy(3).toNanos();
         assertThat(lastRead.get() + believed)
-                .as("a lease that counts from reads would have been believed until")
+                .as("a lease that counted from reads would have ended at")
                 .isGreaterThan(granted.join().nanos());
         wire.pass();
         Waiting.forMono(rivals.close());

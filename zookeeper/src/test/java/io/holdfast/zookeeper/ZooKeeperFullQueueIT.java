@@ -29,7 +29,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 
-/** More want one lock than the driver can list. A small {@code jute.maxbuffer} stands for a long queue. */
+/** More claims want one lock than the driver can list. A small {@code jute.maxbuffer} stands for a long queue. */
 class ZooKeeperFullQueueIT {
 
     private static final String ROOT = "/full/holdfast";
@@ -88,7 +88,7 @@ class ZooKeeperFullQueueIT {
         Waiting.forMono(locks.close());
         curator.close();
         another.close();
-        Waiting.until("the claims of all have gone", () -> places() == 0);
+        Waiting.until("all claims have left", () -> places() == 0);
     }
 
     private void wait(ReactiveLock lock, int count) {
@@ -107,13 +107,13 @@ class ZooKeeperFullQueueIT {
     }
 
     @Test
-    void queueThatWouldOutgrowTheBufferOfTheDriverRefusesBeforeItsConnectionIsLost() {
+    void queueRefusesClaimsBeforeItsListOutgrowsTheBufferOfTheDriver() {
         LockLease other = Waiting.forMono(locks.lock("other").acquire());
         wait(locks.lock("long"), 300);
-        Waiting.until("all are settled", () -> refused.size() + places() >= 301);
+        Waiting.until("each claim waits or was refused", () -> refused.size() + places() >= 301);
         assertThat(interruptions).as("interruptions").hasValue(0);
         assertThat(other.isValid()).isTrue();
-        assertThat(places()).as("with that of the other lock").isEqualTo(FIT + 1);
+        assertThat(places()).as("with the node of the other lock").isEqualTo(FIT + 1);
         assertThat(refused).hasSize(300 - FIT).allSatisfy(error -> {
             assertThat(error)
                     .hasMessageContaining("jute.maxbuffer")
@@ -125,16 +125,16 @@ class ZooKeeperFullQueueIT {
     }
 
     @Test
-    void queueThatWasFullLetsOthersInWhenItIsNot() {
+    void fullQueueAdmitsClaimsAgainWhenItHasRoom() {
         wait(locks.lock("drained"), 300);
-        Waiting.until("all are settled", () -> refused.size() + places() >= 300);
+        Waiting.until("each claim waits or was refused", () -> refused.size() + places() >= 300);
         int first = refused.size();
         for (int i = 0; i < FIT; i++) {
-            Waiting.forMono(Waiting.untilSome("the next one", granted::poll).release());
+            Waiting.forMono(Waiting.untilSome("the next lease", granted::poll).release());
         }
-        Waiting.until("it is empty", () -> places() == 0);
+        Waiting.until("the queue is empty", () -> places() == 0);
         wait(locks.lock("drained"), 20);
-        Waiting.until("they are in", () -> places() == 20);
+        Waiting.until("the new claims are in the queue", () -> places() == 20);
         assertThat(refused).hasSize(first);
         assertThat(interruptions).hasValue(0);
     }
@@ -149,7 +149,7 @@ class ZooKeeperFullQueueIT {
                 .build());
         wait(one.lock("both"), 200);
         wait(two.lock("both"), 200);
-        Waiting.until("all are settled", () -> refused.size() + places() == 400);
+        Waiting.until("each claim waits or was refused", () -> refused.size() + places() == 400);
         assertThat(places()).isLessThanOrEqualTo(most + 1).isGreaterThan(most / 2);
         assertThat(refused)
                 .allSatisfy(error -> assertThat(error)
@@ -160,9 +160,9 @@ class ZooKeeperFullQueueIT {
         Waiting.forMono(two.close());
     }
 
-    /** Other clients, with a greater buffer, have made it too long for this one. */
+    /** Other clients, with a greater buffer, have made the queue too long for this one. */
     @Test
-    void queueThatIsTooLongAlreadyInterruptsASessionNoMoreThanOnce() throws Exception {
+    void tooLongQueueInterruptsASessionAtMostOnce() throws Exception {
         LockLease other = Waiting.forMono(locks.lock("other").acquire());
         String queue = ROOT + "/mutex/outgrown";
         another.create().creatingParentContainersIfNeeded().forPath(queue);
@@ -173,13 +173,13 @@ class ZooKeeperFullQueueIT {
                     .forPath("%s/%032x_m1_%x_".formatted(queue, i, session));
         }
         wait(locks.lock("outgrown"), 3);
-        Waiting.until("they are refused", () -> refused.size() == 3);
+        Waiting.until("all three are refused", () -> refused.size() == 3);
         assertThat(interruptions.get()).as("interruptions").isLessThanOrEqualTo(1);
         assertThat(other.isValid()).isTrue();
         assertThat(refused).allSatisfy(error -> assertThat(error).isInstanceOf(LockQueueFullException.class));
         int before = interruptions.get();
         wait(locks.lock("outgrown"), 3);
-        Waiting.until("they are refused", () -> refused.size() == 6);
+        Waiting.until("all six are refused", () -> refused.size() == 6);
         assertThat(interruptions).hasValue(before);
         another.close();
         Waiting.until("the others have left", () -> places() == 1);

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** An attempt finds the queue full and gives its place up, and the server refuses to delete the node. The claim makes another attempt. */
+/** An attempt finds the queue full and tries to leave its place, but the server refuses to delete the node. The claim sends another attempt. */
 class ZooKeeperGivenUpIT {
 
     private static final String ROOT = "/given/holdfast";
@@ -67,7 +67,7 @@ class ZooKeeperGivenUpIT {
     }
 
     @Test
-    void claimThatGaveItsPlaceUpInVainTakesAnotherOne() throws Exception {
+    void claimThatCouldNotLeaveItsPlaceTakesAnotherOne() throws Exception {
         LockLease held = Waiting.forMono(others.lock("full").acquire());
         CompletableFuture<LockLease> waiter = others.lock("full").acquire().toFuture();
         Waiting.until("another client waits", () -> store.claims(ROOT).size() == 2);
@@ -75,7 +75,7 @@ class ZooKeeperGivenUpIT {
         mayDelete(false);
         assertThat(backend.tryAcquire(claim).toFuture()).failsWithin(Waiting.PATIENCE);
         mayDelete(true);
-        assertThat(store.claims(ROOT)).as("it could not leave").hasSize(3);
+        assertThat(store.claims(ROOT)).as("the node of the refused claim stays").hasSize(3);
 
         Waiting.forMono(held.release());
         assertThat(waiter).succeedsWithin(Waiting.PATIENCE);
@@ -88,9 +88,9 @@ class ZooKeeperGivenUpIT {
         assertThat(Waiting.forMono(backend.release(claim))).isEqualTo(Ownership.HELD);
     }
 
-    /** Its node is still there, and the claim behind it has passed it. */
+    /** The claim's node still exists, and the claim behind it has passed it. */
     @Test
-    void claimThatGaveItsPlaceUpInVainDoesNotHoldBesideTheOneThatPassedIt() throws Exception {
+    void claimThatCouldNotLeaveItsPlaceDoesNotHoldBesideTheClaimThatPassedIt() throws Exception {
         LockLease held = Waiting.forMono(others.lock("full").acquire());
         CompletableFuture<LockLease> waiter = others.lock("full").acquire().toFuture();
         Waiting.until("another client waits", () -> store.claims(ROOT).size() == 2);

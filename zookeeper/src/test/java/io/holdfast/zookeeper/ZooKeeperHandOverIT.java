@@ -30,7 +30,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** How a lock goes from one claim to the next, and what that costs. */
+/** How a lock passes from one claim to the next, and how many requests that needs. */
 class ZooKeeperHandOverIT {
 
     private static final String ROOT = "/hand/holdfast";
@@ -85,9 +85,9 @@ class ZooKeeperHandOverIT {
         return store.server().inside().getZKDatabase().getDataTreeLastProcessedZxid();
     }
 
-    /** Create and delete. No list, no watch and no check: what the session knows of the queue is enough. */
+    /** A hand-off needs one creation and one deletion, but no list, no watch and no check: the session knows enough of the queue. */
     @Test
-    void handOverWithinOneClientIsTwoRequests() {
+    void handOffWithinOneClientIsTwoRequests() {
         Queue<Long> tokens = new ConcurrentLinkedQueue<>();
         Waiting.forMono(cycles(locks, "one", tokens, 2));
         long requestsBefore = packets();
@@ -96,24 +96,25 @@ class ZooKeeperHandOverIT {
         Waiting.forMono(cycles(locks, "one", tokens, 10));
         int count = 10 * WAITERS;
         long requests = packets() - requestsBefore;
-        // Watches of waiters that wait for a second, pings, and the pulse: few, unless the machine is very slow.
+        // Few other requests come: watches of claims that wait for a second, pings, and heartbeats. A very slow machine
+        // has more.
         long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds();
-        System.out.printf("%d hand-overs in one client: %d requests%n", count, requests);
+        System.out.printf("%d hand-offs in one client: %d requests%n", count, requests);
         assertThat(requests).isBetween(2L * count, 2L * count + count / 5 + WAITERS * seconds);
         assertThat(written() - writtenBefore).isBetween(2L * count, 2L * count + count / 10);
         assertThat(List.copyOf(tokens)).hasSize(12 * WAITERS).isSorted();
     }
 
     @Test
-    void handOversBetweenClientsKeepTheOrder() {
+    void handOffsBetweenClientsKeepTheOrder() {
         Queue<Long> tokens = new ConcurrentLinkedQueue<>();
         long requestsBefore = packets();
         Waiting.forMono(Mono.when(cycles(locks, "both", tokens, 6), cycles(others, "both", tokens, 6)));
-        System.out.printf("%d hand-overs in two clients: %d requests%n", tokens.size(), packets() - requestsBefore);
+        System.out.printf("%d hand-offs in two clients: %d requests%n", tokens.size(), packets() - requestsBefore);
         assertThat(List.copyOf(tokens)).hasSize(12 * WAITERS).isSorted();
     }
 
-    /** First come, first served, although each holder releases before the server has answered the release before. */
+    /** The order of arrival is kept, although each holder releases before the server has answered the release before. */
     @Test
     void claimsOfOneClientGetTheLockInTheOrderOfTheirNodes() {
         LockLease first = Waiting.forMono(locks.lock("order").acquire());
@@ -123,7 +124,7 @@ class ZooKeeperHandOverIT {
                     CompletableFuture<Void> done = locks.lock("order")
                             .withLock(lease -> Mono.<Void>fromRunnable(() -> order.add(i)))
                             .toFuture();
-                    Waiting.until("it waits", () -> store.claims(ROOT).size() == i + 2);
+                    Waiting.until("the claim waits", () -> store.claims(ROOT).size() == i + 2);
                     return done;
                 })
                 .toList();
@@ -134,11 +135,11 @@ class ZooKeeperHandOverIT {
     }
 
     /**
-     * The server takes empty queues away, and the numbers begin again. The number after that of our last node says nothing then: it came
-     * after the node of another client.
+     * The server removes empty queues, and then the numbers start again. The number after our last node then proves nothing: our new node
+     * came after the node of another client.
      */
     @Test
-    void queueThatWasTakenAwayAndMadeAgainByAnotherClientHasNoTwoHolders() throws Exception {
+    void queueThatAnotherClientCreatedAgainHasNoTwoHolders() throws Exception {
         for (int i = 0; i < 3; i++) {
             Waiting.forMono(Waiting.forMono(locks.lock("reaped").acquire()).release()); // numbers 0 to 2
         }
@@ -155,21 +156,21 @@ class ZooKeeperHandOverIT {
         Waiting.forMono(held.release());
     }
 
-    /** A program that deletes the node of a waiter does not let two claims hold: the waiter begins again. */
+    /** If a program deletes the node of a waiter, two claims do not hold: the waiter starts again. */
     @Test
-    void waiterWhoseNodeIsDeletedDoesNotHoldWithoutOne() {
+    void waiterWhoseNodeIsDeletedDoesNotHold() {
         LockLease held = Waiting.forMono(others.lock("deleted").acquire());
         int watches = store.server().watches();
         CompletableFuture<LockLease> waiter = locks.lock("deleted").acquire().toFuture();
         Waiting.until(
-                "the node in front and its own are watched",
+                "the waiter watches the node in front and its own node",
                 () -> store.server().watches() >= watches + 2);
         String own = store.claims(ROOT).stream()
                 .max((a, b) -> a.substring(a.length() - 10).compareTo(b.substring(b.length() - 10)))
                 .orElseThrow();
         store.delete(own);
         Waiting.until(
-                "it has another node",
+                "the waiter has another node",
                 () -> store.claims(ROOT).size() == 2 && !store.claims(ROOT).contains(own));
         assertThat(waiter).isNotDone();
         Waiting.forMono(held.release());
@@ -177,7 +178,7 @@ class ZooKeeperHandOverIT {
         Waiting.forMono(waiter.join().release());
     }
 
-    /** Only so many creations are under way at once. A claim that is released before its creation is sent needs none. */
+    /** Only a limited number of creations is under way at once. A claim that is released before its creation is sent needs no node. */
     @Test
     void claimsThatAreReleasedBeforeTheyEnterWriteNothing() {
         ZooKeeperLockBackend backend = ZooKeeperLockBackend.over(curator);

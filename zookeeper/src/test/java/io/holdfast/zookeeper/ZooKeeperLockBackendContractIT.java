@@ -62,13 +62,13 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
         Waiting.pass(time);
     }
 
-    /** A waiter lives as long as its session, so looking again is only a safety net. */
+    /** A waiter lives as long as its session, so its next attempt is only a safety net. */
     @Override
     public Duration claimTime() {
         return RecheckInterval.SHORTEST.multipliedBy(3).dividedBy(2);
     }
 
-    /** A waiter counts as dead when its session ends, and not by its attempts: so the lease that it asks for says nothing. */
+    /** A waiter counts as dead when its session ends, not by its attempts. So its lease duration does not matter. */
     @Test
     @Override
     public void waiterHasToSendAnAttemptBeforeItCountsAsDead() {
@@ -95,7 +95,7 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
         nodes.forEach(store::delete);
     }
 
-    /** A holder does not choose the next one: the next one finds out, with an attempt of its own, that it is first. */
+    /** A holder does not choose the next claim: that claim finds out by an attempt of its own that it is first. */
     @Override
     public boolean pushesGrants() {
         return false;

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * What the leader sends to a follower stands still, its pings too, and nothing else does: the follower answers reads, and what it is asked to
- * write is agreed on. But the leader hears of none of its sessions.
+ * The messages from the leader to a follower stop, its pings too. All other messages arrive: the follower answers reads, and a majority
+ * agrees on the writes that it forwards. But the leader receives no sign of life of the follower's sessions.
  */
 class ZooKeeperOneWayIT {
 
@@ -29,7 +29,8 @@ class ZooKeeperOneWayIT {
 
     @BeforeAll
     static void start() throws Exception {
-        ensemble = WiredEnsemble.start(Map.of("syncLimit", "20")); // or the follower would give up its leader first
+        ensemble =
+                WiredEnsemble.start(Map.of("syncLimit", "20")); // otherwise the follower would give up its leader first
         ensemble.findTheLeader();
     }
 
@@ -39,7 +40,7 @@ class ZooKeeperOneWayIT {
     }
 
     @Test
-    void whatIsAgreedOnJustBeforeTheSessionEndsIsNotBelievedWhenItsAnswerComes() {
+    void lateAnswerOfATransactionDoesNotProveAnEndedSession() {
         try (CuratorFramework oneWay = Store.connect("f", ensemble.atTheFollower(), SESSION);
                 CuratorFramework near = Store.connect("f", ensemble.atTheThird(), SESSION)) {
             LockClient locks = LockClient.create(ZooKeeperLockBackend.over(oneWay));
@@ -51,15 +52,17 @@ class ZooKeeperOneWayIT {
             ensemble.wireToTheLeader().delay(Direction.TO_CLIENT, Duration.ofMinutes(1));
             Waiting.pass(SESSION.multipliedBy(8).dividedBy(10));
             CompletableFuture<LockLease> held = locks.lock("one-way").acquire().toFuture();
-            Waiting.until("its node is there, or it has noticed", () -> places(near) == 1 || !isConnected(oneWay));
+            Waiting.until(
+                    "the node exists, or the client has noticed the loss",
+                    () -> places(near) == 1 || !isConnected(oneWay));
             CompletableFuture<LockLease> rival =
                     rivals.lock("one-way").acquire().toFuture();
             Waiting.until(
-                    "the leader has ended the session, or it has noticed",
+                    "the leader has ended the session, or the client has noticed the loss",
                     () -> rival.isDone() || !isConnected(oneWay));
             ensemble.wireToTheLeader().pass();
             Waiting.until(
-                    "one holds, and the other one waits or holds, too",
+                    "one client holds, and the other one waits or holds, too",
                     () -> (held.isDone() || rival.isDone()) && (held.isDone() == rival.isDone() || places(near) == 2));
             assertThat(held.isDone() && rival.isDone()).as("both hold").isFalse();
             CompletableFuture<LockLease> first = held.isDone() ? held : rival;

@@ -26,12 +26,12 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The owner of the Curator client closes it, and locks are still used: each operation that waits ends at once, and says why. */
+/** The owner of the Curator client closes it while locks are still used. Each waiting operation fails at once and names the cause. */
 class ZooKeeperOwnerCloseIT {
 
     private static final Duration SESSION = Duration.ofSeconds(20);
 
-    /** Much sooner than the safety net of a waiter, and than a session ends. */
+    /** Much sooner than the safety net of a waiter, and than the end of a session. */
     private static final Duration AT_ONCE = Duration.ofSeconds(3);
 
     private static Store store;
@@ -95,7 +95,7 @@ class ZooKeeperOwnerCloseIT {
     }
 
     @Test
-    void waitersEndAtOnceWhenTheirClientIsClosedAndSoDoesEachLaterOperation() {
+    void waitersAndLaterOperationsFailAtOnceWhenTheirClientIsClosed() {
         LockLease held = Waiting.forMono(rival.lock("closed").acquire());
         LockLease permit = Waiting.forMono(rival.semaphore("closed", 1).acquire());
         List<CompletableFuture<LockLease>> waiting = Stream.of(
@@ -142,14 +142,14 @@ class ZooKeeperOwnerCloseIT {
             Waiting.until("disconnected", () -> !curator.getZookeeperClient().isConnected());
             curator.close();
             endsAndSaysWhy(waiting);
-            Waiting.until("lost", () -> !held.isValid()); // told on another thread than the waiter
+            Waiting.until("lost", () -> !held.isValid()); // signalled on another thread than the waiter's
         } finally {
             store.server().begin();
         }
     }
 
     @Test
-    void errorNamesTheServersWhileTheyAreAway() {
+    void errorNamesTheServersWhileTheyAreUnreachable() {
         int port = FreePorts.next();
         CuratorFramework never =
                 CuratorFrameworkFactory.newClient("127.0.0.1:" + port + "/tenant", new RetryOneTime(1));
@@ -167,7 +167,7 @@ class ZooKeeperOwnerCloseIT {
         store.server().stop();
         try {
             Waiting.until("disconnected", () -> !curator.getZookeeperClient().isConnected());
-            // The driver takes requests for up to a second more.
+            // The driver accepts requests for up to a second more.
             Waiting.until(
                     "the error names the server",
                     () -> failureOf(locks.lock("away")).contains("is not connected to " + store.address()));
@@ -177,7 +177,7 @@ class ZooKeeperOwnerCloseIT {
     }
 
     @Test
-    void clientThatIsClosedBeforeItEverConnectsEndsWhatWaitsForIt() {
+    void waitersEndWhenTheirClientIsClosedBeforeItEverConnects() {
         CuratorFramework never =
                 CuratorFrameworkFactory.newClient("127.0.0.1:" + FreePorts.next(), new RetryOneTime(1));
         never.start();
@@ -189,9 +189,9 @@ class ZooKeeperOwnerCloseIT {
         Waiting.forMono(early.close());
     }
 
-    /** The first client never got a session, such as by a wrong address. */
+    /** The first client never got a session, for example because of a wrong address. */
     @Test
-    void aWaiterGoesToTheClientThatIsInThePlaceOfTheClosedOne() {
+    void aWaiterMovesToTheClientThatReplacesTheClosedOne() {
         CuratorFramework wrong =
                 CuratorFrameworkFactory.newClient("127.0.0.1:" + FreePorts.next(), new RetryOneTime(1));
         wrong.start();

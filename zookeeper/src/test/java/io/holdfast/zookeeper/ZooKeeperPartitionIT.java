@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The holder is cut off without a word: its loss is signalled before anybody else can hold the lock. */
+/** The holder is cut off without a notice. Its loss is signalled before another client can hold the lock. */
 class ZooKeeperPartitionIT {
 
     private static Store store;
@@ -50,7 +50,7 @@ class ZooKeeperPartitionIT {
             proxy.drop(one, other);
 
             assertThat(granted).succeedsWithin(Store.SESSION.multipliedBy(4));
-            assertThat(lost).as("the loss, by the time that the rival holds").isDone();
+            assertThat(lost).as("the loss, when the rival holds").isDone();
             assertThat(lost.join()).as("nanoseconds of the loss").isLessThan(granted.join());
             assertThat(Waiting.forMono(lease.onLoss())).isIn(LossReason.EXPIRED, LossReason.DISCONNECTED);
             assertThat(lease.isValid()).isFalse();

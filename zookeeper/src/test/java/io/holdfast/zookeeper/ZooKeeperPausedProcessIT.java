@@ -38,19 +38,19 @@ class ZooKeeperPausedProcessIT {
                 assertThat(rival).succeedsWithin(Store.SESSION.multipliedBy(4));
                 long before = number(lines, "valid ");
                 signal(process, "-CONT");
-                Waiting.until("the process knows", () -> number(lines, "lost ") == 1);
+                Waiting.until("the process has noticed the loss", () -> number(lines, "lost ") == 1);
                 assertThat(lines.stream()
                                 .filter(line -> line.startsWith("valid "))
                                 .map(line -> Long.parseLong(line.substring(6))))
-                        .as("believed to hold at, with the rival since %d", granted.join())
+                        .as("times at which the process believed that it held, with the rival since %d", granted.join())
                         .allMatch(at -> at < granted.join());
                 assertThat(number(lines, "valid "))
-                        .as("the line that was under way")
+                        .as("the line that the process was printing")
                         .isLessThanOrEqualTo(before + 1);
                 long token = tokenOf(lines, "held ");
                 assertThat(rival.join().fencingToken()).isGreaterThan(token);
                 Waiting.forMono(rival.join().release());
-                Waiting.until("the process gets it again", () -> number(lines, "again ") == 1);
+                Waiting.until("the process gets the lock again", () -> number(lines, "again ") == 1);
                 assertThat(tokenOf(lines, "again ")).isGreaterThan(rival.join().fencingToken());
                 assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
             } finally {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.scheduler.Schedulers;
 import reactor.util.retry.Retry;
 
-/** How long the leases are that a session gives, by what it has proved. */
+/** How long the leases of a session are, depending on what it has proved. */
 class ZooKeeperProofIT {
 
     private static final Duration SESSION = Duration.ofSeconds(3);
@@ -68,9 +68,10 @@ class ZooKeeperProofIT {
         long asked = System.nanoTime();
         Duration first = lease(claim);
         Duration took = Duration.ofNanos(System.nanoTime() - asked);
-        assertThat(first).isBetween(SESSION.dividedBy(4).minus(took), THIRD.plus(took)); // from when it was asked for
+        assertThat(first)
+                .isBetween(SESSION.dividedBy(4).minus(took), THIRD.plus(took)); // counted from the start of the attempt
         Waiting.until(
-                "a renewal gives more",
+                "a renewal gives a longer lease",
                 () -> renewed(claim).compareTo(SESSION.multipliedBy(4).dividedBy(10)) > 0);
         assertThat(renewed(claim)).isLessThanOrEqualTo(THIRD.multipliedBy(2));
         Waiting.forMono(backend.release(claim));
@@ -80,9 +81,9 @@ class ZooKeeperProofIT {
         return ((Renewal.Held) Waiting.forMono(backend.renew(claim))).lease();
     }
 
-    /** The test asks for nothing meanwhile. The back end does, or the silence would be too long. */
+    /** The test sends no requests meanwhile. Without the heartbeat of the back end, the silence would be too long. */
     @Test
-    void idleSessionIsKeptSure() {
+    void idleSessionStaysProved() {
         Waiting.forMono(backend.ping());
         Waiting.pass(SESSION.multipliedBy(8).dividedBy(10));
         LockClaim claim = claim("idle");
@@ -91,7 +92,7 @@ class ZooKeeperProofIT {
     }
 
     @Test
-    void sessionThatWasSilentForTooLongGrantsNothingUntilItIsSureAgain() {
+    void sessionThatWasSilentForTooLongGrantsNothingUntilItIsProvedAgain() {
         Waiting.forMono(backend.ping());
         clock.putForward(SESSION);
         LockClaim claim = claim("silent");
@@ -100,7 +101,7 @@ class ZooKeeperProofIT {
                         LockBackendException.class,
                         error -> assertThat(error.isTransient()).isTrue())
                 .hasMessageContaining("'silent'")
-                .hasMessageContaining("nothing was heard");
+                .hasMessageContaining("was silent for so long");
         assertThat(store.claims("/proof/holdfast")).as("its place in the queue").hasSize(1);
         LockAttempt later = Waiting.forMono(
                 backend.tryAcquire(claim.withAttempt(2)).retryWhen(Retry.fixedDelay(100, Duration.ofMillis(50))));
@@ -116,7 +117,7 @@ class ZooKeeperProofIT {
         clock.putForward(SESSION);
         assertThatThrownBy(() -> Waiting.forMono(backend.renew(claim)))
                 .isInstanceOf(LockBackendException.class)
-                .hasMessageContaining("nothing was heard");
+                .hasMessageContaining("was silent for so long");
         Waiting.forMono(backend.release(claim));
     }
 }

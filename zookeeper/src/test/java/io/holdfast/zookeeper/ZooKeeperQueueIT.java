@@ -53,7 +53,7 @@ class ZooKeeperQueueIT {
     @BeforeAll
     static void start() throws Exception {
         store = Store.start();
-        store.eye().create().forPath("/queue"); // whichever test is the first, its rights are not for all
+        store.eye().create().forPath("/queue"); // so that the rights of the first test do not apply to all tests
         curator = store.client("queue", store.address(), Duration.ofSeconds(10));
     }
 
@@ -71,20 +71,20 @@ class ZooKeeperQueueIT {
         return store.claims(ROOT).size();
     }
 
-    /** Each in turn, so that the order of the queue is that of the list. */
+    /** Enters the claims one by one, so that the order of the queue is the order of the list. */
     private static List<CompletableFuture<LockLease>> inLine(ReactiveLock lock, int count) {
         List<CompletableFuture<LockLease>> waiting = new ArrayList<>();
         int before = queued();
         for (int i = 0; i < count; i++) {
             waiting.add(lock.acquire().toFuture());
             int expected = before + i + 1;
-            Waiting.until("in line", () -> queued() >= expected);
+            Waiting.until("the claim is in line", () -> queued() >= expected);
         }
         return waiting;
     }
 
     @Test
-    void thousandWaitersCostNoThreadsAndAHandOverTellsOneOfThem() {
+    void thousandWaitersCostNoThreadsAndAHandOffWakesOneOfThem() {
         ReactiveLock lock = locks.lock("thousand");
         LockLease holder = Waiting.forMono(lock.acquire());
         Waiting.forMono(Waiting.forMono(locks.lock("warm").acquire()).release());
@@ -94,8 +94,8 @@ class ZooKeeperQueueIT {
         Disposable all = Flux.range(0, 1_000)
                 .flatMap(i -> lock.acquire().doOnNext(granted::add), Integer.MAX_VALUE)
                 .subscribe(lease -> {}, error -> failed.incrementAndGet());
-        Waiting.until("all are queued", () -> queued() == 1_001);
-        Waiting.until("all are settled", () -> store.server().watches() >= 1_001);
+        Waiting.until("all waiters are queued", () -> queued() == 1_001);
+        Waiting.until("all waiters are watched", () -> store.server().watches() >= 1_001);
         assertThat(Thread.getAllStackTraces().size()).as("threads").isLessThanOrEqualTo(threads + 2);
 
         long seenBefore = Server.deletionsSeen();
@@ -105,12 +105,12 @@ class ZooKeeperQueueIT {
         for (int i = 0; i < handOvers; i++) {
             tokens.add(current.fencingToken());
             Waiting.forMono(current.release());
-            current = Waiting.untilSome("the next one", granted::poll);
+            current = Waiting.untilSome("the next lease", granted::poll);
         }
         Waiting.forMono(current.release());
         long fired = Server.deletionsSeen() - seenBefore;
-        System.out.printf("%d hand-overs fired %d watches%n", handOvers, fired);
-        // The owner's own and that of the next one.
+        System.out.printf("%d hand-offs fired %d watches%n", handOvers, fired);
+        // The holder's watch of its own node, and the watch of the next claim.
         assertThat(fired).as("watches fired").isBetween((long) handOvers, 2L * handOvers + 2);
         assertThat(tokens).isSorted().doesNotHaveDuplicates();
         assertThat(failed).hasValue(0);
@@ -137,7 +137,7 @@ class ZooKeeperQueueIT {
     }
 
     @Test
-    void permitsGivenBackOutOfOrderAreNotMissed() {
+    void permitsReleasedOutOfOrderAreNotMissed() {
         ReactiveLock semaphore = locks.semaphore("out of order", 3);
         List<CompletableFuture<LockLease>> all = inLine(semaphore, 9);
         List<LockLease> held = new ArrayList<>();
@@ -146,7 +146,7 @@ class ZooKeeperQueueIT {
         }
         Random random = new Random(1);
         for (int next = 3; next < 9; next++) {
-            // The newest, the oldest, one between: in each case the next in line is told.
+            // Releases a random lease: the newest, the oldest or one between. In each case the next waiter is woken.
             Waiting.forMono(held.remove(random.nextInt(held.size())).release());
             held.add(joined(all.get(next)));
             assertThat(all.subList(next + 1, 9)).noneMatch(CompletableFuture::isDone);
@@ -155,7 +155,7 @@ class ZooKeeperQueueIT {
         held.forEach(lease -> Waiting.forMono(lease.release()));
     }
 
-    /** The first waiter may need what several others give back, and what it leaves may suffice for several. */
+    /** The first waiter may need the permits of several holders, and the permits that remain may suffice for several waiters. */
     @Test
     void permitsOfDifferentNumbersAreNotMissed() {
         Random random = new Random(2);
@@ -179,7 +179,7 @@ class ZooKeeperQueueIT {
     }
 
     @Test
-    void permitsGivenBackTogetherGoToAsManyWaiters() {
+    void permitsReleasedTogetherGoToAsManyWaiters() {
         ReactiveLock semaphore = locks.semaphore("together", 3);
         List<CompletableFuture<LockLease>> all = inLine(semaphore, 6);
         List<LockLease> first =
@@ -200,24 +200,24 @@ class ZooKeeperQueueIT {
     }
 
     @Test
-    void waiterInTheMiddleThatLeavesDelaysNobody() {
+    void waiterInTheMiddleThatLeavesDelaysNoOtherWaiter() {
         LockLease holder = Waiting.forMono(locks.lock("middle").acquire());
         List<CompletableFuture<LockLease>> first = inLine(locks.lock("middle"), 1);
         Disposable leaving = locks.lock("middle").acquire().subscribe();
-        Waiting.until("in line", () -> queued() == 3);
+        Waiting.until("both claims are in line", () -> queued() == 3);
         List<CompletableFuture<LockLease>> last = inLine(locks.lock("middle"), 1);
         leaving.dispose();
-        Waiting.until("it has left", () -> queued() == 3);
+        Waiting.until("the waiter has left", () -> queued() == 3);
         Waiting.forMono(holder.release());
         Waiting.forMono(joined(first.get(0)).release());
         Waiting.forMono(joined(last.get(0)).release());
     }
 
     @Test
-    void triesOnALockThatIsHeldWriteNothingAndPileNothingUp() {
+    void attemptsOnAHeldLockWriteNothingAndLeaveNoWatches() {
         int before = store.server().watches();
         LockLease holder = Waiting.forMono(locks.lock("tried").acquire());
-        Waiting.until("its holder is watched", () -> store.server().watches() > before);
+        Waiting.until("the holder watches its node", () -> store.server().watches() > before);
         Waiting.forMono(locks.lock("tried").tryAcquire());
         int watches = store.server().watches();
         long zxid = store.server().inside().getZKDatabase().getDataTreeLastProcessedZxid();
@@ -233,17 +233,17 @@ class ZooKeeperQueueIT {
     }
 
     @Test
-    void shortWaitsOnALongHeldLockPileUpNoWatches() {
+    void shortWaitsOnALongHeldLockLeaveNoWatches() {
         LockLease holder = Waiting.forMono(locks.lock("long held").acquire());
         ReactiveLock impatient = locks.lock("long held")
                 .with(LockOptions.builder().waitTimeout(Duration.ofMillis(20)).build());
         assertThatThrownBy(() -> Waiting.forMono(impatient.acquire())).isInstanceOf(LockTimeoutException.class);
-        Waiting.until("it has left", () -> queued() == 1);
+        Waiting.until("the claim has left", () -> queued() == 1);
         int watches = store.server().watches();
         for (int i = 0; i < 30; i++) {
             assertThatThrownBy(() -> Waiting.forMono(impatient.acquire())).isInstanceOf(LockTimeoutException.class);
         }
-        Waiting.until("they have left", () -> queued() == 1);
+        Waiting.until("all claims have left", () -> queued() == 1);
         assertThat(store.server().watches()).isLessThanOrEqualTo(watches + 1);
         Waiting.forMono(holder.release());
     }
@@ -276,7 +276,7 @@ class ZooKeeperQueueIT {
     }
 
     @Test
-    void numbersThatAreUsedUpBeginAnewWithoutTwoHolders() {
+    void usedUpNumbersStartAgainWithoutTwoHolders() {
         ReactiveLock lock = locks.lock("used up");
         LockLease first = Waiting.forMono(lock.acquire());
         store.server().setNextNumber(ROOT + "/mutex/used%20up", Integer.MAX_VALUE - 1);
@@ -299,10 +299,10 @@ class ZooKeeperQueueIT {
         assertThat(past).noneMatch(CompletableFuture::isDone);
         token = second.fencingToken();
         Waiting.forMono(second.release());
-        // The order among those that found no number is lost; one after the other they get the lock.
+        // The order of claims without a valid number is lost. They get the lock one after another.
         List<CompletableFuture<LockLease>> left = new ArrayList<>(past);
         while (!left.isEmpty()) {
-            Waiting.until("one more", () -> left.stream().anyMatch(CompletableFuture::isDone));
+            Waiting.until("one more lease", () -> left.stream().anyMatch(CompletableFuture::isDone));
             assertThat(left.stream().filter(CompletableFuture::isDone)).hasSize(1);
             int done = IntStream.range(0, left.size())
                     .filter(i -> left.get(i).isDone())
@@ -316,7 +316,7 @@ class ZooKeeperQueueIT {
     }
 
     @Test
-    void parentsThatAreTakenAwayAreMadeAgain() throws Exception {
+    void removedParentsAreCreatedAgain() throws Exception {
         for (int round = 0; round < 5; round++) {
             Waiting.forMono(Waiting.forMono(locks.lock("reaped").acquire()).release());
             store.eye().delete().deletingChildrenIfNeeded().forPath(round % 2 == 0 ? ROOT + "/mutex/reaped" : ROOT);
@@ -326,7 +326,7 @@ class ZooKeeperQueueIT {
     }
 
     @Test
-    void nodesOfOthersAreNotInTheWay() throws Exception {
+    void nodesOfOtherProgramsDoNotBlock() throws Exception {
         Waiting.forMono(Waiting.forMono(locks.lock("shared").acquire()).release());
         String queue = ROOT + "/mutex/shared";
         store.eye().create().withMode(CreateMode.EPHEMERAL).forPath(queue + "/lock-0000000000");
@@ -430,7 +430,7 @@ class ZooKeeperQueueIT {
     @Test
     void uncontendedCycleIsTwoRequestsOfItsOwn() {
         ReactiveLock lock = locks.lock("budget");
-        // The second time, the back end asks the server to tell when the queue is deleted.
+        // In the second cycle, the back end watches for the deletion of the queue.
         for (int i = 0; i < 2; i++) {
             Waiting.forMono(Waiting.forMono(lock.acquire()).release());
         }
@@ -445,7 +445,7 @@ class ZooKeeperQueueIT {
         long requests = store.server().inside().serverStats().getPacketsReceived() - packets;
         System.out.printf("%d cycles: %d transactions, %d packets, pings included%n", cycles, written, requests);
         assertThat(written).isEqualTo(2L * cycles);
-        // Create, delete; and some pings and questions of the pulse a second.
+        // One create and one delete, and some pings and heartbeats each second.
         long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds();
         assertThat(requests).isBetween(2L * cycles, 2L * cycles + 10 + 10 * seconds);
     }
@@ -454,7 +454,7 @@ class ZooKeeperQueueIT {
     void holderThatKeepsItsLockForAWhileWatchesItsNode() {
         int watches = store.server().watches();
         LockLease lease = Waiting.forMono(locks.lock("watched").acquire());
-        Waiting.until("it is watched", () -> store.server().watches() > watches);
+        Waiting.until("the node is watched", () -> store.server().watches() > watches);
         Waiting.forMono(lease.release());
     }
 }

@@ -66,7 +66,7 @@ class ZooKeeperRightsIT {
         return client;
     }
 
-    /** From the node of the claim to the root of the locks. */
+    /** Returns the nodes from the claim up to the root of the locks. */
     private static List<String> upwards(String claim) {
         String queue = claim.substring(0, claim.lastIndexOf('/'));
         String kind = queue.substring(0, queue.lastIndexOf('/'));
@@ -116,7 +116,7 @@ class ZooKeeperRightsIT {
     }
 
     @Test
-    void rightsThatAreGivenToTheBuilderWin() throws Exception {
+    void rightsOfTheBuilderReplaceThoseOfTheClient() throws Exception {
         try (CuratorFramework open = store.client("");
                 CuratorFramework mine = digest("app:secret", new CreatorsOnly())) {
             ACLProvider readable = new ACLProvider() {
@@ -143,9 +143,9 @@ class ZooKeeperRightsIT {
         }
     }
 
-    /** Each of them takes part of the room in the queue while it is under way. */
+    /** Each acquisition takes a share of the free room of the queue while it is under way. */
     @Test
-    void acquisitionsThatTheProviderOfRightsFailsDoNotKeepLaterOnesOut() throws Exception {
+    void acquisitionsThatFailInTheAclProviderDoNotBlockLaterOnes() throws Exception {
         AtomicBoolean isBroken = new AtomicBoolean();
         ACLProvider sometimes = new ACLProvider() {
             @Override
@@ -178,7 +178,7 @@ class ZooKeeperRightsIT {
     }
 
     @Test
-    void nodesThatAreOpenToTheWorldAreWarnedOfOnce() throws Exception {
+    void openAccessRightsAreWarnedAboutOnce() throws Exception {
         Logger logger = (Logger) LoggerFactory.getLogger(ZooKeeperLockBackend.class);
         ListAppender<ILoggingEvent> lines = new ListAppender<>();
         lines.start();

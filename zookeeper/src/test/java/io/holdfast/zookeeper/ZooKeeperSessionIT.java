@@ -33,12 +33,12 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
-/** What a session does to the locks on it. */
+/** How the events of a session affect its locks. */
 class ZooKeeperSessionIT {
 
     private static Store store;
 
-    /** The first lease is a third of it: long enough for the driver's pauses between tries to connect again, up to a second each. */
+    /** The first lease is a third of it. That is longer than the driver's pauses between reconnects, up to a second each. */
     private static final Duration SESSION = Duration.ofSeconds(30);
 
     private final CuratorFramework curator = store.client("app", store.address(), SESSION);
@@ -73,7 +73,7 @@ class ZooKeeperSessionIT {
                 () -> store.claims("/app/holdfast").isEmpty());
     }
 
-    /** Curator watches the configuration of the ensemble, the test's own client too. */
+    /** Curator watches the configuration of the ensemble, also with the test's own client. */
     private static int watchesLeft() {
         return Math.max(0, store.server().watches() - 1);
     }
@@ -87,7 +87,7 @@ class ZooKeeperSessionIT {
     }
 
     @Test
-    void leaseIsTheSessionsAffairWhateverWasAskedFor() {
+    void leaseDependsOnTheSessionAndNotOnTheRequestedDuration() {
         LockOptions options =
                 LockOptions.builder().leaseDuration(Duration.ofMinutes(10)).build();
         LockLease lease = Waiting.forMono(locks.lock("validity").with(options).acquire());
@@ -113,7 +113,7 @@ class ZooKeeperSessionIT {
     }
 
     @Test
-    void nodeDeletedBySomebodyElseIsALossAtOnce() {
+    void nodeDeletedByAnotherProgramIsALossAtOnce() {
         LockOptions watchedOnly = LockOptions.builder().autoRenew(false).build();
         LockLease lease =
                 Waiting.forMono(locks.lock("deleted").with(watchedOnly).acquire());
@@ -126,7 +126,7 @@ class ZooKeeperSessionIT {
     void expiredSessionIsALossAndTheNextSessionServesAgain() throws Exception {
         LockLease lease = held(locks, "expired");
         store.server().expire(curator.getZookeeperClient().getZooKeeper().getSessionId());
-        // The end of the node may be told before that of the session, and both after the deadline.
+        // The end of the node may be reported before the end of the session, and both after the deadline.
         assertThat(loss(lease)).isIn(LossReason.DISCONNECTED, LossReason.NOT_HELD, LossReason.EXPIRED);
         LockLease next = held(locks, "expired");
         assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
@@ -139,7 +139,7 @@ class ZooKeeperSessionIT {
                 LockKey.of(LockKind.MUTEX, name), id, Duration.ofSeconds(30), io.holdfast.spi.Waiting.QUEUE);
     }
 
-    /** It deletes what the last one left. */
+    /** Opens the next session, which deletes the nodes that the last one left. */
     private static void nextSession(ZooKeeperLockBackend backend) {
         boolean unused = Waiting.forMono(backend.ping()
                 .retryWhen(Retry.fixedDelay(100, Duration.ofMillis(50)))
@@ -151,7 +151,7 @@ class ZooKeeperSessionIT {
     }
 
     @Test
-    void lossBeforeAnybodyWatchesIsToldToWhoWatchesNext() throws Exception {
+    void lossWithoutASubscriberIsEmittedToTheNextSubscriber() throws Exception {
         ZooKeeperLockBackend backend = ZooKeeperLockBackend.over(curator);
         LockClaim claim = claim("unwatched");
         Waiting.forMono(backend.tryAcquire(claim));
@@ -160,7 +160,8 @@ class ZooKeeperSessionIT {
                 "the loss is known",
                 () -> Waiting.forMono(backend.contents()).stream().noneMatch(it -> it.startsWith("held")));
         List<WatchSignal> signals = Waiting.forMono(backend.watch(claim)
-                .filter(signal -> !(signal instanceof WatchSignal.Changed)) // of the next session, which may just begin
+                .filter(signal ->
+                        !(signal instanceof WatchSignal.Changed)) // caused by the next session, which may begin now
                 .take(2)
                 .collectList());
         assertThat(signals).containsExactly(new WatchSignal.Armed(), new WatchSignal.Lost(LossReason.DISCONNECTED));
@@ -183,7 +184,7 @@ class ZooKeeperSessionIT {
                 .hasMessageContaining("the session has ended");
         stays.dispose();
         assertThat(Waiting.forMono(backend.renew(claim)))
-                .as("to a holder that does not watch")
+                .as("for a holder without a watch")
                 .isEqualTo(new Renewal.NotHeld());
         nextSession(backend);
         Waiting.forMono(backend.release(claim));
@@ -211,7 +212,7 @@ class ZooKeeperSessionIT {
         assertThat(ping).failsWithin(Waiting.PATIENCE);
         goesOn.countDown();
         passed(listens);
-        Waiting.until("it does not listen any more", () -> listeners() == before);
+        Waiting.until("the back end does not listen any more", () -> listeners() == before);
     }
 
     private static CuratorFramework before(CuratorFramework client, Consumer<String> call) {
@@ -236,15 +237,15 @@ class ZooKeeperSessionIT {
         return ((UnaryListenerManager<?>) curator.getConnectionStateListenable()).size();
     }
 
-    /** The client gives up its session, and the server does not know it yet. */
+    /** The client drops its session, and the server does not know that yet. */
     @Test
-    void whatALostSessionLeftBehindIsSweptAwayByTheNextOne() throws Exception {
+    void nextSessionDeletesTheNodesOfALostSession() throws Exception {
         LockLease lease = held(locks, "swept");
         curator.getZookeeperClient().getZooKeeper().getTestable().injectSessionExpiration();
         assertThat(loss(lease)).isEqualTo(LossReason.DISCONNECTED);
         Duration soonerThanTheServer = SESSION.dividedBy(2);
         Waiting.until(
-                "its node is gone",
+                "the node of the lost session is deleted",
                 soonerThanTheServer,
                 () -> store.claims("/app/holdfast").isEmpty());
         Waiting.forMono(held(rival, "swept").release());
@@ -289,7 +290,7 @@ class ZooKeeperSessionIT {
     }
 
     @Test
-    void interruptionIsALossAtOnceForThoseWhoWantThat() {
+    void interruptionIsALossAtOnceWithFailFast() {
         LockClient cautious = LockClient.create(
                 ZooKeeperLockBackend.builder(curator).failFast(true).build());
         LockLease lease = held(cautious, "cautious");
@@ -326,7 +327,7 @@ class ZooKeeperSessionIT {
             LockClient early = LockClient.create(ZooKeeperLockBackend.over(idle));
             assertThatThrownBy(() -> Waiting.forMono(early.lock("early").tryAcquire()))
                     .isInstanceOf(LockBackendException.class)
-                    .hasMessageContaining("start it before");
+                    .hasMessageContaining("start it before you use the locks");
             Waiting.forMono(early.close());
         }
     }
@@ -345,7 +346,7 @@ class ZooKeeperSessionIT {
     }
 
     @Test
-    void closingGivesUpEverythingAndLeavesTheClientOpen() {
+    void closingReleasesAllClaimsAndLeavesTheClientOpen() {
         ZooKeeperLockBackend backend = ZooKeeperLockBackend.over(curator);
         LockClient closed = LockClient.create(backend);
         LockLease lease = held(closed, "given up");
@@ -366,13 +367,14 @@ class ZooKeeperSessionIT {
         LockClient careless = LockClient.builder(backend).closeBackend(false).build();
         var unused = held(careless, "careless");
         Mono<Void> ignored = backend.close();
-        Waiting.until("given up", () -> store.claims("/app/holdfast").isEmpty());
+        Waiting.until(
+                "all claims are released", () -> store.claims("/app/holdfast").isEmpty());
         Waiting.forMono(ignored);
         Waiting.forMono(careless.close());
     }
 
     @Test
-    void claimsThatNobodyReleasedGoWithTheirBackend() {
+    void claimsThatWereNotReleasedEndWhenTheirBackEndCloses() {
         ZooKeeperLockBackend backend = ZooKeeperLockBackend.over(curator);
         LockClient careless = LockClient.builder(backend).closeBackend(false).build();
         LockLease lease = held(careless, "careless");

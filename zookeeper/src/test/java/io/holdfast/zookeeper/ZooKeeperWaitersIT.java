@@ -25,14 +25,14 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 
-/** What waiters cost a real server while nothing happens, and what wakes them. */
+/** What waiters cost a real server while no lock is released, and what wakes them. */
 class ZooKeeperWaitersIT {
 
     private static final String ROOT = "/waiters/holdfast";
     private static final int WAITERS = 60;
     private static final int FLOOD = 1_000;
 
-    /** As long as a test may be; much longer than the leases that the waiters ask for. */
+    /** As long as a test may take, and much longer than the lease duration of the waiters. */
     private static final Duration QUIET = Duration.ofSeconds(3);
 
     private static final LockOptions SHORT_LEASES =
@@ -89,7 +89,7 @@ class ZooKeeperWaitersIT {
         Disposable second = wait(locks.semaphore("polled", 1).with(SHORT_LEASES));
         long packets = packets();
         Waiting.pass(QUIET);
-        // Pings and the pulse of two sessions.
+        // Pings and heartbeats of two sessions.
         assertThat(packets() - packets).as("requests").isLessThan(10);
         first.dispose();
         second.dispose();
@@ -97,24 +97,28 @@ class ZooKeeperWaitersIT {
         Waiting.forMono(permit.release());
     }
 
-    /** The server answers one session in order, so what it has to do first is what a renewal of the same client waits for. */
+    /** The server answers one session in order, so a renewal waits for all earlier requests of the same client. */
     @Test
-    void thousandsThatComeAtOnceDoNotStandBeforeTheRenewalsOfTheirClient() {
+    void thousandsOfNewClaimsDoNotDelayTheRenewalsOfTheirClient() {
         LockLease holder = Waiting.forMono(locks.lock("flooded").acquire());
         Disposable waiting = Flux.range(0, FLOOD)
                 .flatMap(i -> locks.lock("flooded").acquire(), Integer.MAX_VALUE)
                 .subscribe(lease -> {}, error -> {});
-        // Usually 100: creations, lists, and reads of the nodes in front. With all under way at once, it is 1,000.
+        // Usually 100 requests: creations, lists, and reads of the nodes in front. Without the limit, they would be
+        // 1,000.
         assertThat(answersBeforeAnother(FLOOD + 1)).isLessThanOrEqualTo(400);
         assertThat(holder.isValid()).isTrue();
         waiting.dispose();
         Waiting.forMono(holder.release());
     }
 
-    /** How many answers the server gave while the back end waited for one of its own: the median, since this thread may be late. */
+    /**
+     * Counts the answers that the server sent while the back end waited for its own one. It returns the median, since this thread may be
+     * late.
+     */
     private long answersBeforeAnother(int places) {
         List<Long> answers = new ArrayList<>();
-        Waiting.until("all are queued", () -> {
+        Waiting.until("all claims are queued", () -> {
             long sent = store.server().inside().serverStats().getPacketsSent();
             Waiting.forMono(backend.ping());
             answers.add(store.server().inside().serverStats().getPacketsSent() - sent);
@@ -124,15 +128,15 @@ class ZooKeeperWaitersIT {
         return answers.stream().sorted().skip(answers.size() / 2).findFirst().orElseThrow();
     }
 
-    /** All are there, and have read what they wait for. */
+    /** Waits until all claims are queued, and have read the nodes that they wait for. */
     private static Disposable wait(ReactiveLock lock) {
         int before = store.claims(ROOT).size();
         int watches = store.server().watches();
         Disposable waiting = Flux.range(0, WAITERS)
                 .flatMap(i -> lock.acquire(), Integer.MAX_VALUE)
                 .subscribe(lease -> {}, error -> {});
-        Waiting.until("all are queued", () -> store.claims(ROOT).size() == before + WAITERS);
-        Waiting.until("all are settled", () -> store.server().watches() >= watches + WAITERS);
+        Waiting.until("all claims are queued", () -> store.claims(ROOT).size() == before + WAITERS);
+        Waiting.until("all claims are watched", () -> store.server().watches() >= watches + WAITERS);
         Waiting.until("only pings are sent", () -> {
             long sent = packets();
             Waiting.pass(Duration.ofMillis(300));
@@ -155,19 +159,19 @@ class ZooKeeperWaitersIT {
     }
 
     @Test
-    void claimThatOnlyWantsToBeToldHearsOfEachPermitThatIsGivenBack() {
+    void notifiedClaimIsSignalledForEachReleasedPermit() {
         LockClaim first = claim(io.holdfast.spi.Waiting.QUEUE);
         LockClaim second = claim(io.holdfast.spi.Waiting.QUEUE);
-        LockClaim told = claim(io.holdfast.spi.Waiting.NOTIFY);
+        LockClaim notified = claim(io.holdfast.spi.Waiting.NOTIFY);
         assertThat(Waiting.forMono(backend.tryAcquire(first))).isInstanceOf(LockAttempt.Acquired.class);
         assertThat(Waiting.forMono(backend.tryAcquire(second))).isInstanceOf(LockAttempt.Acquired.class);
         var signal =
-                backend.watch(told).ofType(WatchSignal.Changed.class).next().toFuture();
-        assertThat(Waiting.forMono(backend.tryAcquire(told))).isInstanceOf(LockAttempt.Contended.class);
+                backend.watch(notified).ofType(WatchSignal.Changed.class).next().toFuture();
+        assertThat(Waiting.forMono(backend.tryAcquire(notified))).isInstanceOf(LockAttempt.Contended.class);
         Waiting.forMono(backend.release(first));
         assertThat(signal).as("the older permit is free").succeedsWithin(Duration.ofSeconds(5));
-        assertThat(Waiting.forMono(backend.tryAcquire(told))).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(Waiting.forMono(backend.tryAcquire(notified))).isInstanceOf(LockAttempt.Acquired.class);
         Waiting.forMono(backend.release(second));
-        Waiting.forMono(backend.release(told));
+        Waiting.forMono(backend.release(notified));
     }
 }

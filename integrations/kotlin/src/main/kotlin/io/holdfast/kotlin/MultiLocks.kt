@@ -9,36 +9,38 @@ import kotlinx.coroutines.CoroutineScope
 import reactor.core.publisher.Mono
 
 /**
- * Runs a block under all locks, as [io.holdfast.ReactiveLock.withLockAndAwait][withLockAndAwait] does under one. The loss of one lease cancels the block.
+ * Runs a block under all locks, in the same way as [io.holdfast.ReactiveLock.withLockAndAwait][withLockAndAwait] under one. The loss of one
+ * lease cancels the block.
  *
- * @param block what to do with all locks held
- * @return what the block gives
+ * @param block the work under all locks
+ * @return the result of the block
  * @throws io.holdfast.LockLostException if a lease is lost before the release; it names the lock
- * @throws io.holdfast.LockTimeoutException if the wait is over, and the other errors of [ReactiveMultiLock.acquire]
- * @throws Throwable what the block throws, after the release
+ * @throws io.holdfast.LockTimeoutException when `waitTimeout` is over, and the other errors of [ReactiveMultiLock.acquire]
+ * @throws Throwable the exception of the block, after the release
  */
 public suspend fun <T> ReactiveMultiLock.withLockAndAwait(block: suspend CoroutineScope.(leases: MultiLease) -> T): T =
     workUnder<MultiLease, T>({ work -> withLock(work) }, block)
 
 /**
- * Takes all locks, as [ReactiveMultiLock.acquire] does. The caller releases them by [releaseAndAwait]. A cancellation withdraws the claims, and releases
- * what came at the moment of the cancellation.
+ * Takes all locks, like [ReactiveMultiLock.acquire]. The caller must release them with [releaseAndAwait]. A cancellation withdraws the
+ * claims, and releases leases that arrive at the same moment.
  *
  * @return the leases
  */
 public suspend fun ReactiveMultiLock.acquireAndAwait(): MultiLease = checkNotNull(acquire().awaitLeases()) { "no leases of ${names()}" }
 
 /**
- * Takes all locks if all are available now, as [ReactiveMultiLock.tryAcquire] does. The caller releases them by [releaseAndAwait].
+ * Takes all locks if all are available now, like [ReactiveMultiLock.tryAcquire]. The caller must release them with [releaseAndAwait].
  *
- * @return the leases, or null when one lock at least is not available
+ * @return the leases, or null if at least one lock is not available
  */
 public suspend fun ReactiveMultiLock.tryAcquireAndAwait(): MultiLease? = tryAcquire().awaitLeases()
 
 /**
- * Gives all locks back, as [MultiLease.release] does. Sent, and waited for at most one operation timeout, also when the coroutine is cancelled.
+ * Releases all locks, like [MultiLease.release]. It sends the releases and waits for them at most one operation timeout, even if the
+ * coroutine is cancelled.
  *
- * @throws io.holdfast.LockLostException if a lease was lost before
+ * @throws io.holdfast.LockLostException if a lease was lost before the release
  */
 public suspend fun MultiLease.releaseAndAwait(): Unit = release().awaitEnd()
 

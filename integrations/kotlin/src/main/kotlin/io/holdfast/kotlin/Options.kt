@@ -11,20 +11,20 @@ import kotlin.time.toJavaDuration
  * val patient = lockOptions { waitTimeout(5.seconds) }
  * ```
  *
- * @param build sets what is not to be a default
+ * @param build sets the options that differ from the defaults
  * @return immutable options
- * @throws IllegalArgumentException if an option is out of range, or two do not fit
+ * @throws IllegalArgumentException if an option is out of range, or two do not fit together
  */
 public fun lockOptions(build: LockOptions.Builder.() -> Unit): LockOptions = LockOptions.builder().apply(build).build()
 
-/** [LockOptions.Builder.leaseDuration] of Kotlin's duration. */
+/** Calls [LockOptions.Builder.leaseDuration] with a duration of Kotlin. */
 public fun LockOptions.Builder.leaseDuration(lease: Duration): LockOptions.Builder = leaseDuration(lease.toJavaDuration())
 
-/** [LockOptions.Builder.waitTimeout] of Kotlin's duration. */
+/** Calls [LockOptions.Builder.waitTimeout] with a duration of Kotlin. */
 public fun LockOptions.Builder.waitTimeout(timeout: Duration): LockOptions.Builder = waitTimeout(timeout.toJavaDuration())
 
-/** [LockOptions.Builder.maxHoldTime] of Kotlin's duration. */
+/** Calls [LockOptions.Builder.maxHoldTime] with a duration of Kotlin. */
 public fun LockOptions.Builder.maxHoldTime(limit: Duration): LockOptions.Builder = maxHoldTime(limit.toJavaDuration())
 
-/** [LockOptions.Builder.minHoldTime] of Kotlin's duration. */
+/** Calls [LockOptions.Builder.minHoldTime] with a duration of Kotlin. */
 public fun LockOptions.Builder.minHoldTime(least: Duration): LockOptions.Builder = minHoldTime(least.toJavaDuration())

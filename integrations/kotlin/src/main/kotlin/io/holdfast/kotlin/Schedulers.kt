@@ -6,7 +6,8 @@ import reactor.core.scheduler.Scheduler
 import kotlin.time.TimeSource
 
 /**
- * A scheduler whose tasks are coroutines of this scope, and whose delays are those of its dispatcher. In tests, it makes a client follow virtual time:
+ * Returns a scheduler whose tasks are coroutines of this scope, and whose delays are those of its dispatcher. In tests, a client with this
+ * scheduler follows virtual time:
  *
  * ```
  * runTest {
@@ -15,12 +16,12 @@ import kotlin.time.TimeSource
  * }
  * ```
  *
- * Without a dispatcher, and on `Dispatchers.Unconfined`, tasks run on `Dispatchers.Default`.
+ * Without a dispatcher, or with `Dispatchers.Unconfined`, tasks run on `Dispatchers.Default`.
  *
- * It lives until it is disposed of, or the scope is cancelled: a scope that waits for its children waits for it. A task that throws is told to the
- * scope's exception handler and ends no other task.
+ * It lives until it is disposed or the scope is cancelled: a scope that waits for its children also waits for it. The scope's exception
+ * handler gets the exception of a task, which ends no other task.
  *
- * @param time the clock; in tests that of the virtual time
- * @return a scheduler; to dispose of it leaves the scope as it is
+ * @param time the clock; in tests the clock of the virtual time
+ * @return a scheduler; disposing it does not cancel the scope
  */
 public fun CoroutineScope.asReactorScheduler(time: TimeSource = TimeSource.Monotonic): Scheduler = CoroutineScheduler(this, time)

@@ -16,7 +16,7 @@ class ArchitectureTest {
     fun moduleKeepsTheRules() = ArchitectureRules.checkAll(code)
 
     @Test
-    fun nothingNeedsReflectionOfKotlin() {
+    fun kotlinReflectionIsNotNeeded() {
         noClasses()
             .should()
             .dependOnClassesThat()

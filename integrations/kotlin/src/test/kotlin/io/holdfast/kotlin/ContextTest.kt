@@ -29,7 +29,7 @@ import kotlin.coroutines.coroutineContext
 
 class ContextTest {
     @Test
-    fun aNestedAcquisitionGivesTheLeaseThatIsHeldAlsoAfterSuspensions() =
+    fun aNestedAcquisitionReturnsTheHeldLeaseEvenAfterSuspensions() =
         island {
             assertThat(lock().currentAndAwait()).isNull()
             lock().withLockAndAwait { lease ->
@@ -105,7 +105,7 @@ class ContextTest {
     }
 
     @Test
-    fun withoutADispatcherTheBlockAndWhatFollowsRunOnNoThreadOfTheDriver() {
+    fun withoutADispatcherNothingRunsOnAThreadOfTheDriver() {
         assertThat(threadsOf(Dispatchers.Unconfined, ::holding) + threadsOf(Dispatchers.Unconfined, ::acquiring))
             .hasSize(4)
             .allMatch { it.startsWith("DefaultDispatcher-worker") }
@@ -123,7 +123,7 @@ class ContextTest {
         return listOf(acquired, threadName())
     }
 
-    /** A thread of the store grants the lock, since a rival holds it before. */
+    /** A thread of the back end grants the lock, since a rival holds it before. */
     private fun threadsOf(
         dispatcher: CoroutineContext,
         use: suspend (ReactiveLock) -> List<String>,
@@ -144,7 +144,7 @@ class ContextTest {
         }
     }
 
-    /** The next release hands over. */
+    /** Waits until the next release hands the lock off. */
     private suspend fun untilWaitedFor(locks: LockClient) {
         while (!locks.toString().contains("1 acquiring")) {
             yield()

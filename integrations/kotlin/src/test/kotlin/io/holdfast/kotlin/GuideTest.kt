@@ -7,7 +7,7 @@ import java.nio.file.Path
 import kotlin.io.path.extension
 import kotlin.io.path.readText
 
-/** The Kotlin of the guide is that of `com.example`, which is compiled here, and whose tests run here. */
+/** The Kotlin code of the guide is that of `com.example`, which is compiled and tested in this module. */
 class GuideTest {
     private val root =
         generateSequence(

@@ -15,7 +15,7 @@ import org.assertj.core.api.Assertions.assertThat
 import reactor.util.context.Context
 import kotlin.time.Duration.Companion.seconds
 
-/** A store and a client in the virtual time of a test, with faults on demand. Nothing may be left when the body of the test is over. */
+/** A back end and a client in the virtual time of a test, with faults on demand. After the body of the test, no claim may be left. */
 internal class Island(
     val test: TestScope,
 ) {
@@ -34,7 +34,7 @@ internal class Island(
 
     fun lock(name: String = "stock/42") = locks.lock(name)
 
-    /** As a pipeline sees it that is nested in nothing. */
+    /** Checks it like a pipeline outside of any `withLock`. */
     suspend fun isHeld(name: String = "stock/42"): Boolean =
         withContext(ReactorContext(Context.empty())) {
             val lease = locks.lock(name).tryAcquireAndAwait()
@@ -43,7 +43,7 @@ internal class Island(
         }
 }
 
-/** Of which the lease ends one second after the grant. */
+/** Options with which the lease ends one second after the grant. */
 internal val SHORT_HOLD: LockOptions =
     lockOptions {
         leaseDuration(1.seconds)
@@ -59,7 +59,7 @@ internal fun island(body: suspend Island.() -> Unit) =
         island.locks.closeAndAwait()
     }
 
-/** The exception, and not a copy of it that has another stack trace. */
+/** Returns the exception itself, not a copy with another stack trace. */
 internal suspend inline fun <reified E : Throwable> thrownBy(crossinline body: suspend () -> Unit): E {
     try {
         body()
@@ -72,7 +72,7 @@ internal suspend inline fun <reified E : Throwable> thrownBy(crossinline body: s
 
 internal suspend fun lossOf(body: suspend () -> Unit): LockLostException = thrownBy<LockLostException> { body() }
 
-/** Which the debug mode of coroutines cannot copy. */
+/** An exception that the debug mode of coroutines cannot copy. */
 internal class Refused(
     val code: Int,
 ) : RuntimeException("refused: $code")

@@ -23,7 +23,7 @@ import org.springframework.boot.WebApplicationType
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration
 import org.springframework.context.annotation.Configuration
 
-/** The annotation of the starter on suspending functions. */
+/** Tests the annotation of the starter on suspending functions. */
 class LockedSuspendTest {
     @Configuration(proxyBeanMethods = false)
     @ImportAutoConfiguration(HoldfastAutoConfiguration::class, HoldfastLockedAutoConfiguration::class)
@@ -96,14 +96,14 @@ class LockedSuspendTest {
         }
 
     @Test
-    fun itsErrorIsRethrownAfterTheRelease() =
+    fun errorOfTheFunctionIsRethrownAfterTheRelease() =
         shop { locks, shop ->
             assertThat(thrownBy<Refused> { shop.fails() }.code).isEqualTo(4)
             assertThat(locks.election("fails").leaderAndAwait()).isNull()
         }
 
     @Test
-    fun itsCancellationReleases() =
+    fun cancellationOfTheFunctionReleases() =
         shop { locks, shop ->
             runBlocking {
                 val worker = launch { shop.endless() }
@@ -122,7 +122,7 @@ class LockedSuspendTest {
         }
 
     @Test
-    fun itIsSkippedWhenItsLockIsTaken() =
+    fun functionIsSkippedIfItsLockIsTaken() =
         shop { locks, shop ->
             shop.job()
             val rival = locks.lock("job").acquireAndAwait()
@@ -143,6 +143,6 @@ class LockedSuspendTest {
     fun aFunctionWithAResultIsNotSkipped() {
         assertThatThrownBy { start(Skipped::class.java) { _, _ -> } }
             .rootCause()
-            .hasMessageContaining("it has skipWhenTaken, but a result")
+            .hasMessageContaining("it has skipWhenTaken, but returns a result")
     }
 }

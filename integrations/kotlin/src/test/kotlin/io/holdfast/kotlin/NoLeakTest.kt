@@ -64,7 +64,7 @@ class NoLeakTest {
         }),
     }
 
-    /** Runs one thing at a time: a task of the coroutine, or else what is due in the next millisecond of the store. */
+    /** Runs one thing at a time: a task of the coroutine, or else the next millisecond of the back end. */
     private class World(
         work: suspend (LockClient) -> Unit,
     ) : CoroutineDispatcher() {
@@ -98,7 +98,7 @@ class NoLeakTest {
             if (task == null) clock.advanceTimeBy(Duration.ofMillis(1)) else task.run()
         }
 
-        /** The text of an export that no caller got stays valid for as long as its lease. */
+        /** If no caller got the text of an export, its lease stays valid until it ends. */
         fun end(longest: Duration) {
             var steps = 0L
             while (steps++ < longest.toMillis() && (!job.isCompleted || steps < 100)) {
@@ -155,7 +155,7 @@ class NoLeakTest {
             users.forEach { it.join() }
             withTimeoutOrNull(20_000.milliseconds) {
                 while (store.contents().isNotEmpty()) {
-                    delay(5) // what was withdrawn in the background
+                    delay(5) // lets withdrawals in the background end
                 }
             }
         }

@@ -33,7 +33,7 @@ class SchedulerTest {
     }
 
     @Test
-    fun alsoInAScopeWithoutADispatcher() {
+    fun aWorkerRunsItsTasksInOrderWithoutADispatcher() {
         val scope =
             object : CoroutineScope {
                 override val coroutineContext = Job()
@@ -42,7 +42,7 @@ class SchedulerTest {
     }
 
     @Test
-    fun alsoInAScopeThatIsUnconfined() {
+    fun aWorkerRunsItsTasksInOrderInAnUnconfinedScope() {
         assertThat(orderOfTasks(CoroutineScope(Dispatchers.Unconfined))).isEqualTo(List(TASKS) { it })
     }
 

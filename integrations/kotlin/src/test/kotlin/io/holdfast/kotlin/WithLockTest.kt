@@ -39,7 +39,7 @@ class WithLockTest {
         }
 
     @Test
-    fun aBlockMayGiveNull() =
+    fun aBlockMayReturnNull() =
         island {
             assertThat(lock().withLockAndAwait { null as String? }).isNull()
         }
@@ -122,7 +122,7 @@ class WithLockTest {
         }
 
     @Test
-    fun aCancellationDoesNotWaitForAnAbsentStoreLongerThanTheOperationTimeout() =
+    fun aCancellationWaitsForAnUnreachableBackEndAtMostOneOperationTimeout() =
         island {
             faults.on(Operation.RELEASE).always(Fault.lostRequest().silently())
             val worker = test.launch { lock().withLockAndAwait { awaitCancellation() } }
@@ -190,7 +190,7 @@ class WithLockTest {
         }
 
     @Test
-    fun aLossCancelsTheBlockWithItsChildrenAndIsAnErrorOfItsOwn() =
+    fun aLossCancelsTheBlockWithItsChildrenAndThrowsLockLostException() =
         island {
             var cancelled = 0
             val loss =
@@ -219,7 +219,7 @@ class WithLockTest {
         }
 
     @Test
-    fun aLossIsToldToABlockThatSwallowsItsCancellation() =
+    fun aLossIsThrownEvenIfTheBlockSwallowsItsCancellation() =
         island {
             lossOf {
                 lock().with(SHORT_HOLD).withLockAndAwait {
@@ -231,7 +231,7 @@ class WithLockTest {
         }
 
     @Test
-    fun whatTheBlockThrowsAfterALossIsSuppressedInIt() =
+    fun exceptionOfTheBlockAfterALossIsSuppressed() =
         island {
             val loss =
                 lossOf {
@@ -248,7 +248,7 @@ class WithLockTest {
         }
 
     @Test
-    fun aLossThatTheReleaseFindsOutIsAnError() =
+    fun aLossFoundByTheReleaseIsAnError() =
         island {
             lossOf {
                 lock().withLockAndAwait { lease ->
@@ -260,7 +260,7 @@ class WithLockTest {
         }
 
     @Test
-    fun aCancelledCallerLearnsOfItsCancellationAlsoWhenTheLeaseIsLost() =
+    fun aCancelledCallerGetsItsCancellationEvenIfTheLeaseIsLost() =
         island {
             var seen: Throwable? = null
             val worker =
@@ -316,7 +316,7 @@ class WithLockTest {
         }
 
     @Test
-    fun tryAcquireGivesNullWhenTheLockIsTaken() =
+    fun tryAcquireReturnsNullIfTheLockIsTaken() =
         island {
             val lease = checkNotNull(lock().tryAcquireAndAwait())
             assertThat(lock().tryAcquireAndAwait()).isNull()
@@ -325,7 +325,7 @@ class WithLockTest {
         }
 
     @Test
-    fun aLeaseIsHandedOnAndAdopted() =
+    fun aLeaseIsExportedAndAdopted() =
         island {
             val lease = lock().acquireAndAwait()
             val adopted = locks.adoptAndAwait(lease.exportAndAwait())

@@ -29,7 +29,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
-/** The meters of one lock family. All are registered at once, so that each exists with zero before it is needed. */
+/** The meters of one lock family. All are registered at once, so each exists with the value zero before it is needed. */
 final class FamilyMeters {
 
     private enum Wait {

@@ -12,25 +12,24 @@ import org.slf4j.LoggerFactory;
 import reactor.core.Exceptions;
 
 /**
- * Makes few families of many lock names, because each value of a tag costs memory in the application and in the store of its metrics. The
- * first families that come are kept, up to a limit; everything else is {@value #OTHER}. Nothing is ever forgotten, so a name stays in
- * its family.
+ * Maps many lock names to few families, because each value of a tag costs memory in the application and in the database of its metrics. It
+ * keeps the first families up to a limit. All others are {@value #OTHER}. It never forgets a family, so a name stays in its family.
  *
  * <pre>{@code
  * LockFamilies families = LockFamilies.of(name -> name.startsWith("stock/") ? "stock" : "orders");
  * }</pre>
  *
- * <p>Thread-safe. Give the same one to {@link LockMetrics} and {@link ObservedLocks}, so that both say the same.
+ * <p>Thread-safe. Give the same instance to {@link LockMetrics} and {@link ObservedLocks}, so that both use the same families.
  */
 public final class LockFamilies {
 
-    /** The family of a name that has none, or one too many: {@value}. */
+    /** The family of a name without a family, or beyond the limit: {@value}. */
     public static final String OTHER = "other";
 
-    /** How many families there are at most by default, besides {@link #OTHER}: {@value}. */
+    /** The highest number of families by default, besides {@link #OTHER}: {@value}. */
     public static final int DEFAULT_LIMIT = 20;
 
-    /** The longest family in characters; what is longer is {@link #OTHER}: {@value}. */
+    /** The longest family in characters; longer ones become {@link #OTHER}: {@value}. */
     public static final int LONGEST = 64;
 
     private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.micrometer");
@@ -38,10 +37,10 @@ public final class LockFamilies {
     private final Function<? super String, @Nullable String> naming;
     private final int limit;
 
-    /** Whether names that are a family themselves have places of their own, half of all, so that they cannot take those of the others. */
+    /** Whether families that are whole names have places of their own, half of all, so that they cannot use those of the others. */
     private final boolean dividesPlaces;
 
-    /** Families that are a part of names, or of all kinds if the places are not divided. Written under the monitor; only grows. */
+    /** Families that are a part of names, or all families if the places are not divided. Written under the monitor; only grows. */
     private final Set<String> parts = ConcurrentHashMap.newKeySet();
 
     /** Families that are whole names, if the places are divided. Written under the monitor; only grows. */
@@ -56,9 +55,9 @@ public final class LockFamilies {
     }
 
     /**
-     * The part of the name before its first slash: {@code stock} for {@code stock/42}. A name without a slash is a family itself:
-     * {@code nightly-job}. Such names take at most half of the places. Choose another function when that part, or a name without a slash,
-     * has the number or the name of a customer in it.
+     * Returns families that are the part of the name before its first slash: {@code stock} for {@code stock/42}. A name without a slash is
+     * a family itself: {@code nightly-job}. Such names use at most half of the places. Choose another function if that part, or a name
+     * without a slash, contains the number or the name of a customer.
      *
      * @return at most {@value #DEFAULT_LIMIT} families
      */
@@ -68,10 +67,10 @@ public final class LockFamilies {
     }
 
     /**
-     * Families of your own.
+     * Returns families by a function of your own.
      *
-     * @param naming from a lock's name to its family; null or blank is {@value #OTHER}. Pure, quick, and must not throw: what it throws
-     *     is logged once, and means {@value #OTHER}.
+     * @param naming maps a lock's name to its family; null or blank means {@value #OTHER}. It must be pure and quick, and must not throw:
+     *     an exception is logged once, and means {@value #OTHER}.
      * @return at most {@value #DEFAULT_LIMIT} families
      */
     public static LockFamilies of(Function<? super String, @Nullable String> naming) {
@@ -79,11 +78,11 @@ public final class LockFamilies {
     }
 
     /**
-     * The same with another limit, and none known yet.
+     * Returns a copy with another limit and without known families.
      *
-     * @param families how many at most, besides {@value #OTHER}; at least 0
+     * @param families the highest number of families, besides {@value #OTHER}; at least 0
      * @return a copy
-     * @throws IllegalArgumentException if it is negative
+     * @throws IllegalArgumentException if the number is negative
      */
     public LockFamilies atMost(int families) {
         if (families < 0) {
@@ -92,7 +91,7 @@ public final class LockFamilies {
         return new LockFamilies(naming, families, dividesPlaces);
     }
 
-    /** The same for ever, once it was asked for: a gauge counts up and down in one family. */
+    /** Returns the family of a name. The result for a name never changes, because a gauge must count up and down in one family. */
     String of(String lockName) {
         String family = named(lockName);
         if (family == null) {
@@ -102,7 +101,7 @@ public final class LockFamilies {
         return known.contains(family) || admitted(family, known) ? family : OTHER;
     }
 
-    /** A refusal is for ever, too: full places stay full, and no thread has to wait for the answer. */
+    /** A refusal never changes either: full places stay full, and no thread waits for the answer. */
     private boolean admitted(String family, Set<String> known) {
         return hasPlace(known) ? addedInTime(family, known) : known.contains(family);
     }

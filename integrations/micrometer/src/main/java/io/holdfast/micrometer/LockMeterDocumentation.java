@@ -6,8 +6,8 @@ import io.micrometer.core.instrument.docs.MeterDocumentation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The meters that {@link LockMetrics} registers. All have the tags {@link TagName#BACKEND} and {@link TagName#FAMILY}. A counter whose unit ends
- * its name has no further word in Prometheus: {@code holdfast_lock_losses_total}.
+ * The meters that {@link LockMetrics} registers. All have the tags {@link TagName#BACKEND} and {@link TagName#FAMILY}. If the name of a
+ * counter ends with its unit, Prometheus does not repeat the unit: {@code holdfast_lock_losses_total}.
  */
 public enum LockMeterDocumentation implements MeterDocumentation {
     /** The time from the subscription to the end of the wait, by outcome. */
@@ -22,7 +22,7 @@ public enum LockMeterDocumentation implements MeterDocumentation {
     TIMEOUTS("timeouts", Meter.Type.COUNTER, "timeouts", "Acquisitions that ended by waitTimeout"),
     /** How many leases ended before their work did, by reason. */
     LOSSES("losses", Meter.Type.COUNTER, "losses", "Leases that ended before their work did", TagName.REASON),
-    /** How many leases the garbage collector found that the program had dropped without a release. */
+    /** How many leases the program dropped without a release. The garbage collector found them. */
     ABANDONED(
             "abandoned",
             Meter.Type.COUNTER,
@@ -94,9 +94,9 @@ public enum LockMeterDocumentation implements MeterDocumentation {
     }
 
     /**
-     * What the meter counts, or measures in.
+     * Returns the base unit of the meter.
      *
-     * @return the base unit; a registry may measure time in another unit, and then says so
+     * @return the base unit; a registry may measure time in another unit
      */
     @Override
     public String getBaseUnit() {
@@ -104,7 +104,7 @@ public enum LockMeterDocumentation implements MeterDocumentation {
     }
 
     /**
-     * The tags of the meter.
+     * Returns the tags of the meter.
      *
      * @return the names of all tags, without those that the application adds
      */
@@ -116,9 +116,9 @@ public enum LockMeterDocumentation implements MeterDocumentation {
     }
 
     /**
-     * What the meter measures.
+     * Returns what the meter measures.
      *
-     * @return the description that the meter has in the registry
+     * @return the description of the meter in the registry
      */
     public String getDescription() {
         return description;

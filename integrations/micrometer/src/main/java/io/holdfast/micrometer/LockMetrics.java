@@ -22,11 +22,11 @@ import java.util.concurrent.ConcurrentMap;
  * <p>{@link LockMeterDocumentation} lists them. All have the tags {@code backend} (its {@link LockBackend#name()}) and {@code lock.family}
  * ({@link LockFamilies}).
  *
- * <p>Nested views of a lease are not counted. The meters of a family are registered with its first lock, all at once, and stay in the
- * registry.
+ * <p>Nested views of a lease are not counted. All meters of a family are registered with its first lock, and stay in the registry.
  *
- * <p>Thread-safe, never blocks, and may listen to several clients: then the gauges are their sums. Two instances with the same registry,
- * back end and tags get in each other's way: a registry keeps the first gauge of a name. Give them {@link Builder#tags}, or share one.
+ * <p>Thread-safe, and never blocks. One instance may listen to several clients: then the gauges are sums. Two instances with the same
+ * registry, back end and tags conflict, because a registry keeps only the first gauge of a name. Give them different {@link Builder#tags},
+ * or share one instance.
  */
 public final class LockMetrics implements LockListener {
 
@@ -42,10 +42,10 @@ public final class LockMetrics implements LockListener {
     }
 
     /**
-     * Meters with all defaults.
+     * Returns meters with all defaults.
      *
-     * @param registry where they are registered
-     * @param backend gives the tag {@code backend}; nothing is asked of it
+     * @param registry the registry of the meters
+     * @param backend its name is the tag {@code backend}; no request is sent to it
      * @return a listener for the builder of the client
      */
     public static LockMetrics of(MeterRegistry registry, LockBackend backend) {
@@ -53,17 +53,17 @@ public final class LockMetrics implements LockListener {
     }
 
     /**
-     * Starts to build meters.
+     * Returns a builder of meters.
      *
-     * @param registry where they are registered
-     * @param backend gives the tag {@code backend}; nothing is asked of it
+     * @param registry the registry of the meters
+     * @param backend its name is the tag {@code backend}; no request is sent to it
      * @return a builder with all defaults
      */
     public static Builder builder(MeterRegistry registry, LockBackend backend) {
         return new Builder(registry, backend.name());
     }
 
-    /** Collects what the meters need. Not thread-safe. */
+    /** Collects the settings of the meters. Not thread-safe. */
     public static final class Builder {
 
         private final MeterRegistry registry;
@@ -77,7 +77,7 @@ public final class LockMetrics implements LockListener {
         }
 
         /**
-         * What the tag {@code lock.family} says.
+         * Sets the families for the tag {@code lock.family}.
          *
          * @param naming default {@link LockFamilies#beforeSlash()}
          * @return this
@@ -88,7 +88,7 @@ public final class LockMetrics implements LockListener {
         }
 
         /**
-         * More tags for all meters, such as one that tells two clients apart.
+         * Sets more tags for all meters, such as one that distinguishes two clients.
          *
          * @param more default none
          * @return this
@@ -115,7 +115,8 @@ public final class LockMetrics implements LockListener {
 
     private FamilyMeters of(String family) {
         FamilyMeters known = meters.get(family);
-        // Not twice at once: a registry would keep the gauge of one, and the other would count.
+        // Must not run twice at once: the registry would keep the gauge of one instance, and the other instance would
+        // count.
         return known != null
                 ? known
                 : meters.computeIfAbsent(

@@ -4,22 +4,22 @@ import io.micrometer.observation.Observation;
 import java.util.List;
 import java.util.OptionalLong;
 
-/** What an observation of a lock knows, for conventions, handlers and filters. */
+/** The context of an observation of a lock, for conventions, handlers and filters. */
 public final class LockObservationContext extends Observation.Context {
 
-    /** What is observed. */
+    /** The observed operation. */
     public enum Operation {
         /** {@code acquire()}, until the lease is emitted. */
         ACQUIRE,
-        /** {@code tryAcquire()}, until the lease is emitted or there is none. */
+        /** {@code tryAcquire()}, until the lease is emitted or the lock is not available. */
         TRY_ACQUIRE,
         /** {@code withLock} and {@code withLockMany}: the wait, the work and the release. */
         WITH_LOCK
     }
 
-    /** How it ended. */
+    /** How the observation ended. */
     public enum Outcome {
-        /** It has not. */
+        /** It has not ended yet. */
         UNKNOWN,
         /** The lease was emitted. */
         ACQUIRED,
@@ -27,7 +27,7 @@ public final class LockObservationContext extends Observation.Context {
         NOT_AVAILABLE,
         /** The work was done, and the lock released. */
         COMPLETED,
-        /** Nothing was acquired within {@code waitTimeout}. */
+        /** The lock was not acquired within {@code waitTimeout}. */
         TIMEOUT,
         /** The lease was lost during the work. */
         LOST,
@@ -35,9 +35,9 @@ public final class LockObservationContext extends Observation.Context {
         CLOSED,
         /** The subscriber cancelled before there was a lease. */
         CANCELLED,
-        /** The lock failed: the back end did, or the acquisition was refused. */
+        /** The lock failed, because the back end failed or the acquisition was refused. */
         FAILED,
-        /** The work ended with an error, and the lock was released. The observation has no error: the lock did what it should. */
+        /** The work ended with an error, and the lock was released. The observation has no error, since the lock worked as it should. */
         WORK_FAILED,
         /** The subscriber cancelled during the work; the lock is being released. */
         WORK_CANCELLED
@@ -51,7 +51,7 @@ public final class LockObservationContext extends Observation.Context {
     /** Written by the thread that ends the observation. */
     private volatile Outcome outcome = Outcome.UNKNOWN;
 
-    /** Written by the thread that brings the lease; 0 before. */
+    /** Written by the thread that emits the lease; 0 before. */
     private volatile long fencingToken;
 
     LockObservationContext(Operation operation, String backend, String family, List<String> lockNames) {
@@ -62,36 +62,36 @@ public final class LockObservationContext extends Observation.Context {
     }
 
     /**
-     * What is observed.
+     * Returns the observed operation.
      *
-     * @return the same for the life of the observation
+     * @return the operation, which never changes
      */
     public Operation operation() {
         return operation;
     }
 
     /**
-     * The back end.
+     * Returns the name of the back end.
      *
-     * @return its name
+     * @return the name
      */
     public String backend() {
         return backend;
     }
 
     /**
-     * The family of the lock: one of few.
+     * Returns the family of the lock: one of few.
      *
-     * @return as {@link LockFamilies} says
+     * @return the family by {@link LockFamilies}
      */
     public String family() {
         return family;
     }
 
     /**
-     * The lock: one of very many.
+     * Returns the name of the lock: one of very many.
      *
-     * @return its name; of locks that are taken together, their names, with commas
+     * @return the name; for locks that are taken together, their names, separated by commas
      */
     public String lockName() {
         return String.join(", ", lockNames);
@@ -102,18 +102,18 @@ public final class LockObservationContext extends Observation.Context {
     }
 
     /**
-     * How it ended.
+     * Returns how the observation ended.
      *
-     * @return {@link Outcome#UNKNOWN} until it has
+     * @return {@link Outcome#UNKNOWN} until it has ended
      */
     public Outcome outcome() {
         return outcome;
     }
 
     /**
-     * The token of the lease.
+     * Returns the token of the lease.
      *
-     * @return empty until there is a lease; of locks that are taken together, that of the first
+     * @return the token; empty until there is a lease; for locks that are taken together, the token of the first lock
      */
     public OptionalLong fencingToken() {
         return fencingToken == 0 ? OptionalLong.empty() : OptionalLong.of(fencingToken);

@@ -8,9 +8,9 @@ import io.micrometer.observation.ObservationConvention;
 import java.util.Locale;
 
 /**
- * The names and key values of lock observations. Its methods are the defaults; override what you want to be different, and give it to
- * {@link ObservedLocks.Builder#convention}, or register it as a global convention. One that is given to the builder is used, whatever the
- * registry has.
+ * The names and key values of lock observations. Its methods are the defaults. Override those that you want to change, and give the
+ * convention to {@link ObservedLocks.Builder#convention}, or register it as a global convention. A convention of the builder has precedence
+ * over the registry's.
  *
  * <p>{@link LockObservationDocumentation} lists the key values.
  */
@@ -22,7 +22,7 @@ public interface LockObservationConvention extends ObservationConvention<LockObs
     }
 
     /**
-     * The name of every lock observation.
+     * Returns the name of every lock observation.
      *
      * @return {@code holdfast.lock}
      */
@@ -32,7 +32,7 @@ public interface LockObservationConvention extends ObservationConvention<LockObs
     }
 
     /**
-     * The name of the span.
+     * Returns the name of the span.
      *
      * @param context the observation
      * @return such as {@code acquire stock}

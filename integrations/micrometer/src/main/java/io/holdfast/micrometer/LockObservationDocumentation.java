@@ -35,9 +35,9 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
 
     /** The key values of spans only. */
     public enum HighCardinality implements KeyName {
-        /** The name of the lock; of locks that are taken together, their names, with commas. */
+        /** The name of the lock; for locks that are taken together, their names, separated by commas. */
         NAME("lock.name", true),
-        /** The token of the lease, once there is one. */
+        /** The token of the lease, as soon as there is one. */
         FENCING_TOKEN("lock.fencing.token", false);
 
         private final String text;
@@ -59,7 +59,7 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
         }
     }
 
-    /** What happens during an observation. */
+    /** The events during an observation. */
     public enum Event implements Observation.Event {
         /** The work under a lock begins. */
         ACQUIRED("acquired", "lock acquired");
@@ -84,7 +84,7 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
     }
 
     /**
-     * What gives the name and the key values.
+     * Returns the convention of the name and the key values.
      *
      * @return the convention whose methods are the defaults
      */

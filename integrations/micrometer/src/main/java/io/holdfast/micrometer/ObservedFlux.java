@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 
-/** One observation for each subscription, around a source that may want to tell it of its lease. */
+/** Makes one observation for each subscription to a source. The source can report its lease to the observation. */
 final class ObservedFlux<T> extends Flux<T> {
 
     private final Observing observing;
@@ -29,8 +29,9 @@ final class ObservedFlux<T> extends Flux<T> {
     @Override
     public void subscribe(CoreSubscriber<? super T> actual) {
         Watched watched = observing.watch(operation, lockNames, actual.currentContext());
-        // As a CoreSubscriber: else Reactor's automatic context propagation would open a scope of the observation
-        // before it has started.
+        // As a CoreSubscriber: otherwise Reactor's automatic context propagation would open a scope of the observation
+        // before it has
+        // started.
         source.apply(watched).subscribe(watched == null ? actual : new WatchingSubscriber<T>(actual, watched));
     }
 }

@@ -13,7 +13,7 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A lock whose every subscription is observed; all it does is what the lock does. */
+/** A lock that observes each subscription. It delegates everything to the lock. */
 class ObservedLock implements ReactiveLock {
 
     private final ReactiveLock lock;

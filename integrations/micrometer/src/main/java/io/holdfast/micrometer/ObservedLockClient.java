@@ -48,7 +48,7 @@ final class ObservedLockClient implements LockClient {
         return new ObservedMultiLock(client.all(unobserved), observing);
     }
 
-    /** Not observed: a candidate stands for as long as its process lives. The events of its lock are counted. */
+    /** Not observed: a candidate stands for election as long as its process lives. The events of its lock are counted. */
     @Override
     public LeaderElection election(String name) {
         return client.election(name);

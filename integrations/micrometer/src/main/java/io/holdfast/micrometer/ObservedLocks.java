@@ -14,29 +14,29 @@ import org.jspecify.annotations.Nullable;
  * LockClient locks = ObservedLocks.of(LockClient.create(backend), backend, observations);
  * }</pre>
  *
- * <p><b>What is observed.</b> {@code acquire} and {@code tryAcquire} from the first request to the lease; {@code withLock} and
- * {@code withLockMany} from the first request to the end of the release, with an event {@code acquired} when the work begins. Names and
- * key values are in {@link LockObservationDocumentation}. Each observation is stopped once, however its subscription ends: before that is
- * passed on, and after a cancellation. Nested acquisitions are observed like others, those that are refused too.
- * An error of the work is no error of the observation, whose outcome is then {@link LockObservationContext.Outcome#WORK_FAILED}.
+ * <p><b>What is observed.</b> {@code acquire} and {@code tryAcquire} from the first request to the lease; {@code withLock} and {@code
+ * withLockMany} from the first request to the end of the release, with an event {@code acquired} when the work begins. Names and key values
+ * are in {@link LockObservationDocumentation}. Each observation is stopped once: before the end of its subscription is emitted, or after a
+ * cancellation. Nested acquisitions are observed like others, and so are refused ones. An error of the work is not an error of the
+ * observation. Its outcome is then {@link LockObservationContext.Outcome#WORK_FAILED}.
  *
- * <p><b>Nesting.</b> The parent is the observation in the Reactor Context of the subscriber, under the key of Micrometer's
- * {@code ObservationThreadLocalAccessor}; without one, the current observation of the thread that subscribes. The observation is in
- * the Context of the work, and of the requests for the lock; releases, renewals and withdrawals happen without a subscriber, and have
- * no parent. No thread-local scope is opened: that is the affair of Reactor's automatic context propagation.
+ * <p><b>Nesting.</b> The parent is the observation in the Reactor Context of the subscriber, under the key of Micrometer's {@code
+ * ObservationThreadLocalAccessor}; without one, the current observation of the thread that subscribes. The observation is in the Context of
+ * the work, and of the requests for the lock. Releases, renewals and withdrawals have no subscriber, and so no parent. This class opens no
+ * thread-local scope: Reactor's automatic context propagation does that.
  *
- * <p>Locks of the observed client behave as those of the client: cancellation, loss, re-entrancy and abandoned leases included. What a
- * handler throws is logged. With a registry that is a no-op, or whose predicate does not want the observation, nothing is done.
+ * <p>Locks of the observed client behave like those of the client, also in cancellation, loss, re-entrancy and abandoned leases. Exceptions
+ * of handlers are logged. If the registry is a no-op, or its predicate refuses the observation, there is no observation.
  */
 public final class ObservedLocks {
 
     private ObservedLocks() {}
 
     /**
-     * An observed client with all defaults.
+     * Returns an observed client with all defaults.
      *
-     * @param client stays usable, unobserved; closing either closes both
-     * @param backend gives the key value {@code backend}; nothing is asked of it
+     * @param client the client, which stays usable without observations; closing either of the two closes both
+     * @param backend its name is the key value {@code backend}; no request is sent to it
      * @param registry makes the observations
      * @return a client
      */
@@ -45,10 +45,10 @@ public final class ObservedLocks {
     }
 
     /**
-     * Starts to build an observed client.
+     * Returns a builder of an observed client.
      *
-     * @param client stays usable, unobserved; closing either closes both
-     * @param backend gives the key value {@code backend}; nothing is asked of it
+     * @param client the client, which stays usable without observations; closing either of the two closes both
+     * @param backend its name is the key value {@code backend}; no request is sent to it
      * @param registry makes the observations
      * @return a builder with all defaults
      */
@@ -56,7 +56,7 @@ public final class ObservedLocks {
         return new Builder(client, backend.name(), registry);
     }
 
-    /** Collects what the observations need. Not thread-safe. */
+    /** Collects the settings of the observations. Not thread-safe. */
     public static final class Builder {
 
         private final LockClient client;
@@ -72,7 +72,7 @@ public final class ObservedLocks {
         }
 
         /**
-         * What the key value {@code lock.family} says.
+         * Sets the families for the key value {@code lock.family}.
          *
          * @param naming default {@link LockFamilies#beforeSlash()}
          * @return this
@@ -83,10 +83,10 @@ public final class ObservedLocks {
         }
 
         /**
-         * Other names and key values.
+         * Sets the convention of names and key values.
          *
-         * @param names used also if the registry has a global convention for {@link LockObservationContext}; the default is that one,
-         *     or else the methods of {@link LockObservationConvention}
+         * @param names the convention, which has precedence over a global convention of the registry for {@link LockObservationContext}.
+         *     The default is that global one, or else the methods of {@link LockObservationConvention}
          * @return this
          */
         public Builder convention(LockObservationConvention names) {

@@ -13,7 +13,7 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Locks that are taken together, and whose every subscription is observed as one; all it does is what these locks do. */
+/** Locks that are taken together. It observes each subscription as one, and delegates everything to these locks. */
 final class ObservedMultiLock implements ReactiveMultiLock {
 
     private final ReactiveMultiLock locks;

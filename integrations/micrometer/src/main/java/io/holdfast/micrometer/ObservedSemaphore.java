@@ -4,7 +4,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import io.holdfast.ReactiveSemaphore;
 
-/** A semaphore whose every subscription is observed, also those of its locks of several permits. */
+/** A semaphore that observes each subscription, also those of its locks of several permits. */
 final class ObservedSemaphore extends ObservedLock implements ReactiveSemaphore {
 
     private final ReactiveSemaphore semaphore;

@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
 import reactor.util.context.ContextView;
 
 /**
- * What all observations of one client share.
+ * The settings that all observations of one client share.
  *
  * @param registry makes observations
- * @param convention names them; null for that of the registry, or else the default
- * @param backend its name
- * @param families of lock names
+ * @param convention names the observations; null for the convention of the registry, or else the default
+ * @param backend the name of the back end
+ * @param families the families of lock names
  */
 record Observing(
         ObservationRegistry registry,
@@ -29,10 +29,10 @@ record Observing(
 
     private static final LockObservationConvention DEFAULT = new LockObservationConvention() {};
 
-    /** Where Micrometer and Reactor look for the observation that encloses a subscription. */
+    /** The key under which Micrometer and Reactor look for the observation that encloses a subscription. */
     static final String KEY = ObservationThreadLocalAccessor.KEY;
 
-    /** An observation that has not started; null when nobody wants one. */
+    /** Returns an observation that has not started; null if the registry does not want one. */
     @Nullable
     Watched watch(Operation operation, List<String> lockNames, ContextView subscriber) {
         if (registry.isNoop()) {
@@ -47,20 +47,21 @@ record Observing(
         return observation.isNoop() ? null : new Watched(observation, context);
     }
 
-    /** That of all of them. */
+    /** Returns the common family of the locks, or {@code other} if they have several. */
     private String family(List<String> lockNames) {
         String first = families.of(lockNames.get(0));
         return lockNames.stream().allMatch(name -> families.of(name).equals(first)) ? first : LockFamilies.OTHER;
     }
 
-    /** How an observation ends whose subscriber is told this error. */
+    /** Returns the outcome of an observation whose subscriber gets this error. */
     static Outcome outcome(Throwable error, LockObservationContext of) {
         if (error instanceof LockLostException lost && of.concerns(lost.lockName())) {
             return Outcome.LOST;
         }
         if (of.fencingToken().isPresent()) {
-            // The error of the work, even if it is about another lock; but not of a request for this one, such as an
-            // export.
+            // This is the error of the work, even if it is about another lock. Only a failed request for this lock,
+            // such as an export, is
+            // not.
             return error instanceof LockBackendException failed && of.concerns(failed.lockName())
                     ? Outcome.FAILED
                     : Outcome.WORK_FAILED;

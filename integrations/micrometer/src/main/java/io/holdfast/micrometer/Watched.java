@@ -9,8 +9,9 @@ import org.slf4j.LoggerFactory;
 import reactor.core.Exceptions;
 
 /**
- * One observation from its start to its one end. The subscriber may leave, and the lease be lost, while another thread still speaks of the
- * start or of the grant: then that thread ends it, so that handlers are called by one at a time and in order.
+ * One observation from its start to its end. While one thread still reports the start or the grant to the handlers, another thread may end
+ * the observation: the subscriber may cancel, or the lease may be lost. Then the reporting thread reports the end, too. So handlers are
+ * called by one thread at a time, in order.
  */
 final class Watched {
 
@@ -21,11 +22,11 @@ final class Watched {
     private enum Simple implements Stage {
         IDLE,
         OPEN,
-        SPEAKING,
+        REPORTING,
         ENDED
     }
 
-    /** Ended by another thread than the one that speaks. */
+    /** The end that another thread than the reporting one has requested. */
     private record Ending(Outcome outcome, @Nullable Throwable error) implements Stage {}
 
     private final Observation observation;
@@ -41,20 +42,20 @@ final class Watched {
         return observation;
     }
 
-    /** The first time. */
+    /** Reports the start once. */
     void start() {
-        if (stage.compareAndSet(Simple.IDLE, Simple.SPEAKING)) {
+        if (stage.compareAndSet(Simple.IDLE, Simple.REPORTING)) {
             guarded(observation::start);
-            spoken();
+            reported();
         }
     }
 
-    /** The work has the lease now. */
+    /** Reports that the work has the lease now. */
     void acquired(long fencingToken) {
         context.acquired(fencingToken);
-        if (stage.compareAndSet(Simple.OPEN, Simple.SPEAKING)) {
+        if (stage.compareAndSet(Simple.OPEN, Simple.REPORTING)) {
             guarded(() -> observation.event(LockObservationDocumentation.Event.ACQUIRED));
-            spoken();
+            reported();
         }
     }
 
@@ -62,11 +63,11 @@ final class Watched {
         return context;
     }
 
-    /** The first time, and if it was started. */
+    /** Reports the end once, and only if the start was reported. */
     void end(Outcome outcome, @Nullable Throwable error) {
         Stage seen = stage.get();
         while (seen != Simple.ENDED && !(seen instanceof Ending)) {
-            Stage next = seen == Simple.SPEAKING ? new Ending(outcome, error) : Simple.ENDED;
+            Stage next = seen == Simple.REPORTING ? new Ending(outcome, error) : Simple.ENDED;
             if (stage.compareAndSet(seen, next)) {
                 if (seen == Simple.OPEN) {
                     stop(outcome, error);
@@ -77,8 +78,8 @@ final class Watched {
         }
     }
 
-    private void spoken() {
-        if (!stage.compareAndSet(Simple.SPEAKING, Simple.OPEN)
+    private void reported() {
+        if (!stage.compareAndSet(Simple.REPORTING, Simple.OPEN)
                 && stage.getAndSet(Simple.ENDED) instanceof Ending ending) {
             stop(ending.outcome(), ending.error());
         }
@@ -92,10 +93,10 @@ final class Watched {
         guarded(observation::stop);
     }
 
-    /** A handler that throws must not cost a lease. */
-    private void guarded(Runnable told) {
+    /** An exception of a handler must not cost a lease. */
+    private void guarded(Runnable report) {
         try {
-            told.run();
+            report.run();
         } catch (Throwable broken) {
             Exceptions.throwIfJvmFatal(broken);
             LOG.error("an observation handler threw for lock '{}'", context.lockName(), broken);

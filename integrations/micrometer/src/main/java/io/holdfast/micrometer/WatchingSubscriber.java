@@ -11,8 +11,9 @@ import reactor.core.Scannable;
 import reactor.util.context.Context;
 
 /**
- * Passes everything on, and ends the observation before it passes on what ended it. An operator of its own and not {@code tap}, because the
- * engine must find out who drops a lease as if nothing were in between, and because no lease may be kept here.
+ * Emits every signal, and ends the observation before it emits the signal that ends it. It is an operator of its own instead of {@code
+ * tap}: the engine must see which subscriber drops a lease, as if there were no operator between, and this class must not keep a reference
+ * to a lease.
  */
 final class WatchingSubscriber<T> implements CoreSubscriber<T>, Subscription, Scannable {
 
@@ -53,7 +54,7 @@ final class WatchingSubscriber<T> implements CoreSubscriber<T>, Subscription, Sc
     @Override
     public void cancel() {
         if (upstream != null) {
-            upstream.cancel(); // first: the work ends before what encloses it
+            upstream.cancel(); // first: the work ends before the observation that encloses it
         }
         watched.end(isWorking() ? Outcome.WORK_CANCELLED : Outcome.CANCELLED, null);
     }
@@ -79,7 +80,7 @@ final class WatchingSubscriber<T> implements CoreSubscriber<T>, Subscription, Sc
 
     @Override
     public void onError(Throwable error) {
-        watched.start(); // a refusal comes before anything is requested
+        watched.start(); // a refusal comes before the first request
         watched.end(Observing.outcome(error, watched.context()), error);
         actual.onError(error);
     }

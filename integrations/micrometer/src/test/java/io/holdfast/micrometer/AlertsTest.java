@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The alert rules ask for what there is, and each has a test and a line on the page. */
+/** The alert rules use existing series. Each has a test and a line on the page. */
 class AlertsTest {
 
     private static final Path FILE = Path.of("dashboards/alerts.yml").toAbsolutePath();
@@ -29,7 +29,7 @@ class AlertsTest {
     AlertsTest() throws IOException {}
 
     @Test
-    void eachRuleIsOfSeriesAndLabelsThatThereAre() {
+    void eachRuleUsesExistingSeriesAndLabels() {
         assertThat(recorded.values()).hasSize(1).allSatisfy(it -> it.isAnsweredBy(exposition));
         assertThat(alerts).hasSize(9).allSatisfy(alert -> {
             Query query = queryOf(alert);
@@ -39,7 +39,7 @@ class AlertsTest {
         });
     }
 
-    /** Of a recorded result, the query that it is the result of. */
+    /** Returns the query of an alert. For a recorded result, it returns the query of the record. */
     private Query queryOf(Part alert) {
         String text = alert.text("expr");
         return recorded.getOrDefault(text.substring(0, text.indexOf(' ')), new Query(text));

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The dashboard for Grafana asks for what there is. */
+/** The dashboard for Grafana uses existing series. */
 class DashboardTest {
 
     private static final Path FILE = Path.of("dashboards/grafana.json").toAbsolutePath();
@@ -35,7 +35,7 @@ class DashboardTest {
     }
 
     @Test
-    void eachQueryIsOfSeriesAndLabelsThatThereAre() {
+    void eachQueryUsesExistingSeriesAndLabels() {
         assertThat(targets()).hasSizeGreaterThan(panels.size()).allSatisfy(target -> {
             Query query = new Query(target.text("expr"));
             query.isAnsweredBy(exposition);
@@ -55,7 +55,7 @@ class DashboardTest {
     }
 
     @Test
-    void eachVariableIsDeclaredAndAsksForASeriesThatThereIs() {
+    void eachVariableIsDeclaredAndUsesAnExistingSeries() {
         List<Part> variables = dashboard.part("templating").parts("list");
         Set<String> names = new HashSet<>(OF_GRAFANA);
         variables.forEach(it -> names.add(it.text("name")));
@@ -69,7 +69,7 @@ class DashboardTest {
                 .allSatisfy(it -> new Query(it.text("definition")).isAnsweredBy(exposition));
     }
 
-    /** As far as Grafana's schema of dashboards can be checked without Grafana. */
+    /** Checks Grafana's schema of dashboards as far as possible without Grafana. */
     @Test
     void eachPanelHasAPlaceAnIdAndASource() {
         List<Part> all = dashboard.parts("panels");
@@ -90,7 +90,7 @@ class DashboardTest {
                 .doesNotHaveDuplicates();
     }
 
-    /** Rows and columns. */
+    /** Returns rows and columns of a place. */
     private static List<List<Integer>> cells(Part place) {
         List<List<Integer>> cells = new ArrayList<>();
         assertThat(place.number("x") + place.number("w")).isBetween(1, WIDTH);
@@ -103,7 +103,7 @@ class DashboardTest {
     }
 
     @Test
-    void aQueryOfWhatThereIsNotIsFound() {
+    void aQueryOfAMissingSeriesIsFound() {
         for (String wrong : List.of(
                 "sum(holdfast_lock_lost_total)",
                 "holdfast_lock_losses_total{family=\"stock\"}",

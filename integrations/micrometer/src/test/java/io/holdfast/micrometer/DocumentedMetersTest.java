@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What a run of all features registers is documented, and nothing else; in the enums, and on the page. */
+/** A run of all features registers exactly the documented meters: those of the enums, and of the page. */
 class DocumentedMetersTest {
 
     private static final Path PAGE = Path.of("")
@@ -74,7 +74,7 @@ class DocumentedMetersTest {
                         .map(KeyValue::getKey)
                         .distinct())
                 .containsExactlyInAnyOrder(texts(documented.getHighCardinalityKeyNames()));
-        assertThat(run.recorder.told.stream()
+        assertThat(run.recorder.calls.stream()
                         .filter(it -> !Set.of("start", "stop").contains(it) && !it.startsWith("/"))
                         .distinct())
                 .containsExactlyElementsOf(Arrays.stream(documented.getEvents())
@@ -87,7 +87,7 @@ class DocumentedMetersTest {
     }
 
     @Test
-    void prometheusMakesTheseNamesOfThem() {
+    void prometheusExposesTheseNames() {
         assertThat(exposition.types())
                 .containsExactly(
                         "holdfast_lock_abandoned_leases_total counter",
@@ -111,7 +111,7 @@ class DocumentedMetersTest {
 
     /** To change the table, change the enum, and copy what this test expects. */
     @Test
-    void theTableOfThePageIsMadeOfTheDocumentedMeters() throws IOException {
+    void theTableOfThePageListsTheDocumentedMeters() throws IOException {
         String table = Arrays.stream(LockMeterDocumentation.values())
                 .map(this::row)
                 .collect(Collectors.joining("", """

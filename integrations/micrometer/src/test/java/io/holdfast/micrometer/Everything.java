@@ -17,7 +17,7 @@ import java.time.Duration;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** A run of every feature, and all meters that Prometheus sees of it: of the client and of its observations. */
+/** A run of every feature, and all its meters as Prometheus sees them: of the client and of its observations. */
 final class Everything {
 
     private static final Duration SECOND = Duration.ofSeconds(1);
@@ -97,7 +97,7 @@ final class Everything {
         shop.pass(Shop.LEASE.dividedBy(3));
     }
 
-    /** As {@code management.metrics.distribution.slo} of Spring Boot makes it from the line on the page. */
+    /** The same as {@code management.metrics.distribution.slo} of Spring Boot with the line on the page. */
     private static final class Objectives implements MeterFilter {
 
         @Override

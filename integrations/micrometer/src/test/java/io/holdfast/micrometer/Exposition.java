@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The text that Prometheus reads: which series there are, and with which labels. */
+/** The text that Prometheus reads: the series and their labels. */
 final class Exposition {
 
     private static final Pattern SAMPLE = Pattern.compile("(\\w+)\\{(.*)} \\S+");
@@ -18,7 +18,7 @@ final class Exposition {
 
     private final List<String> lines;
 
-    /** From the name of a series to its labels, and from each to its values. */
+    /** Maps the name of a series to its labels, and each label to its values. */
     private final Map<String, Map<String, Set<String>>> series = new HashMap<>();
 
     Exposition(String text) {
@@ -40,17 +40,17 @@ final class Exposition {
         return series.computeIfAbsent(name, it -> new HashMap<>());
     }
 
-    /** From the name of a series to its labels, and from each to its values. */
+    /** Maps the name of a series to its labels, and each label to its values. */
     Map<String, Map<String, Set<String>>> series() {
         return series;
     }
 
-    /** Name and type of all families of series. */
+    /** Returns name and type of all families of series. */
     List<String> types() {
         return comments("# TYPE ");
     }
 
-    /** The shortest name of those with this description: a timer has more than one. */
+    /** Returns the shortest name with this description: a timer has more than one. */
     String nameOf(String description) {
         return comments("# HELP ").stream()
                 .filter(it -> it.endsWith(" " + description))

@@ -42,14 +42,14 @@ class LockFamiliesTest {
     }
 
     @Test
-    void familiesBeforeASlashTakeAllPlacesIfTheyComeFirst() {
+    void familiesBeforeASlashMayUseAllPlaces() {
         LockFamilies families = LockFamilies.beforeSlash().atMost(3);
         IntStream.range(0, 3).forEach(i -> assertThat(families.of(i + "/x")).isEqualTo(Integer.toString(i)));
         assertThat(families.of("nightly-job")).isEqualTo("other");
     }
 
     @Test
-    void aWholeNameThatWasRefusedStaysRefusedWhenItIsAFamilyOfOthers() {
+    void aRefusedWholeNameStaysRefusedAsAFamilyOfOtherNames() {
         LockFamilies families = LockFamilies.beforeSlash().atMost(2);
         assertThat(families.of("first")).isEqualTo("first");
         assertThat(families.of("stock")).isEqualTo("other");
@@ -58,7 +58,7 @@ class LockFamiliesTest {
     }
 
     @Test
-    void namesThatAFunctionLeavesAsTheyAreTakeAllPlaces() {
+    void unchangedNamesOfAFunctionMayUseAllPlaces() {
         LockFamilies families = LockFamilies.of(name -> name).atMost(4);
         assertThat(IntStream.range(0, 9).mapToObj(i -> families.of("job" + i)))
                 .contains("job3", "other")
@@ -75,7 +75,7 @@ class LockFamiliesTest {
     }
 
     @Test
-    void theLimitHoldsWhenManyAskAtOnce() {
+    void theLimitHoldsForConcurrentCalls() {
         LockFamilies families = LockFamilies.beforeSlash().atMost(3);
         Set<String> seen = ConcurrentHashMap.newKeySet();
         IntStream.range(0, 1_000).parallel().forEach(i -> seen.add(families.of(i % 50 + "/x")));
@@ -92,7 +92,7 @@ class LockFamiliesTest {
     }
 
     @Test
-    void aFunctionThatThrowsOrGivesNoFamilyMeansOther() {
+    void aFunctionThatThrowsOrReturnsNoFamilyMeansOther() {
         assertThat(LockFamilies.of(name -> null).of("a")).isEqualTo("other");
         assertThat(LockFamilies.of(name -> " ").of("a")).isEqualTo("other");
         assertThat(LockFamilies.of(name -> "x".repeat(65)).of("a")).isEqualTo("other");
@@ -100,7 +100,7 @@ class LockFamiliesTest {
     }
 
     @Test
-    void noneAtAllIsALimitToo() {
+    void aLimitOfZeroIsAllowed() {
         assertThat(LockFamilies.beforeSlash().atMost(0).of("stock/42")).isEqualTo("other");
         assertThatThrownBy(() -> LockFamilies.beforeSlash().atMost(-1))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -108,7 +108,7 @@ class LockFamiliesTest {
     }
 
     @Test
-    void onceTheyAreFullNobodyWaitsForAnother() throws Exception {
+    void noThreadWaitsWhenAllPlacesAreTaken() throws Exception {
         LockFamilies families = LockFamilies.beforeSlash().atMost(1);
         assertThat(families.of("stock/1")).isEqualTo("stock");
         synchronized (families) {

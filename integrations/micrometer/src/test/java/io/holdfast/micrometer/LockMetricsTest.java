@@ -102,7 +102,7 @@ class LockMetricsTest {
     }
 
     @Test
-    void whatTheStoreDidNotConfirmIsCounted() {
+    void unconfirmedRequestsAreCounted() {
         LockLease held = shop.only(client.lock(NAME).acquire());
         shop.backend.on(Operation.RELEASE).always(Fault.refused());
         shop.subscribe(held.release());
@@ -117,7 +117,7 @@ class LockMetricsTest {
     }
 
     @Test
-    void aLeaseThatIsHandedOnIsNotHeldAnyMore() {
+    void anExportedLeaseIsNotHeldAnyMore() {
         String exported = shop.only(client.lock(NAME).acquire().flatMap(LockLease::export));
         assertThat(shop.timer("hold", "handed_on")).isEqualTo(1);
         assertThat(shop.gauge("held", "stock")).isZero();
@@ -169,7 +169,7 @@ class LockMetricsTest {
     }
 
     @Test
-    void tagsAndFamiliesAreTheUsers() {
+    void tagsAndFamiliesCanBeSet() {
         LockMetrics metrics = LockMetrics.builder(shop.registry, shop.backend)
                 .families(LockFamilies.of(name -> "mine"))
                 .tags(Tags.of("client", "second"))
@@ -196,7 +196,7 @@ class LockMetricsTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4})
-    void whenAllIsQuietNobodyWaitsAndNothingIsHeld(long seed) {
+    void gaugesAreZeroWhenAllCallsHaveEnded(long seed) {
         RandomDay day = new RandomDay(shop, seed);
         day.pass(600);
         shop.backend.heal();

@@ -41,7 +41,7 @@ class ObservedLocksTest extends ObservedShop {
                 .hasHighCardinalityKeyValue("lock.fencing.token", "1")
                 .hasBeenStarted()
                 .hasBeenStopped();
-        assertThat(recorder.told).containsExactly("start", "acquired", "/acquired", "stop");
+        assertThat(recorder.calls).containsExactly("start", "acquired", "/acquired", "stop");
     }
 
     @Test
@@ -56,7 +56,7 @@ class ObservedLocksTest extends ObservedShop {
                 .hasContextualNameEqualTo("with lock other")
                 .hasLowCardinalityKeyValue("outcome", "completed")
                 .hasHighCardinalityKeyValue("lock.name", "orders/1, " + NAME);
-        assertThat(recorder.told).containsExactly("start", "acquired", "/acquired", "stop");
+        assertThat(recorder.calls).containsExactly("start", "acquired", "/acquired", "stop");
     }
 
     @Test
@@ -82,13 +82,13 @@ class ObservedLocksTest extends ObservedShop {
     }
 
     @Test
-    void whoLeavesBeforeAskingIsNotObserved() {
+    void aSubscriberThatCancelsBeforeItsRequestIsNotObserved() {
         TestSubscriber<LockLease> subscriber =
                 TestSubscriber.builder().initialRequest(0).build();
         client.lock(NAME).acquire().subscribe(subscriber);
         subscriber.cancel();
 
-        assertThat(recorder.told).isEmpty();
+        assertThat(recorder.calls).isEmpty();
     }
 
     @Test
@@ -127,21 +127,21 @@ class ObservedLocksTest extends ObservedShop {
     }
 
     @Test
-    void whoIsCancelledWhileTheEventIsToldIsStoppedAfterIt() {
+    void aCancellationDuringAnEventStopsTheObservationAfterIt() {
         TestSubscriber<Integer> subscriber = TestSubscriber.create();
         recorder.onEvent = subscriber::cancel;
         client.lock(NAME).withLock(Mono.just(1)).subscribe(subscriber);
         shop.pass(Duration.ZERO);
 
-        assertThat(recorder.told).containsExactly("start", "acquired", "/acquired", "stop");
+        assertThat(recorder.calls).containsExactly("start", "acquired", "/acquired", "stop");
         assertThat(recorder.outcomes()).isEqualTo("work_cancelled");
         assertThat(shop.store.contents()).isEmpty();
     }
 
     @Test
-    void aLeaseThatACancelledFutureDropsIsGivenBack() {
+    void aLeaseDroppedByACancelledFutureIsReleased() {
         AtomicReference<CompletableFuture<LockLease>> future = new AtomicReference<>(new CompletableFuture<>());
-        // As far as a thread has come that sleeps within cancel(): the future is over, and nobody was told.
+        // The thread is in a sleep within cancel(): the future has ended, but no handler was called yet.
         recorder.onStop = () -> {
             boolean unused = future.get().completeExceptionally(new CancellationException());
         };
@@ -166,7 +166,7 @@ class ObservedLocksTest extends ObservedShop {
     }
 
     @Test
-    void withoutAnybodyWhoWantsThemNothingIsObserved() {
+    void nothingIsObservedWithoutAHandler() {
         registry.observationConfig().observationPredicate((name, context) -> !name.equals("holdfast.lock"));
         Observation request = started("request");
         AtomicReference<Observation> seenByWork = new AtomicReference<>();
@@ -178,13 +178,13 @@ class ObservedLocksTest extends ObservedShop {
         LockClient noop = ObservedLocks.of(plain, shop.backend, ObservationRegistry.NOOP);
         shop.subscribe(noop.lock(NAME).withLockMany(lease -> Flux.just(1)));
 
-        assertThat(recorder.told).isEmpty();
+        assertThat(recorder.calls).isEmpty();
         assertThat(seenByWork).hasValue(request);
         request.stop();
     }
 
     @Test
-    void namesMayBeTheUsers() {
+    void namesCanBeSet() {
         LockClient observed = ObservedLocks.builder(plain, shop.backend, registry)
                 .families(LockFamilies.of(name -> "mine"))
                 .convention(new LockObservationConvention() {
@@ -204,7 +204,7 @@ class ObservedLocksTest extends ObservedShop {
     }
 
     @Test
-    void aConventionThatIsGivenBeatsTheGlobalOne() {
+    void aConventionOfTheBuilderHasPrecedenceOverTheGlobalOne() {
         registry.observationConfig().observationConvention(new GlobalConvention());
         LockClient observed = ObservedLocks.builder(plain, shop.backend, registry)
                 .convention(new LockObservationConvention() {

@@ -13,7 +13,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
-/** How observations end, and whose error it was. */
+/** How observations end, and which errors belong to them. */
 class ObservedOutcomesTest extends ObservedShop {
 
     private static final Duration SECOND = Duration.ofSeconds(1);
@@ -112,7 +112,7 @@ class ObservedOutcomesTest extends ObservedShop {
     }
 
     @Test
-    void aReleaseThatTheBackEndDoesNotConfirmIsTheEndOfTheWork() {
+    void anUnconfirmedReleaseStillCompletesTheObservation() {
         shop.backend.on(Operation.RELEASE).always(Fault.refused());
         TestSubscriber<Integer> subscriber = shop.subscribe(client.lock(NAME).withLock(Mono.just(1)));
         shop.pass(Shop.LEASE);

@@ -20,7 +20,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
-/** What an observation is nested in, and what is nested in it. */
+/** The parents and the children of an observation. */
 class ObservedParentsTest extends ObservedShop {
 
     private final List<Observation> seenByWork = new ArrayList<>();
@@ -134,7 +134,7 @@ class ObservedParentsTest extends ObservedShop {
     }
 
     @Test
-    void whatIsNotObservedLeavesTheObservationOfItsSubscriberInTheContext() {
+    void unobservedLocksKeepTheObservationOfTheSubscriberInTheContext() {
         Observation request = started("request");
         Flux<Object> term = client.election("leader").lead(lease -> seen());
         shop.subscribe(under(request, term.next()));

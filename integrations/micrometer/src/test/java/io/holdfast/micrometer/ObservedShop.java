@@ -6,7 +6,7 @@ import io.micrometer.observation.tck.TestObservationRegistry;
 import org.junit.jupiter.api.BeforeEach;
 import reactor.core.publisher.Mono;
 
-/** A test whose locks are observed, and what is recorded of that. */
+/** A test with observed locks and a recorder. */
 abstract class ObservedShop {
 
     static final String NAME = "stock/42";
@@ -15,7 +15,7 @@ abstract class ObservedShop {
     final TestObservationRegistry registry = TestObservationRegistry.create();
     final Recorder recorder = new Recorder();
 
-    /** Not observed. */
+    /** A client without observations. */
     final LockClient plain = shop.client();
 
     final LockClient client = ObservedLocks.of(plain, shop.backend, registry);

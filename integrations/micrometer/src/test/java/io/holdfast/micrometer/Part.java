@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.Map;
 import org.yaml.snakeyaml.Yaml;
 
-/** An object of a JSON or YAML file; asking for what it does not have is a failure of the test. */
+/** An object of a JSON or YAML file. A missing entry is a failure of the test. */
 record Part(Map<String, Object> entries) {
 
-    /** JSON is YAML. */
+    /** Reads JSON too, since JSON is YAML. */
     static Part read(String text) {
         return new Part(new Yaml().load(text));
     }

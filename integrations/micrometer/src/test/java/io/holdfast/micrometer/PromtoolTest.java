@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The alert rules as Prometheus reads them, where there is its tool. */
+/** Checks the alert rules with promtool, if it is installed. */
 class PromtoolTest {
 
     private static final Path RULES = Path.of("dashboards").toAbsolutePath();

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What a query in the language of Prometheus names: series, labels and values. */
+/** The names in a query in the language of Prometheus: series, labels and values. */
 record Query(String text) {
 
     private static final Pattern SELECTOR = Pattern.compile("\\b(holdfast_\\w+)(?:\\{([^}]*)})?");
@@ -19,10 +19,10 @@ record Query(String text) {
     private static final Pattern GROUPING = Pattern.compile("\\bby \\(([^)]*)\\)");
     private static final Pattern TEMPLATE = Pattern.compile("\\{\\{ ?(?:\\$labels\\.)?(\\w+) ?}}");
 
-    /** Those that Prometheus adds. */
+    /** The labels that Prometheus adds. */
     private static final Set<String> OF_THE_SCRAPE = Set.of("job", "instance");
 
-    /** From the name of a series to its matchers. */
+    /** Maps the name of a series to its matchers. */
     private Stream<Map.Entry<String, String>> selectors() {
         return SELECTOR.matcher(text)
                 .results()
@@ -33,7 +33,7 @@ record Query(String text) {
         return selectors().map(Map.Entry::getKey).collect(Collectors.toSet());
     }
 
-    /** The labels of the result. */
+    /** Returns the labels of the result. */
     List<String> grouping() {
         return GROUPING.matcher(text)
                 .results()
@@ -42,7 +42,7 @@ record Query(String text) {
                 .toList();
     }
 
-    /** All that it names is there. */
+    /** Checks that all names of the query exist. */
     void isAnsweredBy(Exposition exposition) {
         assertThat(series())
                 .as(text)
@@ -70,7 +70,7 @@ record Query(String text) {
         }
     }
 
-    /** What a text says of each result is a label of it. */
+    /** Checks that each label in a text is a label of the result. */
     void gives(String template) {
         assertThat(TEMPLATE.matcher(template).results().map(it -> it.group(1)))
                 .as("%s of %s", template, text)

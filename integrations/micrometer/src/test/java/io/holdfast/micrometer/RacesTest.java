@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
-/** The subscriber leaves, on one thread, while the lock is granted on another. */
+/** The subscriber cancels on one thread while the lock is granted on another. */
 class RacesTest {
 
     private static final int ROUNDS = 500;
@@ -37,7 +37,7 @@ class RacesTest {
     }
 
     @Test
-    void eachObservationIsStoppedOnceAndNobodyWaitsOrHoldsInTheEnd() throws Exception {
+    void eachObservationIsStoppedOnceAndTheGaugesEndAtZero() throws Exception {
         ObservationRegistry observations = ObservationRegistry.create();
         observations.observationConfig().observationHandler(recorder);
         LockClient plain = LockClient.builder(backend)
@@ -45,7 +45,7 @@ class RacesTest {
                 .build();
         LockClient client = ObservedLocks.of(plain, backend, observations);
         for (int round = 0; round < ROUNDS; round++) {
-            // Waits: the one before may still be on its way out, on the thread of the store's signals.
+            // Waits, because the former holder may still be releasing, on the thread of the back end's signals.
             LockLease held = plain.lock("stock/42").acquire().toFuture().get(30, TimeUnit.SECONDS);
             TestSubscriber<Object> waiting = TestSubscriber.create();
             client.lock("stock/42").withLock(Mono.<Object>just(1)).subscribe(waiting);
@@ -53,9 +53,9 @@ class RacesTest {
         }
 
         Void unused = client.close().toFuture().get(30, TimeUnit.SECONDS);
-        eventually("nobody waits", () -> gauge("waiting") == 0);
-        eventually("nothing is held", () -> gauge("held") == 0);
-        eventually("all are stopped", () -> recorder.stopped.size() == ROUNDS);
+        eventually("no acquisition waits", () -> gauge("waiting") == 0);
+        eventually("no lease is held", () -> gauge("held") == 0);
+        eventually("all observations are stopped", () -> recorder.stopped.size() == ROUNDS);
         assertThat(recorder.started).hasSize(ROUNDS);
         Set<LockObservationContext> different = new HashSet<>(recorder.stopped);
         assertThat(different).hasSize(ROUNDS);

@@ -17,17 +17,17 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.subscriber.TestSubscriber;
 
-/** Customers who come, wait, leave, hold, drop and release at random, of a client whose store fails at random. */
+/** Customers of a client come, wait, cancel, hold, drop and release at random. Its back end fails at random. */
 final class RandomDay {
 
-    /** What began must end once; the gauges say whether it does, and this which did not. */
+    /** Checks that each start of an acquisition or a lease has one end. The gauges show the sum, and this class the cause. */
     static final class Stories {
 
         private final List<String> broken = new ArrayList<>();
         private int waiting;
         private int held;
 
-        void tell(LockEvent event) {
+        void record(LockEvent event) {
             if (event instanceof LockEvent.AcquireStarted) {
                 waiting++;
             } else if (event instanceof LockEvent.Acquired) {
@@ -67,8 +67,8 @@ final class RandomDay {
         random = new Random(seed);
         boolean late = random.nextBoolean();
         client = shop.client(builder -> {
-            LockClient.Builder told = builder.listener(shop.metrics.andThen(stories::tell));
-            return late ? told.deliverOn(Schedulers.fromExecutor(deliveries::add)) : told;
+            LockClient.Builder listened = builder.listener(shop.metrics.andThen(stories::record));
+            return late ? listened.deliverOn(Schedulers.fromExecutor(deliveries::add)) : listened;
         });
         for (Operation operation : Operation.values()) {
             shop.backend

@@ -5,17 +5,17 @@ import io.micrometer.observation.ObservationHandler;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Writes down what handlers are told of lock observations. */
+/** Records the calls of handlers for lock observations. */
 final class Recorder implements ObservationHandler<LockObservationContext> {
 
     final List<LockObservationContext> started = new CopyOnWriteArrayList<>();
     final List<LockObservationContext> stopped = new CopyOnWriteArrayList<>();
-    final List<String> told = new CopyOnWriteArrayList<>();
+    final List<String> calls = new CopyOnWriteArrayList<>();
 
-    /** Run when the event is told. */
+    /** Runs at each event. */
     Runnable onEvent = () -> {};
 
-    /** Run when the end is told. */
+    /** Runs at each end. */
     Runnable onStop = () -> {};
 
     @Override
@@ -26,20 +26,20 @@ final class Recorder implements ObservationHandler<LockObservationContext> {
     @Override
     public void onStart(LockObservationContext context) {
         started.add(context);
-        told.add("start");
+        calls.add("start");
     }
 
     @Override
     public void onEvent(Observation.Event event, LockObservationContext context) {
-        told.add(event.getName());
+        calls.add(event.getName());
         onEvent.run();
-        told.add("/" + event.getName());
+        calls.add("/" + event.getName());
     }
 
     @Override
     public void onStop(LockObservationContext context) {
         stopped.add(context);
-        told.add("stop");
+        calls.add("stop");
         onStop.run();
     }
 

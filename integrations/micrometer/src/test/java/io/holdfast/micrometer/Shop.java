@@ -17,7 +17,7 @@ import reactor.core.CoreSubscriber;
 import reactor.test.scheduler.VirtualTimeScheduler;
 import reactor.test.subscriber.TestSubscriber;
 
-/** A store in virtual time whose requests may meet faults, a registry, and clients over it. */
+/** A back end in virtual time with faults on demand, a registry, and clients. */
 final class Shop {
 
     static final Duration LEASE = Duration.ofSeconds(30);
@@ -86,7 +86,7 @@ final class Shop {
                 .count();
     }
 
-    /** Collects garbage until the witness is gone: what was dropped before it is not reachable any more either. */
+    /** Collects garbage until the witness is collected. Then earlier dropped objects are not reachable any more either. */
     static void collectGarbage() {
         WeakReference<Object> witness = new WeakReference<>(new Object());
         BooleanSupplier gone = () -> witness.get() == null;

@@ -32,8 +32,8 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * What the work under a lock sees in thread-local variables with Reactor's automatic context propagation: the values of its own subscriber, whatever thread
- * hands the lock over.
+ * With Reactor's automatic context propagation, the work under a lock sees the thread-local variables of its own subscriber, on any thread
+ * that hands the lock off.
  */
 @Isolated("the hooks of Reactor concern the whole JVM")
 class ThreadLocalsTest {
@@ -62,7 +62,7 @@ class ThreadLocalsTest {
         signals.dispose();
     }
 
-    /** What a user may run under a lock, and how it names the tenant that it runs for. */
+    /** A way to run work under a lock. Each names the tenant for which it runs. */
     private enum Form {
         WITH_LOCK {
             @Override
@@ -145,7 +145,7 @@ class ThreadLocalsTest {
                 .forEach(client -> workSeesItsTenant(client.get(), form));
     }
 
-    /** The lock is handed over by a release of another tenant; the last waiter has no tenant at all. */
+    /** A release of another tenant hands the lock off. The last waiter has no tenant. */
     private void workSeesItsTenant(LockClient locks, Form form) {
         ReactiveLock lock = locks.lock("stock/42");
         TENANT.set("releaser");
@@ -163,7 +163,7 @@ class ThreadLocalsTest {
         locks.close().block(LIMIT);
     }
 
-    /** Subscribed to by a request of the tenant, on its thread. */
+    /** Subscribes in a request of the tenant, on its thread. */
     private static Mono<String> waiting(Mono<String> work, @Nullable String tenant) {
         if (tenant == null) {
             TENANT.remove();
@@ -177,7 +177,7 @@ class ThreadLocalsTest {
 
     @ParameterizedTest
     @MethodSource("forms")
-    void soDoesWorkUnderASemaphore(Form form) {
+    void workUnderASemaphoreSeesTheTenantOfItsOwnSubscriber(Form form) {
         assumeThat(form).as("an election has a mutex").isNotEqualTo(Form.LEAD);
         LockClient locks = plain();
         ReactiveLock permit = locks.semaphore("connections", 1);
@@ -194,7 +194,7 @@ class ThreadLocalsTest {
 
     /** Log lines of the work have the span of its lock. */
     @Test
-    void theObservationOfTheLockIsTheCurrentOneInItsWork() {
+    void theObservationOfTheLockIsCurrentInItsWork() {
         InMemoryLockBackend backend = InMemoryLockBackend.create();
         ObservationRegistry registry = ObservationRegistry.create();
         registry.observationConfig().observationHandler(context -> true);

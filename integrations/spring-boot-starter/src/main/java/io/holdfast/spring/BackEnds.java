@@ -32,9 +32,9 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 
 /**
- * One configuration per back end, which counts when the back end is chosen, its module is there, and the application has no own. Each
- * bean is closed by Spring, after what uses it: {@code close()} of a back end is awaited. The inspector is made when the application, or the endpoint, uses
- * it.
+ * One configuration for each back end. It applies if the back end is chosen, its module is present, and the application has no back end of
+ * its own. Spring closes each bean after the beans that use it, and waits for {@code close()} of a back end. The inspector is made when the
+ * application, or the endpoint, uses it.
  */
 final class BackEnds {
 
@@ -58,7 +58,7 @@ final class BackEnds {
         }
     }
 
-    /** The server of Spring Data, in case the application names none for its locks. */
+    /** Provides the server of Spring Data, in case the application names none for its locks. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnBackEnd(Backend.REDIS)
     @ConditionalOnClass({RedisLockBackend.class, DataRedisConnectionDetails.class})
@@ -195,7 +195,7 @@ final class BackEnds {
             return () -> connectString;
         }
 
-        /** For the locks only: not a candidate where the application asks for a Curator client of its own. */
+        /** For the locks only: Spring does not inject it where the application wants a Curator client of its own. */
         @Bean(defaultCandidate = false, initMethod = "start", destroyMethod = "close")
         @ConditionalOnBean(ZooKeeperLockConnectionDetails.class)
         CuratorFramework holdfastCurator(HoldfastProperties properties, ZooKeeperLockConnectionDetails connection) {
@@ -276,7 +276,10 @@ final class BackEnds {
         }
     }
 
-    /** A choice without a back end: the application does not start, and says what to add. Comes after the others. */
+    /**
+     * For a chosen back end whose module is missing: the application does not start, and the error says what to add. Comes after the
+     * others.
+     */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnBackEnd
     @ConditionalOnMissingBean({LockBackend.class, LockClient.class})

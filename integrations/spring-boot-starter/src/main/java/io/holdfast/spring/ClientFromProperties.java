@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** From properties to a client. */
+/** Makes a client from properties. */
 final class ClientFromProperties {
 
     private static final Logger LOG = LoggerFactory.getLogger(ClientFromProperties.class);
@@ -29,7 +29,7 @@ final class ClientFromProperties {
         return InvalidLockPropertiesException.orRefused(() -> {
             LockClient.Builder builder = LockClient.builder(properties.localHandOver() ? handingOver(backend) : backend)
                     .options(properties.options())
-                    .closeBackend(false); // a bean of its own, which Spring closes after the client
+                    .closeBackend(false); // the back end is a bean of its own, which Spring closes after the client
             if (properties.operationTimeout() != null) {
                 builder = builder.operationTimeout(properties.operationTimeout());
             }

@@ -6,12 +6,12 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.springframework.context.annotation.Conditional;
 
-/** Matches when {@code holdfast.backend} is one of these. */
+/** Matches if {@code holdfast.backend} is one of these. */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @Conditional(OnBackEnd.class)
 @interface ConditionalOnBackEnd {
 
-    /** By default each of them: then the condition asks whether there is a choice. */
+    /** By default any of them: then the condition only requires a choice. */
     HoldfastProperties.Backend[] value() default {};
 }

@@ -9,11 +9,11 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Where leases, losses and results are signalled, and so where the work under locks begins: what {@code holdfast.deliver-on} names. Spring closes it after
- * the client.
+ * The scheduler of {@code holdfast.deliver-on}: it emits leases, losses and results, so the work under locks begins on it. Spring closes it
+ * after the client.
  *
- * @param scheduler null for the event loops of the drivers
- * @param end what ends a scheduler that was made here; one of the application is left as it is
+ * @param scheduler the scheduler; null for the event loops of the drivers
+ * @param end ends a scheduler that this class has made; does nothing for a scheduler of the application
  */
 record Delivery(@Nullable Scheduler scheduler, Runnable end) implements AutoCloseable {
 

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What the endpoint answers, with the names that the program for the command line has in its JSON. Durations are in milliseconds. Pure. */
+/** Builds the answers of the endpoint. They use the same names as the JSON of the command-line program. Durations are in milliseconds. Pure. */
 final class EndpointText {
 
     private EndpointText() {}

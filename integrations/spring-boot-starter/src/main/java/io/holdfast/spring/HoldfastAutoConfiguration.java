@@ -11,15 +11,15 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 
 /**
- * Makes a {@link LockClient} from the properties under {@code holdfast}, unless the application defines its own. The back end is the
- * one that {@code holdfast.backend} names, or the application's own {@link LockBackend}.
+ * Makes a {@link LockClient} from the properties under {@code holdfast}, unless the application defines its own. {@code holdfast.backend}
+ * names the back end, unless the application has its own {@link LockBackend}.
  *
- * <p>Nothing is sent before the first lock is used, so an application starts while its back end is away; only a session of ZooKeeper
- * that is made here is begun at once. Every {@link LockListener} among the beans is told of what happens, and every
- * {@link LockClientCustomizer} may change the client before it is made.
+ * <p>No request is sent before the first lock is used, so an application starts even if its back end is unreachable. Only a ZooKeeper
+ * session of this configuration starts at once. Every {@link LockListener} bean is notified of events, and every {@link
+ * LockClientCustomizer} may change the client before it is made.
  *
- * <p>When the application context closes, what is held is released and who waits is told, after the web server has answered what it
- * was asked and before other connections close; then the back end is closed.
+ * <p>When the application context closes, the client releases its leases and fails its waiters. This happens after the web server has
+ * answered its requests, and before other connections close. Then the back end is closed.
  */
 @AutoConfiguration(
         afterName = {
@@ -37,14 +37,14 @@ import org.springframework.context.annotation.Import;
     BackEnds.Zookeeper.class,
     BackEnds.R2dbc.class,
     BackEnds.Missing.class,
-    LockClientConfiguration.class // last: the others look whether there is a client already
+    LockClientConfiguration.class // last: the others check whether there is a client already
 })
 public final class HoldfastAutoConfiguration {
 
-    /** Made by Spring Boot. */
+    /** Called by Spring Boot. */
     public HoldfastAutoConfiguration() {}
 
-    /** Of clients of the application too. */
+    /** Also closes the clients that the application defines. */
     @Bean
     LockClientLifecycle holdfastLockClientLifecycle(ConfigurableApplicationContext context) {
         return new LockClientLifecycle(context);

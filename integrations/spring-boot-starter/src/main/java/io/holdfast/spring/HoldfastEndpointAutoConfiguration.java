@@ -14,8 +14,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 /**
- * The actuator endpoint {@code holdfast}, where the application exposes it. It only tells, unless {@code management.endpoint.holdfast.access} is {@code
- * unrestricted}: then {@code DELETE} breaks a hold.
+ * Adds the actuator endpoint {@code holdfast}, if the application exposes it. It only reads, unless {@code
+ * management.endpoint.holdfast.access} is {@code unrestricted}: then {@code DELETE} breaks a hold.
  */
 @AutoConfiguration(after = HoldfastAutoConfiguration.class)
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
@@ -23,7 +23,7 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnBean(LockClient.class)
 public final class HoldfastEndpointAutoConfiguration {
 
-    /** Made by Spring Boot. */
+    /** Called by Spring Boot. */
     public HoldfastEndpointAutoConfiguration() {}
 
     @Bean

@@ -25,7 +25,7 @@ import org.springframework.context.annotation.Bean;
 public final class HoldfastHealthAutoConfiguration
         extends CompositeReactiveHealthContributorConfiguration<LockHealthIndicator, LockClient> {
 
-    /** Made by Spring Boot. */
+    /** Called by Spring Boot. */
     public HoldfastHealthAutoConfiguration() {
         super(LockHealthIndicator::new);
     }

@@ -13,12 +13,12 @@ import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 
-/** Lets methods with {@link Locked} run under their locks. Needs no AspectJ. */
+/** Runs methods with {@link Locked} under their locks. Needs no AspectJ. */
 @AutoConfiguration(after = HoldfastAutoConfiguration.class)
 @Import(HoldfastLockedAutoConfiguration.Proxies.class)
 public final class HoldfastLockedAutoConfiguration {
 
-    /** Made by Spring Boot. */
+    /** Called by Spring Boot. */
     public HoldfastLockedAutoConfiguration() {}
 
     @Bean
@@ -27,7 +27,10 @@ public final class HoldfastLockedAutoConfiguration {
         return new LockedAdvisor(beans);
     }
 
-    /** The one that transactions use, if it is not there yet; with classes as Spring Boot has it by default, or with interfaces. */
+    /**
+     * Registers the proxy creator that transactions use, if it is missing. It makes proxies of classes, as is Spring Boot's default, or of
+     * interfaces.
+     */
     static final class Proxies implements ImportBeanDefinitionRegistrar, EnvironmentAware {
 
         private boolean ofClasses = true;

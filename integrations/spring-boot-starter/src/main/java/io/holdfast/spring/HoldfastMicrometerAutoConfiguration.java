@@ -16,9 +16,10 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 /**
- * Meters where there is a {@link MeterRegistry}, observations where there is an {@link ObservationRegistry}, when the application has
- * {@code holdfast-micrometer}. Both are of the {@link LockClient} that is made here, not of the application's own. A {@link
- * LockFamilies} bean says what the families of locks are, and a {@link LockObservationConvention} bean what their observations are called.
+ * Adds meters if there is a {@link MeterRegistry}, and observations if there is an {@link ObservationRegistry}, when the application has
+ * {@code holdfast-micrometer}. Both are for the {@link LockClient} of the auto-configuration, not for a client that the application
+ * defines. A {@link LockFamilies} bean decides the families of locks, and a {@link LockObservationConvention} bean the names of their
+ * observations.
  */
 @AutoConfiguration(
         after = HoldfastAutoConfiguration.class,
@@ -31,7 +32,7 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnBean(LockClientConfiguration.class)
 public final class HoldfastMicrometerAutoConfiguration {
 
-    /** Made by Spring Boot. */
+    /** Called by Spring Boot. */
     public HoldfastMicrometerAutoConfiguration() {}
 
     @Bean

@@ -16,31 +16,31 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.convert.DurationUnit;
 
 /**
- * What an application says about its locks. The defaults of options that are null are those of the library. A duration without a unit is
- * in seconds.
+ * The properties of an application about its locks. Options that are null have the defaults of the library. A duration without a unit is in
+ * seconds.
  *
- * @param enabled Whether the application gets a client from these properties, its health and its meters.
+ * @param enabled Whether the application gets a client from these properties, with its health and its meters.
  * @param backend Where locks are kept.
- * @param leaseDuration How long the store keeps a lock without a renewal, so how long a crash can keep it. A number
- *     without a unit is in seconds.
- * @param waitTimeout How long an acquisition waits, all included. Zero is one attempt. Without a limit by default. A number without a unit is
- *     in seconds.
+ * @param leaseDuration How long the server keeps a lock without a renewal. It is also how long a crash can keep the lock. A number without
+ *     a unit is in seconds.
+ * @param waitTimeout How long an acquisition may take in all. Zero makes one attempt. Without a limit by default. A number without a unit
+ *     is in seconds.
  * @param autoRenew Whether leases are renewed while they are held.
  * @param maxHoldTime How long a lease may be held in all. Without a limit by default. A number without a unit is in
  *     seconds.
- * @param reentrant Whether withLock inside the same lock gives a view of the same lease, or an error.
- * @param localHandOver Whether flows of this application that wait for one lock share one claim at the store, and hand the lock over in
- *     memory. For work under 1 ms on Redis or Redlock. Without an effect with ZooKeeper and databases.
- * @param operationTimeout After this, the outcome of one request to the back end counts as unknown. By default a quarter of the
+ * @param reentrant Whether withLock inside the same lock gets the same lease. If not, it fails.
+ * @param localHandOver Whether waiters of this application for the same lock share one claim at the server, and hand the lock off in
+ *     memory. For work under 1 ms on Redis or Redlock. No effect with ZooKeeper and databases.
+ * @param operationTimeout The time limit of one request to the back end. After it, the outcome is unknown. By default a quarter of the
  *     lease duration, at most 2 s. A number without a unit is in seconds.
  * @param owner The label of this client, which inspectors show beside its claims: 1 to 48 letters, digits, dots, underscores, colons and
- *     hyphens. By default spring.application.name, the host and the number of the process.
- * @param deliverOn Where leases, losses and results are signalled, and so where work under a lock begins: auto, threads, virtual-threads, event-loop, or
- *     the name of a bean of type Scheduler. With auto on virtual threads if spring.threads.virtual.enabled is true, else on threads. On event-loop
- *     work must not block.
- * @param deliverThreads How many threads there are at most, for threads.
- * @param locks Options of some locks in place of those above, by the name of the lock, or the beginning of names and an asterisk, in brackets:
- *     holdfast.locks.[stock/*].lease-duration. A name has precedence, then the longest beginning.
+ *     hyphens. By default spring.application.name, the host and the process id.
+ * @param deliverOn The threads that emit leases, losses and results, so work under a lock begins on them: auto, threads, virtual-threads,
+ *     event-loop, or the name of a bean of type Scheduler. With auto, virtual threads if spring.threads.virtual.enabled is true, else
+ *     threads. With event-loop, work must not block.
+ * @param deliverThreads The highest number of threads, for deliver-on threads.
+ * @param locks Options of some locks in place of those above. The key is the name of a lock, or the beginning of names and an asterisk, in
+ *     brackets: holdfast.locks.[stock/*].lease-duration. A name has precedence, then the longest beginning.
  * @param redis One Redis deployment.
  * @param redlock A majority of independent Redis servers.
  * @param zookeeper ZooKeeper.
@@ -87,7 +87,7 @@ record HoldfastProperties(
             return artifacts;
         }
 
-        /** As it is written in properties. */
+        /** Returns the value as it is written in properties. */
         String text() {
             return name().toLowerCase(Locale.ROOT);
         }
@@ -107,7 +107,7 @@ record HoldfastProperties(
         return options.build();
     }
 
-    /** Of all locks that properties speak of. */
+    /** Returns the longest lease duration in these properties. */
     Duration longestLease() {
         return Stream.concat(
                         Stream.of(leaseDuration),
@@ -117,14 +117,14 @@ record HoldfastProperties(
     }
 
     /**
-     * Options of some locks. What is not set is as for all locks.
+     * Options of some locks. Options that are not set are as for all locks.
      *
-     * @param leaseDuration How long the store keeps a lock without a renewal. A number without a unit is in seconds.
-     * @param waitTimeout How long an acquisition waits, all included. Zero makes one attempt. A number without a unit is in seconds.
+     * @param leaseDuration How long the server keeps a lock without a renewal. A number without a unit is in seconds.
+     * @param waitTimeout How long an acquisition may take in all. Zero makes one attempt. A number without a unit is in seconds.
      * @param autoRenew Whether leases are renewed while they are held.
      * @param maxHoldTime How long a lease may be held in all. A number without a unit is in seconds.
-     * @param minHoldTime How long the store keeps the lock at least. A number without a unit is in seconds.
-     * @param reentrant Whether withLock inside the same lock gives a view of the same lease, or an error.
+     * @param minHoldTime The shortest time for which the server keeps the lock. A number without a unit is in seconds.
+     * @param reentrant Whether withLock inside the same lock gets the same lease. If not, it fails.
      * @param backoff Pauses between attempts.
      */
     record Profile(
@@ -141,7 +141,7 @@ record HoldfastProperties(
          *
          * @param first The first pause. A number without a unit is in seconds.
          * @param max The longest pause. A number without a unit is in seconds.
-         * @param jitter By which share of it each pause is shortened at most, at random: 0 to 1.
+         * @param jitter The largest share by which each pause is shortened at random: 0 to 1.
          */
         record Pauses(
                 @DurationUnit(ChronoUnit.SECONDS) @DefaultValue("20ms")
@@ -152,7 +152,7 @@ record HoldfastProperties(
 
                 @DefaultValue("0.5") double jitter) {}
 
-        /** These options, and the others for what is not set. */
+        /** Returns these options, with the others for options that are not set. */
         LockOptions over(LockOptions others) {
             LockOptions.Builder options = others.toBuilder();
             PropertyMapper set = PropertyMapper.get();
@@ -174,9 +174,9 @@ record HoldfastProperties(
      * One Redis deployment.
      *
      * @param uri A standalone server, or the sentinels and their master, such as redis://localhost:6379 or
-     *     redis-sentinel://host1,host2#master. Without uri and clusterUris, the locks are at the server under spring.data.redis.
-     * @param clusterUris Servers of a cluster that are asked for the others.
-     * @param keyPrefix What every key and channel begins with.
+     *     redis-sentinel://host1,host2#master. Without uri and clusterUris, the locks use the server of spring.data.redis.
+     * @param clusterUris Some servers of a cluster, from which the client learns the others.
+     * @param keyPrefix The beginning of every key and channel.
      * @param ssl TLS.
      * @param shareClientResources Whether the connections use the ClientResources bean of the application.
      */
@@ -187,7 +187,7 @@ record HoldfastProperties(
             @DefaultValue Ssl ssl,
             @DefaultValue("false") boolean shareClientResources) {
 
-        /** An address may have a password. */
+        /** Leaves the address out, which may contain a password. */
         @Override
         public String toString() {
             return "Redis[keyPrefix=%s]".formatted(keyPrefix);
@@ -197,11 +197,11 @@ record HoldfastProperties(
     /**
      * A majority of independent Redis servers.
      *
-     * @param uris The servers, an odd number of them, three at least.
-     * @param quarantine How old a server must be before it grants anything. At least the longest lease of all clients of these servers,
-     *     that of locks with options of their own included; zero only where each server writes every grant to its disk before it answers. By
-     *     default the lease duration. A number without a unit is in seconds.
-     * @param keyPrefix What every key and channel begins with.
+     * @param uris The independent servers: an odd number, at least three.
+     * @param quarantine How long a server must have run before it grants locks. At least the longest lease of all clients of these servers,
+     *     including locks with options of their own. Zero only if each server writes every grant to its disk before it answers. By default
+     *     the lease duration. A number without a unit is in seconds.
+     * @param keyPrefix The beginning of every key and channel.
      * @param ssl TLS.
      * @param shareClientResources Whether the connections use the ClientResources bean of the application.
      */
@@ -212,7 +212,7 @@ record HoldfastProperties(
             @DefaultValue Ssl ssl,
             @DefaultValue("false") boolean shareClientResources) {
 
-        /** An address may have a password. */
+        /** Leaves the addresses out, which may contain passwords. */
         @Override
         public String toString() {
             return "Redlock[servers=%d, quarantine=%s, keyPrefix=%s]".formatted(uris.size(), quarantine, keyPrefix);
@@ -222,23 +222,23 @@ record HoldfastProperties(
     /**
      * TLS.
      *
-     * @param bundle The name of an SSL bundle. With it, every connection uses TLS, whatever the address says.
+     * @param bundle The name of an SSL bundle. With it, every connection uses TLS, even if the address says otherwise.
      */
     record Ssl(@Nullable String bundle) {}
 
     /**
      * ZooKeeper.
      *
-     * @param connectString Host and port of each server, separated by commas. Without it the application's own CuratorFramework is
-     *     used.
-     * @param root The node under which all locks are.
-     * @param sessionTimeout How long the session outlives the application, so how long a crash can keep a lock. A number without
-     *     a unit is in seconds.
+     * @param connectString Host and port of each server, separated by commas. Without it, the locks use the application's own
+     *     CuratorFramework.
+     * @param root The node that contains all locks.
+     * @param sessionTimeout How long the session outlives the application. It is also how long a crash can keep a lock. A number without a
+     *     unit is in seconds.
      * @param authScheme How the application authenticates itself to the servers. By default digest, if there are credentials.
-     * @param auth Credentials of that scheme, for digest user:password. Not for the application's own CuratorFramework, which has its
-     *     own.
-     * @param acl Who may read and change the nodes. By default creator if there are credentials; else what the Curator client says,
-     *     which without an ACLProvider of its own is open.
+     * @param auth Credentials of that scheme, for digest user:password. Not for the application's own CuratorFramework, which has
+     *     credentials of its own.
+     * @param acl Which clients may read and change the nodes. By default creator if there are credentials. Else the ACLProvider of the
+     *     Curator client decides; without one, the nodes are open.
      */
     record Zookeeper(
             @Nullable String connectString,
@@ -251,15 +251,15 @@ record HoldfastProperties(
             @Nullable String auth,
             @Nullable Acl acl) {
 
-        /** Who may read and change the nodes. */
+        /** Which clients may read and change the nodes. */
         enum Acl {
-            /** All who authenticate themselves as this application does. */
+            /** All clients that authenticate themselves in the same way as this application. */
             CREATOR,
-            /** All who can connect. */
+            /** All clients that can connect. */
             OPEN
         }
 
-        /** Without credentials. */
+        /** Leaves the credentials out. */
         @Override
         public String toString() {
             return "Zookeeper[root=%s, sessionTimeout=%s, acl=%s]".formatted(root, sessionTimeout, acl);
@@ -269,10 +269,9 @@ record HoldfastProperties(
     /**
      * The database of the application's ConnectionFactory.
      *
-     * @param schema The schema that has Holdfast's tables and functions. By default the search path of the user finds them.
-     * @param claimTime How long a waiter that was made the holder may take to confirm it. A number without a unit is in seconds.
-     * @param replyTimeout How long the database may take to answer, and to make a connection. A number without a unit is in
-     *     seconds.
+     * @param schema The schema that has Holdfast's tables and functions. By default the search path of the user.
+     * @param claimTime How long a waiter may take to confirm a grant. A number without a unit is in seconds.
+     * @param replyTimeout How long the database may take to answer, and to open a connection. A number without a unit is in seconds.
      */
     record R2dbc(
             @Nullable String schema,

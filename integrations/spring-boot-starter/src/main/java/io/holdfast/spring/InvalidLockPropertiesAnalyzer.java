@@ -3,7 +3,7 @@ package io.holdfast.spring;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Shows what is wrong and what to do in place of a stack trace, when an application does not start for it. */
+/** Prints the problem and its remedy in place of a stack trace, when an application does not start. */
 final class InvalidLockPropertiesAnalyzer extends AbstractFailureAnalyzer<InvalidLockPropertiesException> {
 
     @Override

@@ -4,7 +4,7 @@ import java.io.Serial;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Properties of the application say too little about its locks, or too much, or what cannot be. Never has a password in it. */
+/** The properties of the application about its locks are incomplete, contradictory or invalid. The message never contains a password. */
 final class InvalidLockPropertiesException extends RuntimeException {
 
     static final String CHOICES = "Set it to memory, redis, redlock, zookeeper or r2dbc.";
@@ -20,9 +20,9 @@ final class InvalidLockPropertiesException extends RuntimeException {
     }
 
     /**
-     * With the error of the library.
+     * Creates the exception with an error of the library as the cause.
      *
-     * @param cause has no password in it, nor has its own cause
+     * @param cause must not contain a password, nor must its own cause
      */
     InvalidLockPropertiesException(String problem, String remedy, @Nullable Throwable cause) {
         super(problem + " " + remedy, cause);
@@ -30,12 +30,15 @@ final class InvalidLockPropertiesException extends RuntimeException {
         this.remedy = remedy;
     }
 
-    /** What the library says names its options, which are the properties' names, and their values. */
+    /**
+     * Turns an error of the library into this exception. Its message names options, which are also the names of properties, and their
+     * values.
+     */
     static <T> T orRefused(Supplier<T> made) {
         return orRefused("holdfast", made);
     }
 
-    /** The same, of those under a path. */
+    /** Does the same for the properties under a path. */
     static <T> T orRefused(String path, Supplier<T> made) {
         try {
             return made.get();

@@ -3,7 +3,7 @@ package io.holdfast.spring;
 import java.io.Serial;
 import java.lang.reflect.Method;
 
-/** A method with {@link Locked} cannot run under a lock as the annotation says. */
+/** A method with {@link Locked} cannot run under a lock in the way of the annotation. */
 final class InvalidLockedMethodException extends RuntimeException {
 
     @Serial
@@ -22,7 +22,7 @@ final class InvalidLockedMethodException extends RuntimeException {
         this.remedy = remedy;
     }
 
-    /** Without its parameters. */
+    /** Returns the name of the method without its parameters. */
     static String text(Method method) {
         return method.getDeclaringClass().getSimpleName() + "." + method.getName();
     }

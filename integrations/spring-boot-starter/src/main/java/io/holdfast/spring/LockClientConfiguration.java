@@ -11,13 +11,13 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
-/** The client, when the application has none of its own. Not a member of what imports it: members come before all imports. */
+/** Makes the client, if the application has none. It is not a member of the class that imports it, because members come before all imports. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnBean(LockBackend.class) // none without a choice
+@ConditionalOnBean(LockBackend.class) // there is none without a choice
 @ConditionalOnMissingBean(LockClient.class)
 final class LockClientConfiguration {
 
-    /** Closed by Spring after the client, which needs it. */
+    /** Spring closes it after the client, which needs it. */
     @Bean
     Delivery holdfastDelivery(HoldfastProperties properties, Environment environment, ConfigurableBeanFactory beans) {
         if (beans.containsBean(properties.deliverOn())) {

@@ -3,19 +3,19 @@ package io.holdfast.spring;
 import io.holdfast.LockClient;
 
 /**
- * Changes the client before it is made, where properties do not reach: the timer, where signals are delivered, back-off. A bean of the
- * application; several are asked in their order.
+ * Changes the client before it is made, for settings without a property: the timer, the scheduler of signals, back-off. Define it as a
+ * bean. Several beans are called in their order.
  *
- * <p>Options that are set here take the place of those of all properties, and a listener that of all {@code LockListener} beans, the meters
- * included: define it as a bean.
+ * <p>Options that a customizer sets replace those of all properties. A listener that it sets replaces all {@code LockListener} beans, the
+ * meters included: so define a listener as a bean.
  */
 @FunctionalInterface
 public interface LockClientCustomizer {
 
     /**
-     * Changes what the properties have set.
+     * Changes the settings of the properties.
      *
-     * @param builder has all that the properties say
+     * @param builder the builder with the settings of the properties
      * @return the same builder
      */
     LockClient.Builder customize(LockClient.Builder builder);

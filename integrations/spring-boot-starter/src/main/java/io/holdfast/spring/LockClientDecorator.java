@@ -3,7 +3,7 @@ package io.holdfast.spring;
 import io.holdfast.LockClient;
 import io.holdfast.spi.LockBackend;
 
-/** Wraps the client when it has been made. */
+/** Wraps the client after it was made. */
 @FunctionalInterface
 interface LockClientDecorator {
 

@@ -11,16 +11,17 @@ import org.springframework.context.SmartLifecycle;
 import reactor.core.publisher.Flux;
 
 /**
- * Closes the clients when the application context closes: after the web server, so that requests in flight keep their locks, and before
- * connections of the application, so that work under a lock can still be ended well. A client is left alone if its bean has an empty {@code destroyMethod}.
+ * Closes the clients when the application context closes. This happens after the web server stops, so that requests in flight keep their
+ * locks. It happens before connections of the application close, so that work under a lock can still end in order. A client is left open if
+ * its bean has an empty {@code destroyMethod}.
  *
- * <p>A context that is only stopped may be started again, as for a checkpoint of the JVM: the clients stay open.
+ * <p>If a context is only stopped, it may be started again, as for a checkpoint of the JVM. Then the clients stay open.
  */
 final class LockClientLifecycle implements SmartLifecycle {
 
     /**
-     * Spring stops from high to low. The web server answers what it was asked at {@code DEFAULT_PHASE - 1024} and is gone at
-     * {@code DEFAULT_PHASE - 2048}; connection factories such as those of Spring Data are at 0.
+     * Spring stops from high to low. The web server answers its requests at {@code DEFAULT_PHASE - 1024}, and has stopped at {@code
+     * DEFAULT_PHASE - 2048}. Connection factories such as those of Spring Data are at 0.
      */
     static final int PHASE = DEFAULT_PHASE - 3072;
 
@@ -41,14 +42,14 @@ final class LockClientLifecycle implements SmartLifecycle {
     }
 
     /**
-     * The one place that subscribes. Closing ends by itself within an operation timeout, and no thread is blocked meanwhile: Spring waits
-     * for the callback, for {@code spring.lifecycle.timeout-per-shutdown-phase} at most.
+     * Closes the clients. This is the only place that subscribes. Closing ends by itself within an operation timeout, and blocks no thread.
+     * Spring waits for the callback, at most for {@code spring.lifecycle.timeout-per-shutdown-phase}.
      */
     @Override
     public void stop(Runnable callback) {
         if (!context.isClosed()) {
             LOG.info(
-                    "the application context was stopped and not closed: lock clients stay open, and what is held stays held");
+                    "the application context was stopped and not closed: lock clients stay open and keep their leases");
             callback.run();
             return;
         }
@@ -59,7 +60,7 @@ final class LockClientLifecycle implements SmartLifecycle {
                 .subscribe(nothing -> {}, error -> LOG.warn("a lock client did not close in order", error));
     }
 
-    /** Those of this context that were made. */
+    /** Returns the clients of this context that were made. */
     private List<LockClient> clients() {
         ConfigurableListableBeanFactory beans = context.getBeanFactory();
         return Stream.of(beans.getBeanNamesForType(LockClient.class, false, false))
@@ -74,7 +75,7 @@ final class LockClientLifecycle implements SmartLifecycle {
                 || !"".equals(beans.getMergedBeanDefinition(name).getDestroyMethodName());
     }
 
-    /** Only Spring itself calls it, and not where there is one with a callback. */
+    /** Only Spring itself calls it, and not if there is a version with a callback. */
     @Override
     public void stop() {
         stop(() -> {});
@@ -90,7 +91,7 @@ final class LockClientLifecycle implements SmartLifecycle {
         return PHASE;
     }
 
-    /** A paused context goes on later, and its leases with it. */
+    /** A paused context continues later, and so do its leases. */
     @Override
     public boolean isPauseable() {
         return false;

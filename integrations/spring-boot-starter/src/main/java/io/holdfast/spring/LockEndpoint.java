@@ -20,15 +20,15 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The actuator endpoint {@code holdfast}: what the clients of this application hold and wait for, what the store knows of the locks of one name, and,
- * where the application allows it, the way to break a hold. A lock name may have slashes, so it is the rest of the path.
+ * The actuator endpoint {@code holdfast}. It reports the leases and waiters of this application's clients, and the locks of one name at the
+ * server. If the application allows it, it can break a hold. A lock name may contain slashes, so it is the rest of the path.
  */
 @Endpoint(id = "holdfast", defaultAccess = Access.READ_ONLY)
 final class LockEndpoint {
 
     private final Map<String, LockClient> clients;
 
-    /** Connects when it is used for the first time; null when the application has none. */
+    /** Connects on its first use; returns null if the application has none. */
     private final Supplier<@Nullable LockInspector> inspector;
 
     LockEndpoint(Map<String, LockClient> clients, Supplier<@Nullable LockInspector> inspector) {
@@ -36,7 +36,7 @@ final class LockEndpoint {
         this.inspector = inspector;
     }
 
-    /** Asks no store. */
+    /** Reports the clients of this application. Sends no request to a server. */
     @ReadOperation
     Map<String, Object> here() {
         Map<String, Object> byBean = new LinkedHashMap<>();
@@ -44,9 +44,9 @@ final class LockEndpoint {
         return OperationResponseBody.of(Map.of("clients", byBean));
     }
 
-    /** Empty when the store knows nothing of that name. */
+    /** Reports the locks of one name. Empty if the server knows none. */
     @ReadOperation
-    Mono<Map<String, Object>> look(@Selector(match = Selector.Match.ALL_REMAINING) String[] name) {
+    Mono<Map<String, Object>> named(@Selector(match = Selector.Match.ALL_REMAINING) String[] name) {
         String lockName = String.join("/", name);
         return inspect(lockName)
                 .map(EndpointText::of)
@@ -59,7 +59,7 @@ final class LockEndpoint {
      * Takes the lock from its holder.
      *
      * @param name the name of the lock
-     * @param claim which of them, where several claims hold
+     * @param claim the claim to break, if several hold the lock
      */
     @DeleteOperation
     Mono<Map<String, Object>> breakHold(
@@ -79,7 +79,7 @@ final class LockEndpoint {
         if (holders.size() > 1) {
             throw new InvalidEndpointRequestException(
                     "several claims hold the lock",
-                    "Several claims hold the lock: name one by the parameter claim, which GET tells.");
+                    "Several claims hold the lock: name one with the parameter claim. GET lists them.");
         }
         LockHolder holder = holders.get(0);
         return inspector()

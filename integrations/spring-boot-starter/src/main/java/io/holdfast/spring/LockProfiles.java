@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Options of locks by their names: what is under {@code holdfast.locks}. A pattern is a name, or the beginning of names and an asterisk. A name has
+ * Options of locks by their names, from {@code holdfast.locks}. A pattern is a name, or the beginning of names and an asterisk. A name has
  * precedence, then the longest beginning; only one profile counts.
  */
 final class LockProfiles {
@@ -37,11 +37,11 @@ final class LockProfiles {
     }
 
     /**
-     * Reads them.
+     * Reads the profiles.
      *
-     * @param profiles from patterns to what they change
-     * @param defaults all else
-     * @throws InvalidLockPropertiesException if a pattern is none, or options of one profile do not fit together
+     * @param profiles the changed options of each pattern
+     * @param defaults all other options
+     * @throws InvalidLockPropertiesException if a pattern is not valid, or options of one profile do not fit together
      */
     static LockProfiles of(Map<String, Profile> profiles, LockOptions defaults) {
         Map<String, LockOptions> byPattern = new HashMap<>();
@@ -56,7 +56,7 @@ final class LockProfiles {
     private static void requirePattern(String pattern) {
         if (pattern.isBlank() || withoutAsterisk(pattern).contains(ANY_END)) {
             throw new InvalidLockPropertiesException(
-                    "%s is no pattern of lock names.".formatted(path(pattern)),
+                    "%s is not a pattern of lock names.".formatted(path(pattern)),
                     "Write a name, or the beginning of names and one asterisk, such as holdfast.locks.[stock/*].");
         }
     }
@@ -65,7 +65,7 @@ final class LockProfiles {
         return pattern.endsWith(ANY_END) ? pattern.substring(0, pattern.length() - 1) : pattern;
     }
 
-    /** How an application writes it. */
+    /** Returns the path as an application writes it. */
     static String path(String pattern) {
         return "holdfast.locks.[%s]".formatted(pattern);
     }
@@ -74,7 +74,7 @@ final class LockProfiles {
         return byName.isEmpty() && byBeginning.isEmpty();
     }
 
-    /** Those of the profile that counts for a lock; empty when none does. */
+    /** Returns the options of the profile for a lock; empty if there is none. */
     Optional<LockOptions> of(String lockName) {
         LockOptions own = byName.get(lockName);
         if (own != null) {
@@ -86,7 +86,7 @@ final class LockProfiles {
                 .map(Family::options);
     }
 
-    /** All, from how an application writes the pattern. */
+    /** Returns all options. The key is the pattern as an application writes it. */
     Map<String, LockOptions> all() {
         Map<String, LockOptions> all = new HashMap<>();
         byName.forEach((name, options) -> all.put(path(name), options));

@@ -11,8 +11,8 @@ import java.lang.annotation.Target;
 import org.springframework.aot.hint.annotation.Reflective;
 
 /**
- * Runs a method under a lock, as {@link ReactiveLock#withLock} does: what the method returns is subscribed to when the lock is held, and the lock is
- * released when that has ended.
+ * Runs a method under a lock, in the same way as {@link ReactiveLock#withLock}: the result of the method is subscribed to when the lock is
+ * held, and the lock is released when the result has ended.
  *
  * <pre>{@code
  * @Locked("stock/{#item}")
@@ -21,17 +21,17 @@ import org.springframework.aot.hint.annotation.Reflective;
  * }
  * }</pre>
  *
- * <p><b>Methods</b> that return a {@code Mono} or a {@code Flux}, or are suspending functions of Kotlin. The method is called again for each subscription,
- * under the lock. If a suspending function gives a {@code Flow}, the lock is held while the flow is collected. An application does not start with the
- * annotation on another method, or on one that is final, private or static, since a proxy cannot intercept these. A call from a method of the same object
- * does not go through the proxy, so it takes no lock.
+ * <p><b>Methods</b> must return a {@code Mono} or a {@code Flux}, or be suspending functions of Kotlin. The method is called again for each
+ * subscription, under the lock. If a suspending function returns a {@code Flow}, the lock is held while the flow is collected. With the
+ * annotation on any other method, the application does not start. The same is true for final, private and static methods, since a proxy
+ * cannot intercept them. A call from a method of the same object does not go through the proxy, so it takes no lock.
  *
- * <p><b>Transactions.</b> The lock is around {@code @Transactional}: it is taken before the transaction begins, and released after the commit.
- * This is so for a transaction that begins with the method: one of its caller ends after the release.
+ * <p><b>Transactions.</b> The lock is around {@code @Transactional}: it is taken before the transaction begins, and released after the
+ * commit. This is true for a transaction that begins with the method. A transaction of its caller ends after the release.
  *
- * <p><b>Errors</b> are those of {@link ReactiveLock#withLock}, in what the method returns.
+ * <p><b>Errors</b> are those of {@link ReactiveLock#withLock}. The result of the method emits them.
  *
- * <p>In each text, {@code ${...}} is replaced by a property.
+ * <p>In each attribute, {@code ${...}} is replaced by a property.
  */
 @Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)
@@ -39,7 +39,7 @@ import org.springframework.aot.hint.annotation.Reflective;
 @Reflective
 public @interface Locked {
 
-    /** What kind of lock it is. */
+    /** The kind of lock. */
     enum Kind {
         /** {@link LockClient#lock}. */
         MUTEX,
@@ -47,29 +47,30 @@ public @interface Locked {
         READ,
         /** The exclusive side of {@link LockClient#readWriteLock}. */
         WRITE,
-        /** One permit of {@link LockClient#semaphore}; {@link Locked#permits} says of how many. */
+        /** One permit of {@link LockClient#semaphore}; {@link Locked#permits} is the number of permits. */
         SEMAPHORE
     }
 
     /**
-     * The name of the lock: a text, with expressions of the Spring Expression Language in braces. The arguments are variables, by their names if the
-     * class was compiled with {@code -parameters}, and as {@code #p0}, {@code #p1} and so on. An expression reads properties and calls methods of the
-     * arguments; it cannot name types or beans. The call fails with {@link IllegalArgumentException} if one gives null or cannot be read, such
-     * as a property that the argument does not have. A variable outside braces is refused at start.
+     * The name of the lock: a text, with expressions of the Spring Expression Language in braces. The arguments are variables, by their
+     * names if the class was compiled with {@code -parameters}, and as {@code #p0}, {@code #p1} and so on. An expression reads properties
+     * and calls methods of the arguments. It cannot name types or beans. The call fails with {@link IllegalArgumentException} if an
+     * expression is null or cannot be evaluated, for example because the argument has no such property. A variable outside braces is
+     * refused at start.
      *
      * @return such as {@code stock/{#item}} or {@code order/{#order.id}}
      */
     String value();
 
     /**
-     * What kind of lock it is.
+     * The kind of lock.
      *
-     * @return default a mutex
+     * @return the kind; default a mutex
      */
     Kind kind() default Kind.MUTEX;
 
     /**
-     * How many permits the semaphore has.
+     * The number of permits of the semaphore.
      *
      * @return a number, such as {@code "3"}; required for a semaphore, refused for other kinds
      */
@@ -78,8 +79,9 @@ public @interface Locked {
     /**
      * {@link LockOptions#leaseDuration()}.
      *
-     * @return a duration such as {@code 10s}, {@code 500ms} or {@code PT10S}; a number without a unit is in seconds. Without any option here, the lock has
-     *     the options that the client gives it; with one of them, the rest is as the properties {@code holdfast.*} say, or as {@link #options}
+     * @return a duration such as {@code 10s}, {@code 500ms} or {@code PT10S}; a number without a unit is in seconds. Without any option in
+     *     this annotation, the lock has the options of the client. With one of them, all other options come from the properties {@code
+     *     holdfast.*}, or from {@link #options}
      */
     String leaseDuration() default "";
 
@@ -112,10 +114,10 @@ public @interface Locked {
     String options() default "";
 
     /**
-     * What to do when the lock is taken, as for a job that another instance is doing already.
+     * Whether to skip the method if the lock is taken, as for a job that another instance is doing already.
      *
-     * @return true: makes one attempt, does not call the method when the lock is taken, and completes empty; not together with {@link #waitTimeout},
-     *     and of suspending functions only for those that return {@code Unit}. False, the default: waits
+     * @return true to make one attempt, and to complete empty without a call of the method if the lock is taken. Not together with {@link
+     *     #waitTimeout}, and only for suspending functions that return {@code Unit}. False, the default, to wait
      */
     boolean skipWhenTaken() default false;
 }

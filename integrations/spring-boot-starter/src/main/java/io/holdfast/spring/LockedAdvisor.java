@@ -23,20 +23,23 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.function.SingletonSupplier;
 
-/** Finds the methods with {@link Locked}, checks them when their beans are made, and puts the lock around them. */
-@SuppressWarnings("serial") // as its parent says, no proxy is written
+/** Finds the methods with {@link Locked}, checks them when their beans are made, and wraps them in a lock. */
+@SuppressWarnings("serial") // no proxy is serialised, as in the parent class
 final class LockedAdvisor extends StaticMethodMatcherPointcutAdvisor implements SmartInitializingSingleton {
 
-    /** Outside of transactions, caches and aspects, which are at the lowest precedence or close to it. Spring puts its retries before all advisors. */
+    /**
+     * Outside of transactions, caches and aspects, which have the lowest precedence or almost the lowest. Spring puts its retries before
+     * all advisors.
+     */
     static final int ORDER = Ordered.LOWEST_PRECEDENCE - 100;
 
-    /** What {@code @EnableTransactionManagement} makes, which may have an order of the application's choice. */
+    /** The advisor of {@code @EnableTransactionManagement}, which may have an order that the application chooses. */
     private static final String TRANSACTIONS = "org.springframework.transaction.config.internalTransactionAdvisor";
 
     private final transient ConfigurableListableBeanFactory beans;
     private final transient Map<MethodClassKey, Optional<LockedMethod>> methods = new ConcurrentHashMap<>();
 
-    /** Empty where there are no properties. Read with the first method that needs them. */
+    /** Empty if there are no properties. Read with the first method that needs them. */
     private final transient Supplier<Optional<Profiles>> profiles;
 
     LockedAdvisor(ConfigurableListableBeanFactory beans) {
@@ -48,7 +51,7 @@ final class LockedAdvisor extends StaticMethodMatcherPointcutAdvisor implements 
         setAdvice(new LockedInterceptor(this::find, () -> beans.getBean(LockClient.class)));
     }
 
-    /** Asked when a proxy is made. What is not made by then is not part of it. */
+    /** Called when a proxy is made. An advisor that does not exist by then is not part of the proxy. */
     @Override
     public int getOrder() {
         return beans.getSingleton(TRANSACTIONS) instanceof Ordered transactions
@@ -69,7 +72,8 @@ final class LockedAdvisor extends StaticMethodMatcherPointcutAdvisor implements 
     private Optional<LockedMethod> read(Method method, @Nullable Class<?> targetClass) {
         Method own = AopUtils.getMostSpecificMethod(method, isProxy(targetClass) ? null : targetClass);
         if (own.isSynthetic()) {
-            return Optional.empty(); // such as the body of a suspending function, to which Kotlin copies annotations
+            return Optional
+                    .empty(); // for example the body of a suspending function, to which Kotlin copies annotations
         }
         MergedAnnotation<Locked> annotation =
                 MergedAnnotations.from(own, SearchStrategy.TYPE_HIERARCHY).get(Locked.class);
@@ -78,7 +82,7 @@ final class LockedAdvisor extends StaticMethodMatcherPointcutAdvisor implements 
                 : Optional.empty();
     }
 
-    /** Such as a client of HTTP or a repository that Spring makes of an interface: its methods are final, and know no names of parameters. */
+    /** True for an HTTP client or a repository that Spring makes from an interface: its methods are final, and have no names of parameters. */
     private static boolean isProxy(@Nullable Class<?> targetClass) {
         return targetClass != null && Proxy.isProxyClass(targetClass);
     }
@@ -115,7 +119,7 @@ final class LockedAdvisor extends StaticMethodMatcherPointcutAdvisor implements 
         }
     }
 
-    /** What only the client can tell: whether it gives such locks. */
+    /** Checks what only the client knows: whether it supports such locks. */
     @Override
     public void afterSingletonsInstantiated() {
         methods.values().forEach(found -> found.ifPresent(it -> it.check(beans.getBean(LockClient.class))));

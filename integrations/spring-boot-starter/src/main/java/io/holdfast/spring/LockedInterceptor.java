@@ -20,7 +20,10 @@ import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
-/** Puts the lock around what a method returns. Spring makes a Mono of a suspending function before, and a suspension of this Mono behind. */
+/**
+ * Wraps the result of a method in a lock. Spring turns a suspending function into a Mono before this, and the Mono into a suspension after
+ * it.
+ */
 final class LockedInterceptor implements MethodInterceptor {
 
     private final BiFunction<Method, @Nullable Class<?>, @Nullable LockedMethod> methods;
@@ -72,14 +75,17 @@ final class LockedInterceptor implements MethodInterceptor {
                 .lock(client.get(), call.method().name().of(call.invocation().getArguments()));
     }
 
-    /** And not an error of the work, which may wait for other locks. */
+    /** Whether the lock is taken. An error of the work does not count, which may wait for other locks. */
     private static boolean isTaken(Throwable error, AtomicBoolean begun) {
         return error instanceof LockTimeoutException timeout && timeout.backendAnswered() && !begun.get();
     }
 
     private record Call(LockedMethod method, ProxyMethodInvocation invocation) {
 
-        /** With a second creator of proxies in the application, a bean is a proxy of a proxy, and both have this interceptor: the outer one takes the lock. */
+        /**
+         * If the application has a second creator of proxies, a bean is a proxy of a proxy, and both have this interceptor. Only the outer
+         * one takes the lock.
+         */
         boolean isLocked(ContextView context) {
             return context.getOrDefault(Call.class, null) == invocation.getProxy();
         }
@@ -89,11 +95,11 @@ final class LockedInterceptor implements MethodInterceptor {
             return invocation.getThis() instanceof SpringProxy inner ? inside.put(Call.class, inner) : inside;
         }
 
-        /** A copy goes on, since a publisher may be subscribed to again. */
-        @SuppressWarnings("unchecked") // what the method returns was looked at when its bean was made
+        /** Continues with a copy, since a publisher may be subscribed to again. */
+        @SuppressWarnings("unchecked") // the return type was checked when the bean was made
         Publisher<Object> proceed() {
             try {
-                // Aspects inside ask Spring for the call of this thread, to bind their parameters.
+                // Aspects inside use the call of this thread to bind their parameters.
                 Object result = ExposeInvocationInterceptor.INSTANCE.invoke(invocation.invocableClone());
                 return result == null
                         ? Mono.error(new IllegalStateException(

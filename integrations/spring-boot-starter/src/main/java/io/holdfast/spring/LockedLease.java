@@ -4,7 +4,7 @@ import io.holdfast.LockLease;
 import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 
-/** The lease under which a {@link Locked} method runs, found through the Reactor Context. */
+/** Finds the lease under which a {@link Locked} method runs, through the Reactor Context. */
 public final class LockedLease {
 
     private static final Object KEY = LockedLease.class;
@@ -16,7 +16,7 @@ public final class LockedLease {
     }
 
     /**
-     * The lease of the innermost {@link Locked} method around. No I/O.
+     * Emits the lease of the innermost {@link Locked} method around the caller. No I/O.
      *
      * @return never empty; fails with {@link IllegalStateException} if the subscriber is not the result of such a method
      */
@@ -30,7 +30,7 @@ public final class LockedLease {
     }
 
     /**
-     * Its fencing token, to be sent with each write.
+     * Emits the fencing token of that lease. Send it with each write.
      *
      * @return as {@link #current()}
      */

@@ -22,11 +22,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * What {@link Locked} says of one method.
+ * The settings of {@link Locked} on one method.
  *
- * @param permits zero for what is no semaphore
- * @param options of a lock of this name; empty: those that the client gives the lock. Asked for when all beans can be made
- * @param many whether it returns a Flux, or a Flow, of which Spring makes one
+ * @param permits the permits of a semaphore; zero for other kinds
+ * @param options returns the options of a lock with this name; empty to use those of the client. Called when all beans can be made
+ * @param many whether the method returns a Flux, or a Flow, which Spring turns into a Flux
  */
 record LockedMethod(
         Method method,
@@ -41,16 +41,16 @@ record LockedMethod(
     private static final String SUPER = "? super ";
     private static final String FLOW = "kotlinx.coroutines.flow.Flow<";
 
-    /** What an annotation refers to. */
+    /** Resolves the references of an annotation. */
     interface Surroundings {
 
-        /** With properties in the place of placeholders. */
+        /** Returns the text with properties in place of placeholders. */
         String resolved(String text);
 
-        /** Those of the profile that counts for this lock, or of all locks. */
+        /** Returns the options of the profile for this lock, or of all locks. */
         LockOptions ofProperties(String lockName);
 
-        /** Null if there is no bean of that name and type. */
+        /** Returns null if there is no bean of that name and type. */
         @Nullable
         LockOptions ofBean(String name);
     }
@@ -58,7 +58,7 @@ record LockedMethod(
     /**
      * Reads and checks an annotation.
      *
-     * @throws InvalidLockedMethodException if something of it cannot be
+     * @throws InvalidLockedMethodException if the annotation is not valid for this method
      */
     static LockedMethod of(Method method, MergedAnnotation<Locked> annotation, Surroundings surroundings) {
         requireInterceptable(method);
@@ -76,7 +76,7 @@ record LockedMethod(
         if (skip && suspending && !resultOf(method).contains(UNIT)) {
             throw new InvalidLockedMethodException(
                     method,
-                    "it has skipWhenTaken, but a result",
+                    "it has skipWhenTaken, but returns a result",
                     "Return Unit, or catch LockTimeoutException with waitTimeout = \"0\".");
         }
         Kind kind = annotation.getEnum("kind", Kind.class);
@@ -100,14 +100,14 @@ record LockedMethod(
         }
     }
 
-    /** Of a suspending function: what its last parameter, the continuation, takes. */
+    /** Returns the result type of a suspending function: the type argument of its last parameter, the continuation. */
     private static String resultOf(Method method) {
         var parameters = method.getGenericParameterTypes();
         String continuation = parameters[parameters.length - 1].getTypeName();
         return continuation.substring(continuation.indexOf(SUPER) + SUPER.length());
     }
 
-    /** With its kind and options. Nothing is sent. */
+    /** Returns the lock with its kind and options. Sends no request. */
     ReactiveLock lock(LockClient client, String lockName) {
         ReactiveLock lock = switch (kind) {
             case MUTEX -> client.lock(lockName);
@@ -128,7 +128,7 @@ record LockedMethod(
         }
     }
 
-    /** The attributes. */
+    /** Reads the attributes. */
     private record Reader(Method method, MergedAnnotation<Locked> annotation, Surroundings surroundings) {
 
         String text(String attribute) {
@@ -157,7 +157,7 @@ record LockedMethod(
             try {
                 return text.isEmpty() ? 0 : Integer.parseInt(text);
             } catch (NumberFormatException e) {
-                throw refused("permits", "\"%s\" is no number".formatted(text));
+                throw refused("permits", "\"%s\" is not a number".formatted(text));
             }
         }
 
@@ -170,12 +170,12 @@ record LockedMethod(
             put("waitTimeout", durations, LockOptions.Builder::waitTimeout);
             if (skip) {
                 if (!annotation.getString("waitTimeout").isEmpty()) {
-                    throw refused("waitTimeout", "what is skipped when the lock is taken does not wait");
+                    throw refused("waitTimeout", "a method with skipWhenTaken does not wait");
                 }
                 durations.put(LockOptions.Builder::waitTimeout, Duration.ZERO);
             }
             Map<LockOptions, LockOptions> known =
-                    new ConcurrentHashMap<>(); // by what they are based on: one for each profile
+                    new ConcurrentHashMap<>(); // the key is the base: one for each profile
             return bean.isEmpty() && durations.isEmpty()
                     ? lockName -> Optional.empty()
                     : lockName ->
@@ -214,6 +214,6 @@ record LockedMethod(
         }
     }
 
-    /** Of one option. */
+    /** Sets one option. */
     private interface Setter extends BiFunction<LockOptions.Builder, Duration, LockOptions.Builder> {}
 }

@@ -26,7 +26,7 @@ import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.SimpleEvaluationContext;
 
-/** The name of a lock as {@link Locked} gives it: a text with expressions over the arguments. */
+/** The name of a lock from {@link Locked}: a text with expressions over the arguments. */
 final class LockedName {
 
     private static final SpelExpressionParser PARSER = new SpelExpressionParser();
@@ -37,7 +37,7 @@ final class LockedName {
     private final Method method;
     private final List<Expression> parts;
 
-    /** Without names if the class file has none. */
+    /** Null if the class file has no names of parameters. */
     private final String @Nullable [] parameters;
 
     private LockedName(Method method, List<Expression> parts) {
@@ -47,10 +47,10 @@ final class LockedName {
     }
 
     /**
-     * Reads and checks it.
+     * Reads and checks the name.
      *
-     * @throws InvalidLockedMethodException if it is blank, no expression, or names what is no argument; also if a parameter is outside braces, where it would be plain
-     *     text, or is named without #
+     * @throws InvalidLockedMethodException if the name is blank, is not a valid expression, or names an unknown argument; also if a
+     *     parameter is outside braces, where it would be plain text, or is named without #
      */
     static LockedName of(String template, Method method) {
         if (template.isBlank()) {
@@ -81,7 +81,7 @@ final class LockedName {
         }
     }
 
-    /** As in {@code @Cacheable(key = "#item")}: here it would be the same name for all arguments. */
+    /** Refuses a name like that of {@code @Cacheable(key = "#item")}: it would be the same for all arguments. */
     private void checkText(String text, String template) {
         VARIABLE.matcher(text)
                 .results()
@@ -97,7 +97,7 @@ final class LockedName {
                 });
     }
 
-    /** There is no object whose properties and methods could be read without a variable before them. */
+    /** Refuses an expression without a variable at its beginning: there is no object whose properties and methods it could read. */
     private void checkBeginning(SpelNode expression, String template) {
         SpelNode first = expression instanceof CompoundExpression ? expression.getChild(0) : expression;
         if (first instanceof PropertyOrFieldReference || first instanceof MethodReference) {
@@ -135,14 +135,14 @@ final class LockedName {
         for (int index = 0; index < method.getParameterCount(); index++) {
             variables.add("p" + index);
         }
-        variables.add("this"); // of selections and projections
+        variables.add("this"); // for selections and projections
         return variables;
     }
 
     /**
-     * For one call.
+     * Returns the name for one call.
      *
-     * @throws IllegalArgumentException if a part of it is null or cannot be read
+     * @throws IllegalArgumentException if a part of the name is null or cannot be evaluated
      */
     String of(@Nullable Object[] arguments) {
         EvaluationContext context = SimpleEvaluationContext.forReadOnlyDataBinding()

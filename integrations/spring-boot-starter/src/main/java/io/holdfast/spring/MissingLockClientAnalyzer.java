@@ -13,7 +13,7 @@ import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
-/** Says what to set when a bean wants the client and the application has not chosen a back end. Before Spring Boot's own analyzer. */
+/** Says what to set when a bean needs the client but the application has not chosen a back end. It runs before Spring Boot's own analyzer. */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class MissingLockClientAnalyzer extends AbstractInjectionFailureAnalyzer<NoSuchBeanDefinitionException> {
 

@@ -12,7 +12,7 @@ import org.springframework.context.annotation.ConditionContext;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
-/** Reads the choice as the properties are read: letters of either case, with blanks around it, and with dashes. */
+/** Reads the choice in the same way as properties are read: letters of either case, with blanks around it, and with dashes. */
 final class OnBackEnd extends SpringBootCondition {
 
     static final String PROPERTY = "holdfast.backend";
@@ -29,13 +29,13 @@ final class OnBackEnd extends SpringBootCondition {
                         message.because(chosen == null ? PROPERTY + " is not set" : PROPERTY + " is " + chosen.text()));
     }
 
-    /** Null without a choice. */
+    /** Returns null without a choice. */
     static @Nullable Backend chosen(Environment environment) {
         try {
             return Binder.get(environment).bind(PROPERTY, Backend.class).orElse(null);
         } catch (BindException unknown) {
             throw new InvalidLockPropertiesException(
-                    "%s is '%s', which is no back end.".formatted(PROPERTY, environment.getProperty(PROPERTY)),
+                    "%s is '%s', which is not a back end.".formatted(PROPERTY, environment.getProperty(PROPERTY)),
                     InvalidLockPropertiesException.CHOICES);
         }
     }

@@ -10,7 +10,7 @@ import io.holdfast.ReactiveReadWriteLock;
 import io.holdfast.ReactiveSemaphore;
 import reactor.core.publisher.Mono;
 
-/** A client whose locks have the options of their profiles, until {@code with} gives them others. */
+/** A client whose locks have the options of their profiles, until {@code with} sets other ones. */
 final class ProfiledLockClient implements LockClient {
 
     private record ReadWriteLock(ReactiveLock readLock, ReactiveLock writeLock) implements ReactiveReadWriteLock {}
@@ -24,7 +24,7 @@ final class ProfiledLockClient implements LockClient {
     }
 
     /**
-     * The client itself where there are no profiles.
+     * Wraps the client, or returns the client itself if there are no profiles.
      *
      * @throws InvalidLockPropertiesException if a profile does not fit the client or its back end; the client stays open
      */
@@ -32,7 +32,7 @@ final class ProfiledLockClient implements LockClient {
         if (profiles.isEmpty()) {
             return client;
         }
-        // As the first lock of each profile would be refused. Nothing is sent.
+        // Refuses a profile now that its first lock would refuse. Sends no request.
         profiles.all().forEach((path, options) -> {
             ReactiveLock unused = InvalidLockPropertiesException.orRefused(
                     path, () -> client.lock("profile").with(options));
@@ -61,7 +61,7 @@ final class ProfiledLockClient implements LockClient {
         return profiles.of(name).map(semaphore::with).orElse(semaphore);
     }
 
-    /** Each has its own already. */
+    /** The given locks have their own options already. */
     @Override
     public ReactiveMultiLock all(ReactiveLock... locks) {
         return client.all(locks);
@@ -73,7 +73,7 @@ final class ProfiledLockClient implements LockClient {
         return profiles.of(name).map(election::with).orElse(election);
     }
 
-    /** With the options of the client: the name is in the text, which only the client reads. */
+    /** Uses the options of the client: the name is in the text, which only the client reads. */
     @Override
     public Mono<LockLease> adopt(String exported) {
         return client.adopt(exported);

@@ -7,7 +7,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.r2dbc.OptionsCapableConnectionFactory;
 import org.springframework.util.ClassUtils;
 
-/** From properties and the application's ConnectionFactory to the back end in its database. */
+/** Makes the back end from properties and the application's ConnectionFactory. */
 final class R2dbcBackends {
 
     private static final boolean HAS_SPRING_BOOT_R2DBC = ClassUtils.isPresent(
@@ -33,7 +33,7 @@ final class R2dbcBackends {
         return builder;
     }
 
-    /** The factories that Spring Boot makes know their options, so that messages can name the server. */
+    /** Factories of Spring Boot know their options, so messages can name the server. */
     private static R2dbcLockBackend.Builder addressed(R2dbcLockBackend.Builder builder, ConnectionFactory factory) {
         if (!HAS_SPRING_BOOT_R2DBC) {
             return builder;

@@ -3,16 +3,16 @@ package io.holdfast.spring;
 import io.holdfast.r2dbc.R2dbcLockBackend;
 
 /**
- * Changes the back end in the database before it is made, where properties do not reach: {@code address}, {@code timer}. A bean of the
- * application; several are asked in their order.
+ * Changes the back end in the database before it is made, for settings without a property: {@code address}, {@code timer}. Define it as a
+ * bean. Several beans are called in their order.
  */
 @FunctionalInterface
 public interface R2dbcLockBackendCustomizer {
 
     /**
-     * Changes what the properties have set.
+     * Changes the settings of the properties.
      *
-     * @param builder has all that the properties say
+     * @param builder the builder with the settings of the properties
      * @return the same builder
      */
     R2dbcLockBackend.Builder customize(R2dbcLockBackend.Builder builder);

@@ -8,12 +8,12 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 
-/** From properties to the addresses of servers. */
+/** Reads the addresses of servers from properties. */
 final class RedisAddresses {
 
     private RedisAddresses() {}
 
-    /** The server, the sentinels or the cluster. */
+    /** One server, sentinels or a cluster. */
     record OneDeployment(
             @Nullable RedisURI getUri,
             List<RedisURI> getClusterUris,
@@ -23,9 +23,9 @@ final class RedisAddresses {
             implements RedlockConnectionDetails {}
 
     /**
-     * Those under {@code holdfast.redis}, or else the server of Spring Data.
+     * Returns the addresses under {@code holdfast.redis}, or else the server of Spring Data.
      *
-     * @param shared null without Spring Boot's support of Redis
+     * @param shared the server of Spring Data; null without Spring Boot's support of Redis
      */
     static RedisLockConnectionDetails redis(
             HoldfastProperties.Redis properties, ObjectProvider<SslBundles> bundles, @Nullable SharedRedis shared) {
@@ -52,7 +52,7 @@ final class RedisAddresses {
 
     private static InvalidLockPropertiesException noAddress() {
         return new InvalidLockPropertiesException(
-                "holdfast.backend is redis, but neither holdfast.redis.uri nor holdfast.redis.cluster-uris is set, nor an address under spring.data.redis, such as spring.data.redis.host. A RedisConnectionFactory bean is not asked for its address.",
+                "holdfast.backend is redis, but neither holdfast.redis.uri nor holdfast.redis.cluster-uris is set, nor an address under spring.data.redis, such as spring.data.redis.host. The address of a RedisConnectionFactory bean is not used.",
                 "Set the first for a standalone server or sentinels, such as redis://localhost:6379, the second for a cluster, or spring.data.redis.host to share the server with Spring Data.");
     }
 
@@ -62,7 +62,7 @@ final class RedisAddresses {
                 RedisTls.named("holdfast.redlock.ssl.bundle", properties.ssl().bundle(), bundles));
     }
 
-    /** For messages. */
+    /** Returns the source of the addresses, for messages. */
     static String sourceOf(RedlockConnectionDetails masters) {
         return masters instanceof Masters ? "holdfast.redlock.uris" : "The RedlockConnectionDetails bean";
     }
@@ -71,13 +71,13 @@ final class RedisAddresses {
         return texts.stream().map(text -> address(property, text)).toList();
     }
 
-    /** What is wrong with an address is said without repeating it, also not in a cause: it may hold a password. */
+    /** The message and its cause never repeat the address, which may contain a password. */
     private static RedisURI address(String property, String text) {
         try {
             return RedisAddress.parse(text);
         } catch (IllegalArgumentException unreadable) {
             throw new InvalidLockPropertiesException(
-                    property + " has a value that is no address of Redis.",
+                    property + " has a value that is not a Redis address.",
                     "What is wrong: %s.".formatted(unreadable.getMessage()));
         }
     }

@@ -16,10 +16,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.ssl.SslBundle;
 
 /**
- * From addresses and properties to back ends in Redis.
+ * Makes back ends in Redis from addresses and properties.
  *
- * @param resources of the application; null for the back ends' own
- * @param customizers in their order
+ * @param resources the resources of the application; null to let the back ends create their own
+ * @param customizers the customizers in their order
  */
 record RedisBackends(@Nullable ClientResources resources, List<RedisLockBackendCustomizer> customizers) {
 
@@ -44,7 +44,7 @@ record RedisBackends(@Nullable ClientResources resources, List<RedisLockBackendC
         return over(RedisLockBackend.buildTogether(masters), ofTheMajority);
     }
 
-    /** Of the locks that a majority knows. */
+    /** Makes an inspector of the locks that a majority knows. */
     static LockInspector inspector(List<RedisLockBackend.Builder> masters) {
         Map<String, LockInspector> inspectors = new LinkedHashMap<>();
         masters.forEach(master -> inspectors.put("redis " + (inspectors.size() + 1), master.inspector()));
@@ -59,7 +59,7 @@ record RedisBackends(@Nullable ClientResources resources, List<RedisLockBackendC
         String source = RedisAddresses.sourceOf(connection);
         requireOddNumber(source, servers.size());
         requireDistinct(source, servers);
-        // All of a master is checked before there is one that has to be closed.
+        // All settings of a master are checked before there is a master that must be closed.
         return servers.stream()
                 .map(server -> RedisTls.certificates(RedisLockBackend.builder(RedisTls.address(server, bundle)), bundle)
                         .keyPrefix(properties.keyPrefix())
@@ -77,7 +77,7 @@ record RedisBackends(@Nullable ClientResources resources, List<RedisLockBackendC
             return builder.build();
         } catch (RuntimeException refused) {
             for (RedisLockBackend master : masters) {
-                var unused = master.close(); // begins by the call
+                var unused = master.close(); // starts with the call
             }
             throw refused;
         }
@@ -91,7 +91,7 @@ record RedisBackends(@Nullable ClientResources resources, List<RedisLockBackendC
         return builder;
     }
 
-    /** By default the longest lease that this client hands out, as far as properties say. */
+    /** Returns the quarantine. The default is the longest lease of this client in the properties. */
     static Duration quarantine(@Nullable Duration set, Duration leaseDuration) {
         if (set == null) {
             return leaseDuration;
@@ -100,7 +100,7 @@ record RedisBackends(@Nullable ClientResources resources, List<RedisLockBackendC
             throw new InvalidLockPropertiesException(
                     "holdfast.redlock.quarantine is %s, shorter than holdfast.lease-duration, which is %s: a server that comes back without its locks would vote while they are held."
                             .formatted(set, leaseDuration),
-                    "Set it to the longest lease of all clients of these servers, here and there, or to 0s if each server writes every grant to its disk before it answers.");
+                    "Set it to the longest lease of all clients of these servers, in all applications, or to 0s if each server writes every grant to its disk before it answers.");
         }
         return set;
     }
@@ -109,11 +109,11 @@ record RedisBackends(@Nullable ClientResources resources, List<RedisLockBackendC
         if (servers < 3 || servers % 2 == 0) {
             throw new InvalidLockPropertiesException(
                     "%s has %d servers.".formatted(source, servers),
-                    "Name an odd number of them, three at least: when one is away, the others must be a majority.");
+                    "Name an odd number of them, at least three: when one is unreachable, the others must be a majority.");
         }
     }
 
-    /** One server that is there twice would have two votes. */
+    /** Refuses a server that is named twice: it would have two votes. */
     private static void requireDistinct(String source, List<RedisURI> servers) {
         Set<String> seen = new HashSet<>();
         for (RedisURI server : servers) {
@@ -121,7 +121,7 @@ record RedisBackends(@Nullable ClientResources resources, List<RedisLockBackendC
             if (server.getHost() != null && !seen.add(place)) {
                 throw new InvalidLockPropertiesException(
                         "%s has the server %s twice.".formatted(source, place),
-                        "Name servers that know nothing of each other, each of them once.");
+                        "Name independent servers, each of them once.");
             }
         }
     }

@@ -7,7 +7,7 @@ import org.springframework.boot.docker.compose.service.connection.DockerComposeC
 import org.springframework.boot.docker.compose.service.connection.DockerComposeConnectionSource;
 import org.springframework.boot.ssl.SslBundle;
 
-/** Locks in a service of Docker Compose whose image is Redis or Valkey, or whose label says so. */
+/** Uses a service of Docker Compose for locks if its image is Redis or Valkey, or if its label says so. */
 final class RedisComposeConnectionDetailsFactory
         extends DockerComposeConnectionDetailsFactory<RedisLockConnectionDetails> {
 

@@ -7,7 +7,10 @@ import org.springframework.boot.testcontainers.service.connection.ContainerConne
 import org.springframework.boot.testcontainers.service.connection.ContainerConnectionSource;
 import org.testcontainers.containers.Container;
 
-/** Locks in a container of Redis or Valkey with {@code @ServiceConnection}: the names are those of images, or what the annotation says. */
+/**
+ * Uses a container of Redis or Valkey with {@code @ServiceConnection} for locks. The names are names of images, or come from the
+ * annotation.
+ */
 final class RedisContainerConnectionDetailsFactory
         extends ContainerConnectionDetailsFactory<Container<?>, RedisLockConnectionDetails> {
 

@@ -3,18 +3,18 @@ package io.holdfast.spring;
 import io.holdfast.redis.RedisLockBackend;
 
 /**
- * Changes the back end in Redis before it is made, where properties do not reach: {@code confirmGrants}, {@code lossByPush}, {@code
- * claimTime}. A bean of the application; several are asked in their order.
+ * Changes the back end in Redis before it is made, for settings without a property: {@code confirmGrants}, {@code lossByPush}, {@code
+ * claimTime}. Define it as a bean. Several beans are called in their order.
  *
- * <p>With {@code holdfast.backend=redlock}, each is asked once for every master.
+ * <p>With {@code holdfast.backend=redlock}, each bean is called once for every master.
  */
 @FunctionalInterface
 public interface RedisLockBackendCustomizer {
 
     /**
-     * Changes what the properties have set.
+     * Changes the settings of the properties.
      *
-     * @param builder has all that the properties say
+     * @param builder the builder with the settings of the properties
      * @return the same builder
      */
     RedisLockBackend.Builder customize(RedisLockBackend.Builder builder);

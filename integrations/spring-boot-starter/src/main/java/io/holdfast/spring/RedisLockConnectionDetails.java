@@ -7,36 +7,37 @@ import org.springframework.boot.autoconfigure.service.connection.ConnectionDetai
 import org.springframework.boot.ssl.SslBundle;
 
 /**
- * Where the Redis of the locks is, for {@code holdfast.backend=redis}. A bean of this type takes the place of the addresses under {@code
- * holdfast.redis} and {@code spring.data.redis}. A container with {@code @ServiceConnection} and a service of Docker Compose give one.
+ * The address of the Redis server for locks, for {@code holdfast.backend=redis}. A bean of this type replaces the addresses under {@code
+ * holdfast.redis} and {@code spring.data.redis}. A container with {@code @ServiceConnection} and a service of Docker Compose define such a
+ * bean.
  *
- * <p>Is asked once, when the back end is made. Exactly one of {@link #getUri} and {@link #getClusterUris} names servers.
+ * <p>Its methods are called once, when the back end is made. Exactly one of {@link #getUri} and {@link #getClusterUris} must name servers.
  */
 public interface RedisLockConnectionDetails extends ConnectionDetails {
 
     /**
-     * A standalone server, or sentinels and the name of their master.
+     * Returns the address of a standalone server, or of sentinels with the name of their master.
      *
-     * @return null for a cluster, the default
+     * @return the address; null, the default, for a cluster
      */
     default @Nullable RedisURI getUri() {
         return null;
     }
 
     /**
-     * Servers of a cluster that are asked for the others.
+     * Returns some servers of a cluster, from which the client learns the others.
      *
-     * @return empty where there is no cluster, the default
+     * @return the servers; empty, the default, without a cluster
      */
     default List<RedisURI> getClusterUris() {
         return List.of();
     }
 
     /**
-     * Whose certificates are trusted, and the certificate of this application. With a bundle, every connection uses TLS, whatever the
-     * address says.
+     * Returns the trusted certificates, and the certificate of this application. With a bundle, every connection uses TLS, even if the
+     * address says otherwise.
      *
-     * @return null for what the address says, the default
+     * @return the bundle; null, the default, to follow the address
      */
     default @Nullable SslBundle getSslBundle() {
         return null;

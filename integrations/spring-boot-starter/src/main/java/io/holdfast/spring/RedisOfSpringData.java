@@ -17,17 +17,20 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
 /**
- * The server of Spring Data: that of {@code spring.data.redis}, of a container, or of a service of Docker Compose. Read only if
- * the locks need it.
+ * The server of Spring Data: from {@code spring.data.redis}, a container, or a service of Docker Compose. It is read only if the locks need
+ * it.
  *
- * @param details made by Spring Boot from properties, or by what replaces them
- * @param properties null where the application defines the details, and Spring Boot's configuration is not there
+ * @param details the details from Spring Boot's properties, or from a bean that replaces them
+ * @param properties the properties; null if the application defines the details and Spring Boot's configuration is missing
  */
 record RedisOfSpringData(
         DataRedisConnectionDetails details, @Nullable DataRedisProperties properties, Environment environment)
         implements SharedRedis {
 
-    /** Each of them says where the server is. Without one, Spring Boot's address is its default, which the application has not chosen. */
+    /**
+     * Properties with the address of the server. Without any of them, Spring Boot uses its default address, which the application has not
+     * chosen.
+     */
     private static final List<String> ADDRESSES =
             List.of("url", "host", "port", "sentinel.nodes", "cluster.nodes", "masterreplica.nodes");
 
@@ -41,7 +44,7 @@ record RedisOfSpringData(
         return readable(() -> found(hasTls, bundle));
     }
 
-    /** As Spring Boot chooses. */
+    /** Chooses in the same way as Spring Boot. */
     private OneDeployment found(boolean hasTls, @Nullable SslBundle bundle) {
         Sentinel sentinel = details.getSentinel();
         if (sentinel != null) {
@@ -57,7 +60,7 @@ record RedisOfSpringData(
         Standalone standalone = details.getStandalone();
         if (standalone == null || details.getMasterReplica() != null) {
             throw new InvalidLockPropertiesException(
-                    "holdfast.backend is redis, and Spring Data has a master with replicas: which of them is the master may change, and locks must be there.",
+                    "holdfast.backend is redis, and Spring Data has a master with replicas: another server may become the master, and locks must be at the master.",
                     "Set holdfast.redis.uri to the sentinels, or to the master if it stays.");
         }
         return new OneDeployment(
@@ -94,7 +97,7 @@ record RedisOfSpringData(
         return (limit == null ? uri : uri.withTimeout(limit)).withSsl(hasTls).build();
     }
 
-    /** Those of containers, of Docker Compose and of applications are in other packages. */
+    /** Details of containers, of Docker Compose and of applications are in other packages. */
     private boolean isOfProperties() {
         return details.getClass().getPackageName().equals(DataRedisConnectionDetails.class.getPackageName());
     }
@@ -109,7 +112,7 @@ record RedisOfSpringData(
         return properties == null || properties.getUrl() == null ? "" : properties.getUrl();
     }
 
-    /** The errors of Spring Boot repeat the URL, and it may hold a password: so they are not a cause either. */
+    /** Errors of Spring Boot repeat the URL, which may contain a password. So they must not be a cause either. */
     private static <T> T readable(Supplier<T> addresses) {
         try {
             return addresses.get();

@@ -10,12 +10,12 @@ import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.ssl.SslOptions;
 
-/** SSL bundles of Spring Boot on connections with Redis. */
+/** Uses SSL bundles of Spring Boot for connections to Redis. */
 final class RedisTls {
 
     private RedisTls() {}
 
-    /** The bundle that a property names, or null. */
+    /** Returns the bundle that a property names, or null. */
     static @Nullable SslBundle named(String property, @Nullable String name, ObjectProvider<SslBundles> bundles) {
         if (name == null || name.isBlank()) {
             return null;
@@ -36,7 +36,7 @@ final class RedisTls {
         }
     }
 
-    /** With a bundle a copy that asks for TLS: at the server, and at each sentinel. */
+    /** Returns the address. With a bundle, it returns a copy with TLS: for the server, and for each sentinel. */
     static RedisURI address(RedisURI given, @Nullable SslBundle bundle) {
         if (bundle == null) {
             return given;
@@ -49,7 +49,7 @@ final class RedisTls {
         return copy.build();
     }
 
-    /** The bundle is read once. */
+    /** Sets the certificates. The bundle is read once. */
     static RedisLockBackend.Builder certificates(RedisLockBackend.Builder builder, @Nullable SslBundle bundle) {
         if (bundle == null) {
             return builder;

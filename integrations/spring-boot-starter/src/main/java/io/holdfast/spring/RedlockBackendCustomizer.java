@@ -3,8 +3,8 @@ package io.holdfast.spring;
 import io.holdfast.redlock.RedlockBackend;
 
 /**
- * Changes the Redlock before it is made, where properties do not reach: {@code masterTimeLimit}, {@code names}, {@code listener}. A bean of
- * the application; several are asked in their order.
+ * Changes the Redlock before it is made, for settings without a property: {@code masterTimeLimit}, {@code names}, {@code listener}. Define
+ * it as a bean. Several beans are called in their order.
  *
  * @see RedisLockBackendCustomizer for its masters
  */
@@ -12,9 +12,9 @@ import io.holdfast.redlock.RedlockBackend;
 public interface RedlockBackendCustomizer {
 
     /**
-     * Changes what the properties have set.
+     * Changes the settings of the properties.
      *
-     * @param builder has the masters
+     * @param builder the builder with the masters
      * @return the same builder
      */
     RedlockBackend.Builder customize(RedlockBackend.Builder builder);

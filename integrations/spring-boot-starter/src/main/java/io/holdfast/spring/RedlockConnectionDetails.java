@@ -7,23 +7,23 @@ import org.springframework.boot.autoconfigure.service.connection.ConnectionDetai
 import org.springframework.boot.ssl.SslBundle;
 
 /**
- * Where the masters of the locks are, for {@code holdfast.backend=redlock}. A bean of this type takes the place of {@code
- * holdfast.redlock.uris}. Is asked once, when the back end is made.
+ * The addresses of the masters for locks, for {@code holdfast.backend=redlock}. A bean of this type replaces {@code holdfast.redlock.uris}.
+ * Its methods are called once, when the back end is made.
  */
 public interface RedlockConnectionDetails extends ConnectionDetails {
 
     /**
-     * The servers.
+     * Returns the servers.
      *
-     * @return an odd number of them, three at least, that know nothing of each other
+     * @return an odd number of independent servers, at least three
      */
     List<RedisURI> getUris();
 
     /**
-     * Whose certificates are trusted, and the certificate of this application. With a bundle, every connection uses TLS, whatever the
-     * addresses say.
+     * Returns the trusted certificates, and the certificate of this application. With a bundle, every connection uses TLS, even if the
+     * addresses say otherwise.
      *
-     * @return null for what the addresses say, the default
+     * @return the bundle; null, the default, to follow the addresses
      */
     default @Nullable SslBundle getSslBundle() {
         return null;

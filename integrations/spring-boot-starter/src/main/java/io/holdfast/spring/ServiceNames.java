@@ -2,16 +2,19 @@ package io.holdfast.spring;
 
 import java.util.List;
 
-/** What servers in containers are known by. Apart from the factories, which need Testcontainers or Docker Compose. */
+/**
+ * The names by which servers in containers are recognised. They are separate from the factories, which need Testcontainers or Docker
+ * Compose.
+ */
 final class ServiceNames {
 
-    /** Names of images, which an annotation or a label can also give to another image. */
+    /** Names of images. An annotation or a label can give these names to another image, too. */
     static final List<String> REDIS =
             List.of("redis", "redis/redis-stack", "redis/redis-stack-server", "valkey", "valkey/valkey");
 
     static final int REDIS_PORT = 6379;
 
-    /** The details of a connection are of no use without. */
+    /** The details of a connection are useless without this class. */
     static final String REDIS_BACK_END = "io.holdfast.redis.RedisLockBackend";
 
     static final String ZOOKEEPER = "zookeeper";

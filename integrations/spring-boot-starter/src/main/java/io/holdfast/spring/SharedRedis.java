@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 interface SharedRedis {
 
-    /** Null when the application has not said where it is. */
+    /** Returns null if the application has not configured its address. */
     @Nullable
     RedisLockConnectionDetails find();
 }

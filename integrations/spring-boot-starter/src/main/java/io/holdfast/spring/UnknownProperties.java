@@ -26,8 +26,9 @@ import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.StandardEnvironment;
 
 /**
- * Tells in the log of each property under {@code holdfast} that does not exist, such as a misspelled one: Spring ignores them. And of each profile of locks whose
- * name Spring changes. Before any bean is made, so that the line is there also when the application does not start.
+ * Logs each property under {@code holdfast} that does not exist, such as a misspelled one, because Spring ignores it. It also logs each
+ * profile of locks whose name Spring changes. It runs before any bean is made, so the line is logged even if the application does not
+ * start.
  */
 final class UnknownProperties implements BeanFactoryPostProcessor {
 
@@ -52,12 +53,12 @@ final class UnknownProperties implements BeanFactoryPostProcessor {
         }
     }
 
-    /** Never the value: it may be a password. */
+    /** Returns the place of the property, but never its value, which may be a password. */
     private static String place(ConfigurationProperty unknown) {
         return unknown.getOrigin() == null ? "" : ": " + unknown.getOrigin();
     }
 
-    /** Environment variables and system properties are left out: other programs, and the tests of Holdfast, have names like ours there. */
+    /** Leaves environment variables and system properties out: other programs, and the tests of Holdfast, have such names there. */
     static List<ConfigurationProperty> in(ConfigurableEnvironment environment) {
         Names asked = new Names(new HashSet<>());
         BindHandler complaining = new NoUnboundElementsBindHandler(asked, new UnboundElementsSourceFilter());
@@ -65,8 +66,8 @@ final class UnknownProperties implements BeanFactoryPostProcessor {
             Binder.get(environment, complaining).bind("holdfast", HoldfastProperties.class);
             return List.of();
         } catch (BindException refused) {
-            // Another cause is a value that does not fit, which stops the application when Spring binds the properties
-            // for use.
+            // Another possible cause is an invalid value. It stops the application when Spring binds the properties for
+            // use.
             return refused.getCause() instanceof UnboundConfigurationPropertiesException unbound
                     ? unbound.getUnboundProperties().stream()
                             .filter(it -> !asked.names().contains(it.getName()))
@@ -75,7 +76,7 @@ final class UnknownProperties implements BeanFactoryPostProcessor {
         }
     }
 
-    /** As they are written. */
+    /** Returns the names as they are written. */
     static List<String> profilesWithoutBrackets(ConfigurableEnvironment environment) {
         return environment.getPropertySources().stream()
                 .filter(source -> !OF_OTHER_PROGRAMS_TOO.contains(source.getName()))
@@ -91,7 +92,7 @@ final class UnknownProperties implements BeanFactoryPostProcessor {
                 : List.of();
     }
 
-    /** The properties that exist. One with an empty value, such as a duration from an empty variable, is not bound. */
+    /** Collects the properties that exist. A property with an empty value, such as a duration from an empty variable, is not bound. */
     private record Names(Set<ConfigurationPropertyName> names) implements BindHandler {
 
         @Override

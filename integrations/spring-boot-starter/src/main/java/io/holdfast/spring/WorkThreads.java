@@ -15,29 +15,29 @@ import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Threads for work under locks, which may block. An idle thread is taken before a new one is made; when there are as many as allowed, tasks wait for the
- * first one that gets free.
+ * Threads for work under locks, which may block. An idle thread is used before a new one is started. When the highest number is reached,
+ * tasks wait for the first free thread.
  *
- * <p>Work that blocks may wait for other work: a call under one lock takes a second lock. So as long as tasks wait and none ends, one thread more is made each
- * second. When no task waits, the bound is what it was.
+ * <p>Blocked work may wait for other work: a call under one lock takes a second lock. So while tasks wait and none ends, one more thread is
+ * started each second. When no task waits any more, the bound is reset.
  */
 final class WorkThreads {
 
     private static final Logger LOG = LoggerFactory.getLogger(WorkThreads.class);
 
-    /** For so long no task must have ended while tasks wait. */
+    /** If tasks wait and none has ended for so long, one more thread is started. */
     static final long STUCK_MILLIS = 1_000;
 
     private static final long IDLE_SECONDS = 60;
 
-    /** A new thread begins with this task, and then takes a task that waits. */
+    /** The first task of a new thread. After it, the thread takes a waiting task. */
     private static final class Start implements Runnable {
 
         @Override
         public void run() {}
     }
 
-    /** Takes a task only if an idle thread waits for one: else the pool makes a thread, or calls {@link #wait}. */
+    /** Accepts a task only if an idle thread waits for one. Else the pool starts a thread, or calls {@link #wait}. */
     private static final class Waiting extends LinkedTransferQueue<Runnable> {
 
         private static final long serialVersionUID = 1L;
@@ -63,14 +63,14 @@ final class WorkThreads {
     private final AtomicBoolean isWatched = new AtomicBoolean();
     private final ThreadPoolExecutor threads;
 
-    /** Of the application, which makes this when it starts. */
+    /** The class loader of the application, which creates this object when it starts. */
     private final @Nullable ClassLoader classes = Thread.currentThread().getContextClassLoader();
 
     /**
-     * No thread yet.
+     * Starts no thread yet.
      *
-     * @param most how many threads
-     * @param timer looks after tasks that wait
+     * @param most the highest number of threads
+     * @param timer checks for waiting tasks
      */
     WorkThreads(int most, Scheduler timer) {
         this.most = most;
@@ -92,8 +92,8 @@ final class WorkThreads {
     }
 
     /**
-     * Takes no more tasks. Those that wait still run, since a caller may be blocked until it hears its result: on one thread more if all are blocked. None is
-     * interrupted.
+     * Accepts no more tasks. Waiting tasks still run, since a caller may be blocked until it gets a result. If all threads are blocked,
+     * they run on one more. No thread is interrupted.
      */
     synchronized void end() {
         threads.shutdown(); // first: a task that comes now is refused, or is seen to wait
@@ -109,12 +109,15 @@ final class WorkThreads {
         return threads.getPoolSize();
     }
 
-    /** How many wait for a task. */
+    /** Returns how many threads wait for a task. */
     int idle() {
         return waiting.getWaitingConsumerCount();
     }
 
-    /** The thread that needs it may have the user of a request in its inheritable variables, and the new one runs the work of others too. */
+    /**
+     * Starts without the inheritable variables of the calling thread, which may contain the user of a request: the new thread also runs the
+     * work of other users.
+     */
     private Thread thread(Runnable tasks) {
         Thread thread = new Thread(null, tasks, "holdfast-work-" + made.incrementAndGet(), 0, false);
         thread.setDaemon(true);
@@ -138,33 +141,33 @@ final class WorkThreads {
 
     private void watch() {
         if (isWatched.compareAndSet(false, true)) {
-            attemptAgain();
+            checkAgain();
         }
     }
 
-    private void attemptAgain() {
+    private void checkAgain() {
         long endedBefore = ended.get();
         try {
-            Disposable unused = timer.schedule(() -> look(endedBefore), STUCK_MILLIS, TimeUnit.MILLISECONDS);
+            Disposable unused = timer.schedule(() -> check(endedBefore), STUCK_MILLIS, TimeUnit.MILLISECONDS);
         } catch (RejectedExecutionException disposed) {
-            isWatched.set(false); // no more help
+            isWatched.set(false); // the application has stopped the timer, so no more threads are added
         }
     }
 
-    private synchronized void look(long endedBefore) {
+    private synchronized void check(long endedBefore) {
         if (threads.isShutdown()) {
-            return; // there is a thread more already
+            return; // end() has added a thread
         }
         if (waiting.isEmpty()) {
             threads.setMaximumPoolSize(most);
             isWatched.set(false);
             if (!waiting.isEmpty()) {
-                watch(); // it came in between
+                watch(); // a task arrived in between
             }
             return;
         }
         boolean isStuck = ended.get() == endedBefore;
-        attemptAgain(); // first: the machine may have no thread left, now
+        checkAgain(); // first, since adding a thread may fail
         if (isStuck) {
             addThread();
         }
@@ -173,7 +176,7 @@ final class WorkThreads {
     private void addThread() {
         if (threads.getMaximumPoolSize() == most) {
             LOG.warn(
-                    "all {} threads for work under locks are blocked, and {} tasks wait: one thread more is made each second. Leases are renewed all the same. See holdfast.deliver-threads",
+                    "all {} threads for work under locks are blocked, and {} tasks wait: one more thread is started each second. Leases are still renewed. See holdfast.deliver-threads",
                     most,
                     waiting.size());
         }

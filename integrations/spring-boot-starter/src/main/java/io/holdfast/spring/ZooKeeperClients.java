@@ -13,19 +13,19 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
-/** From properties to a Curator client and to the back end on it. */
+/** Makes a Curator client from properties, and the back end that uses it. */
 final class ZooKeeperClients {
 
     private static final Duration LONGEST_CONNECT = Duration.ofSeconds(15);
 
-    /** ZooKeeper counts them in milliseconds, as an int. */
+    /** ZooKeeper counts milliseconds in an int. */
     private static final Duration LONGEST_SESSION = Duration.ofMillis(Integer.MAX_VALUE);
 
     private static final String DIGEST = "digest";
 
     private ZooKeeperClients() {}
 
-    /** Not started. */
+    /** Makes a client that is not started yet. */
     static CuratorFramework own(Zookeeper properties, String connectString) {
         Duration session = session(properties);
         Duration connect = session.compareTo(LONGEST_CONNECT) < 0 ? session : LONGEST_CONNECT;
@@ -33,7 +33,7 @@ final class ZooKeeperClients {
                 .connectString(connectString)
                 .sessionTimeoutMs(Math.toIntExact(session.toMillis()))
                 .connectionTimeoutMs(Math.toIntExact(connect.toMillis()))
-                // For Curator's own connection only: the locks' requests are repeated by the lock client.
+                // For Curator's own connection only: the lock client repeats the requests for locks.
                 .retryPolicy(new ExponentialBackoffRetry(50, 3));
         requireThatItFits(properties, true);
         if (properties.auth() != null) {
@@ -46,18 +46,18 @@ final class ZooKeeperClients {
         Duration session = properties.sessionTimeout();
         if (session.compareTo(Duration.ofMillis(1)) < 0 || session.compareTo(LONGEST_SESSION) > 0) {
             throw new InvalidLockPropertiesException(
-                    "holdfast.zookeeper.session-timeout is %s, and ZooKeeper knows 1 ms to %d ms, which is 24 days at most."
+                    "holdfast.zookeeper.session-timeout is %s, and ZooKeeper accepts 1 ms to %d ms, which is almost 25 days."
                             .formatted(session, LONGEST_SESSION.toMillis()),
-                    "Set it to seconds, such as 30s: so long the lock of a crashed process stays taken.");
+                    "Set it to seconds, such as 30s: that is how long the lock of a crashed process stays taken.");
         }
         return session;
     }
 
     /**
-     * The back end.
+     * Returns a builder of the back end.
      *
-     * @param client the starter's own or the application's
-     * @param isOwn which of them
+     * @param client the client of the starter or of the application
+     * @param isOwn whether it is the client of the starter
      */
     static ZooKeeperLockBackend.Builder backEnd(
             Zookeeper properties,
@@ -77,7 +77,10 @@ final class ZooKeeperClients {
         return builder;
     }
 
-    /** With credentials, nodes are for those who have the same, unless the properties say otherwise. Null: as the client does. */
+    /**
+     * With credentials, only clients with the same credentials may use the nodes, unless the properties say otherwise. Null to use the
+     * rights of the client.
+     */
     private static Zookeeper.@Nullable Acl acl(Zookeeper properties) {
         return properties.acl() == null && properties.auth() != null ? Zookeeper.Acl.CREATOR : properties.acl();
     }
@@ -93,7 +96,7 @@ final class ZooKeeperClients {
         return properties.authScheme() == null ? DIGEST : properties.authScheme();
     }
 
-    /** What is said here never repeats the credentials. */
+    /** The messages never repeat the credentials. */
     private static void requireThatItFits(Zookeeper properties, boolean isOwn) {
         String auth = properties.auth();
         if (auth == null && properties.authScheme() != null) {
@@ -108,7 +111,7 @@ final class ZooKeeperClients {
         }
         if (auth != null && scheme(properties).equals(DIGEST) && auth.indexOf(':') < 1) {
             throw new InvalidLockPropertiesException(
-                    "holdfast.zookeeper.auth has a value that scheme digest does not know.",
+                    "holdfast.zookeeper.auth has a value that is not valid for the scheme digest.",
                     "Write it as user:password.");
         }
         if (auth == null && isOwn && properties.acl() == Zookeeper.Acl.CREATOR) {

@@ -4,7 +4,7 @@ import org.springframework.boot.docker.compose.core.RunningService;
 import org.springframework.boot.docker.compose.service.connection.DockerComposeConnectionDetailsFactory;
 import org.springframework.boot.docker.compose.service.connection.DockerComposeConnectionSource;
 
-/** Locks in a service of Docker Compose whose image is ZooKeeper, or whose label says so. */
+/** Uses a service of Docker Compose for locks if its image is ZooKeeper, or if its label says so. */
 final class ZooKeeperComposeConnectionDetailsFactory
         extends DockerComposeConnectionDetailsFactory<ZooKeeperLockConnectionDetails> {
 

@@ -4,7 +4,7 @@ import org.springframework.boot.testcontainers.service.connection.ContainerConne
 import org.springframework.boot.testcontainers.service.connection.ContainerConnectionSource;
 import org.testcontainers.containers.Container;
 
-/** Locks in a container of ZooKeeper with {@code @ServiceConnection}: its image is {@code zookeeper}, or the annotation says so. */
+/** Uses a container of ZooKeeper with {@code @ServiceConnection} for locks: its image is {@code zookeeper}, or the annotation says so. */
 final class ZooKeeperContainerConnectionDetailsFactory
         extends ContainerConnectionDetailsFactory<Container<?>, ZooKeeperLockConnectionDetails> {
 

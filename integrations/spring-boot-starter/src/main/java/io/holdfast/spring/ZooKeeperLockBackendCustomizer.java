@@ -3,16 +3,16 @@ package io.holdfast.spring;
 import io.holdfast.zookeeper.ZooKeeperLockBackend;
 
 /**
- * Changes the back end in ZooKeeper before it is made, where properties do not reach: {@code maxWaiters}, {@code failFast}. A bean of the
- * application; several are asked in their order.
+ * Changes the back end in ZooKeeper before it is made, for settings without a property: {@code maxWaiters}, {@code failFast}. Define it as
+ * a bean. Several beans are called in their order.
  */
 @FunctionalInterface
 public interface ZooKeeperLockBackendCustomizer {
 
     /**
-     * Changes what the properties have set.
+     * Changes the settings of the properties.
      *
-     * @param builder has all that the properties say
+     * @param builder the builder with the settings of the properties
      * @return the same builder
      */
     ZooKeeperLockBackend.Builder customize(ZooKeeperLockBackend.Builder builder);

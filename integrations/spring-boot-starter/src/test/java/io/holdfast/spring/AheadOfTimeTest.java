@@ -17,7 +17,7 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.javapoet.ClassName;
 
-/** What Spring makes of the configuration when an application is built for a native image. */
+/** What Spring generates from the configuration when an application is built as a native image. */
 class AheadOfTimeTest {
 
     @ParameterizedTest
@@ -51,7 +51,7 @@ class AheadOfTimeTest {
             assertThat(RuntimeHintsPredicates.reflection()
                             .onType(HoldfastProperties.class)
                             .withMemberCategory(MemberCategory.INVOKE_DECLARED_CONSTRUCTORS))
-                    .as("of the properties")
+                    .as("hints for the properties")
                     .matches(it -> RuntimeHintsPredicates.reflection()
                             .onType(HoldfastProperties.Ssl.class)
                             .test(generation.getRuntimeHints()));

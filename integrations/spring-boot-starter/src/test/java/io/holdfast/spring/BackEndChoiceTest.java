@@ -31,7 +31,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
-/** Which back end an application gets, and what it is told when it gets none. No server is needed: none is asked before it is used. */
+/** Which back end an application gets, and which error it gets without one. No server is needed: no request is sent before the first use. */
 class BackEndChoiceTest {
 
     private static final String FIVE =
@@ -40,11 +40,11 @@ class BackEndChoiceTest {
     private final ApplicationContextRunner runner =
             new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(HoldfastAutoConfiguration.class));
 
-    /** Some part of the application that would use a Curator client if there were one. */
+    /** A bean of the application that would use a Curator client if there were one. */
     record Bystander(ObjectProvider<CuratorFramework> curator) {}
 
     @Test
-    void oneLineGivesLocksInMemory() {
+    void oneLineConfiguresLocksInMemory() {
         runner.withPropertyValues("holdfast.backend=memory").run(context -> {
             assertThat(context).getBean(LockBackend.class).isInstanceOf(InMemoryLockBackend.class);
             StepVerifier.create(context.getBean(LockClient.class).lock("a").withLock(Mono.just("done")))
@@ -60,19 +60,19 @@ class BackEndChoiceTest {
         "holdfast.redis.uri, 'redis-sentinel://h1,h2,h3#main'",
         "holdfast.redis.cluster-uris, 'redis://h1:7000,redis://h2:7000'"
     })
-    void twoLinesGiveLocksInRedis(String property, String value) {
+    void twoLinesConfigureLocksInRedis(String property, String value) {
         runner.withPropertyValues("holdfast.backend=redis", property + "=" + value)
                 .run(context -> assertThat(context).getBean(LockBackend.class).isInstanceOf(RedisLockBackend.class));
     }
 
     @Test
-    void twoLinesGiveARedlock() {
+    void twoLinesConfigureARedlock() {
         runner.withPropertyValues("holdfast.backend=redlock", "holdfast.redlock.uris=" + FIVE)
                 .run(context -> assertThat(context).getBean(LockBackend.class).isInstanceOf(RedlockBackend.class));
     }
 
     @Test
-    void twoLinesGiveLocksInZooKeeperOnASessionThatEndsWithTheContext() {
+    void twoLinesConfigureLocksInZooKeeperOnASessionThatEndsWithTheContext() {
         runner.withPropertyValues("holdfast.backend=zookeeper", "holdfast.zookeeper.connect-string=127.0.0.1:1")
                 .withBean(Bystander.class)
                 .run(context -> {
@@ -82,7 +82,7 @@ class BackEndChoiceTest {
                     assertThat(own.getZookeeperClient().getConnectionTimeoutMs())
                             .isEqualTo(15_000);
                     assertThat(context.getBean(Bystander.class).curator().getIfAvailable())
-                            .as("nobody else's")
+                            .as("Curator clients that another bean gets")
                             .isNull();
 
                     context.close();
@@ -117,12 +117,12 @@ class BackEndChoiceTest {
                         .doesNotContain("secret"));
     }
 
-    /** Made by a driver that no test needs. */
+    /** The factory of a driver that no test needs. */
     private record Factory(String database) implements ConnectionFactory {
 
         @Override
         public Publisher<? extends Connection> create() {
-            return Mono.error(new UnsupportedOperationException("nothing is asked before it is used"));
+            return Mono.error(new UnsupportedOperationException("no connection before the first use"));
         }
 
         @Override
@@ -132,21 +132,21 @@ class BackEndChoiceTest {
     }
 
     @Test
-    void oneLineGivesLocksInTheDatabaseOfTheApplication() {
+    void oneLineConfiguresLocksInTheDatabaseOfTheApplication() {
         runner.withPropertyValues("holdfast.backend=r2dbc")
                 .withBean(ConnectionFactory.class, () -> new Factory("PostgreSQL"))
                 .run(context -> assertThat(context).getBean(LockBackend.class).isInstanceOf(R2dbcLockBackend.class));
     }
 
     @Test
-    void theDatabaseMustBeOneThatCanHaveLocks() {
+    void anUnsupportedDatabaseIsRefused() {
         withDatabases("Cassandra")
                 .run(context -> assertRefused(
                         context, "the ConnectionFactory of the application does not fit", "are to Cassandra"));
     }
 
     @Test
-    void ofSeveralDatabasesOneMustBePrimary() {
+    void severalDatabasesNeedAPrimaryOne() {
         withDatabases("PostgreSQL", "PostgreSQL")
                 .run(context -> assertRefused(
                         context, "the application has several beans of type ConnectionFactory", "as @Primary"));
@@ -186,7 +186,7 @@ class BackEndChoiceTest {
     }
 
     @Test
-    void aBackEndOfTheApplicationWins() {
+    void aBackEndOfTheApplicationReplacesTheConfiguredOne() {
         InMemoryLockBackend mine = InMemoryLockBackend.create();
         runner.withPropertyValues("holdfast.backend=redis")
                 .withBean(InMemoryLockBackend.class, () -> mine)
@@ -197,7 +197,7 @@ class BackEndChoiceTest {
     }
 
     @Test
-    void aClientOfTheApplicationWins() {
+    void aClientOfTheApplicationReplacesTheConfiguredOne() {
         LockClient mine = LockClient.create(InMemoryLockBackend.create());
         runner.withPropertyValues("holdfast.backend=memory")
                 .withBean(LockClient.class, () -> mine)
@@ -249,15 +249,15 @@ class BackEndChoiceTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"memory ", " MEMORY", "mem-ory"})
-    void aChoiceIsReadAsSpringReadsEnumerations(String value) {
+    void aChoiceIsReadLikeAnyEnumerationOfSpring(String value) {
         runner.withSystemProperties("holdfast.backend=" + value)
                 .run(context -> assertThat(context).getBean(LockBackend.class).isInstanceOf(InMemoryLockBackend.class));
     }
 
     @Test
-    void anUnknownBackEndIsNamedWithThoseThatThereAre() {
+    void anUnknownBackEndIsRefusedWithAListOfTheKnownOnes() {
         refused(
-                "holdfast.backend is 'postgres', which is no back end. Set it to memory, redis, redlock, zookeeper or r2dbc.",
+                "holdfast.backend is 'postgres', which is not a back end. Set it to memory, redis, redlock, zookeeper or r2dbc.",
                 "holdfast.backend=postgres");
     }
 
@@ -270,13 +270,13 @@ class BackEndChoiceTest {
                 "holdfast.backend=redis; holdfast.redis.uri=redis://a; holdfast.redis.key-prefix=a{b | keyPrefix must have no whitespace and no braces",
                 "holdfast.backend=redis; holdfast.redis.uri=redis://a?timeot=2s | a parameter 'timeot' that does not exist",
                 "holdfast.backend=zookeeper | holdfast.zookeeper.connect-string is not set",
-                "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.root=/ | root must be a node that is free for locks",
+                "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.root=/ | root must be a node that no other program uses",
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.session-timeout=25d | holdfast.zookeeper.session-timeout is PT600H",
-                "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.session-timeout=10000000000000000s | 24 days at most",
+                "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.session-timeout=10000000000000000s | almost 25 days",
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.session-timeout=0s | holdfast.zookeeper.session-timeout is PT0S",
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.session-timeout=-1s | holdfast.zookeeper.session-timeout is PT-1S",
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.auth-scheme=digest | holdfast.zookeeper.auth is not",
-                "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.auth=nobody | scheme digest does not know",
+                "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.auth=nobody | not valid for the scheme digest",
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.acl=creator | holdfast.zookeeper.acl is creator, but holdfast.zookeeper.auth is not set",
                 "holdfast.backend=r2dbc | but the application has no ConnectionFactory",
                 "holdfast.backend=redlock | holdfast.redlock.uris has 0 servers",
@@ -292,7 +292,7 @@ class BackEndChoiceTest {
     }
 
     @Test
-    void aServerStaysAwayForTheLeaseDurationUnlessThePropertiesSayOtherwise() {
+    void quarantineIsTheLeaseDurationByDefault() {
         Duration lease = Duration.ofSeconds(45);
         assertThat(RedisBackends.quarantine(null, lease)).isEqualTo(lease);
         assertThat(RedisBackends.quarantine(Duration.ofMinutes(1), lease)).hasMinutes(1);
@@ -314,7 +314,7 @@ class BackEndChoiceTest {
         runner.withPropertyValues("holdfast.backend=redis", "holdfast.redis.uri=" + address)
                 .run(context -> {
                     assertThat(context.getStartupFailure())
-                            .hasStackTraceContaining("holdfast.redis.uri has a value that is no address")
+                            .hasStackTraceContaining("holdfast.redis.uri has a value that is not a Redis address")
                             .asString()
                             .doesNotContain("cret");
                     assertThat(context.getStartupFailure())
@@ -337,7 +337,7 @@ class BackEndChoiceTest {
     }
 
     @Test
-    void whatIsWrongIsShownWithoutAStackTrace() {
+    void aProblemIsPrintedWithoutAStackTrace() {
         runner.withPropertyValues("holdfast.backend=etcd").run(context -> {
             var analysis = new InvalidLockPropertiesAnalyzer().analyze(context.getStartupFailure());
             assertThat(analysis.getDescription()).startsWith("holdfast.backend is 'etcd'");

@@ -30,7 +30,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import reactor.core.publisher.Mono;
 
-/** What an application can say about its back end beyond properties. No server is needed. */
+/** Settings of the back end beyond properties. No server is needed. */
 class BackEndCustomizersTest {
 
     private static final String[] REDIS = {"holdfast.backend=redis", "holdfast.redis.uri=redis://127.0.0.1:1"};
@@ -48,85 +48,85 @@ class BackEndCustomizersTest {
         void write(String line);
     }
 
-    /** Two of each kind, the second of which is defined first. */
+    /** Two customizers of each kind. The second one is defined first. */
     @Configuration(proxyBeanMethods = false)
     static class Customizers {
 
         @Bean
         @Order(2)
         RedisLockBackendCustomizer secondOfRedis(Lines lines) {
-            return builder -> told(lines, "redis 2", builder.claimTime(Duration.ofSeconds(1)));
+            return builder -> recorded(lines, "redis 2", builder.claimTime(Duration.ofSeconds(1)));
         }
 
         @Bean
         @Order(1)
         RedisLockBackendCustomizer firstOfRedis(Lines lines) {
-            return builder -> told(lines, "redis 1", builder.lossByPush(true));
+            return builder -> recorded(lines, "redis 1", builder.lossByPush(true));
         }
 
         @Bean
         @Order(2)
         RedlockBackendCustomizer secondOfRedlock(Lines lines) {
-            return builder -> told(lines, "redlock 2", builder.names(List.of("a", "b", "c")));
+            return builder -> recorded(lines, "redlock 2", builder.names(List.of("a", "b", "c")));
         }
 
         @Bean
         @Order(1)
         RedlockBackendCustomizer firstOfRedlock(Lines lines) {
-            return builder -> told(lines, "redlock 1", builder.masterTimeLimit(Duration.ofSeconds(1)));
+            return builder -> recorded(lines, "redlock 1", builder.masterTimeLimit(Duration.ofSeconds(1)));
         }
 
         @Bean
         @Order(2)
         ZooKeeperLockBackendCustomizer secondOfZooKeeper(Lines lines) {
-            return builder -> told(lines, "zookeeper 2", builder.failFast(true));
+            return builder -> recorded(lines, "zookeeper 2", builder.failFast(true));
         }
 
         @Bean
         @Order(1)
         ZooKeeperLockBackendCustomizer firstOfZooKeeper(Lines lines) {
-            return builder -> told(lines, "zookeeper 1", builder.maxWaiters(10));
+            return builder -> recorded(lines, "zookeeper 1", builder.maxWaiters(10));
         }
 
         @Bean
         @Order(2)
         R2dbcLockBackendCustomizer secondOfR2dbc(Lines lines) {
-            return builder -> told(lines, "r2dbc 2", builder.address("db"));
+            return builder -> recorded(lines, "r2dbc 2", builder.address("db"));
         }
 
         @Bean
         @Order(1)
         R2dbcLockBackendCustomizer firstOfR2dbc(Lines lines) {
-            return builder -> told(lines, "r2dbc 1", builder.claimTime(Duration.ofSeconds(1)));
+            return builder -> recorded(lines, "r2dbc 1", builder.claimTime(Duration.ofSeconds(1)));
         }
 
-        private static <B> B told(Lines lines, String line, B builder) {
+        private static <B> B recorded(Lines lines, String line, B builder) {
             lines.write(line);
             return builder;
         }
     }
 
-    private List<String> asked(ApplicationContextRunner with) {
+    private List<String> calls(ApplicationContextRunner with) {
         with.withUserConfiguration(Customizers.class)
                 .run(context -> assertThat(context).hasNotFailed());
         return asked;
     }
 
     @Test
-    void thoseOfRedisAreAskedInOrder() {
-        assertThat(asked(runner.withPropertyValues(REDIS))).containsExactly("redis 1", "redis 2");
+    void customizersOfRedisAreCalledInOrder() {
+        assertThat(calls(runner.withPropertyValues(REDIS))).containsExactly("redis 1", "redis 2");
     }
 
     @Test
-    void thoseOfRedisAreAskedForEachMasterOfARedlock() {
-        assertThat(asked(runner.withPropertyValues(REDLOCK)))
+    void customizersOfRedisAreCalledForEachMasterOfARedlock() {
+        assertThat(calls(runner.withPropertyValues(REDLOCK)))
                 .containsExactly(
                         "redis 1", "redis 2", "redis 1", "redis 2", "redis 1", "redis 2", "redlock 1", "redlock 2");
     }
 
     @Test
-    void thoseOfZooKeeperAreAskedInOrder() {
-        assertThat(asked(runner.withPropertyValues("holdfast.backend=zookeeper")
+    void customizersOfZooKeeperAreCalledInOrder() {
+        assertThat(calls(runner.withPropertyValues("holdfast.backend=zookeeper")
                         .withBean(
                                 CuratorFramework.class,
                                 () -> CuratorFrameworkFactory.newClient("127.0.0.1:1", new RetryOneTime(1)))))
@@ -137,7 +137,7 @@ class BackEndCustomizersTest {
 
         @Override
         public Publisher<? extends Connection> create() {
-            return Mono.error(new UnsupportedOperationException("nothing is asked before it is used"));
+            return Mono.error(new UnsupportedOperationException("no connection before the first use"));
         }
 
         @Override
@@ -147,15 +147,15 @@ class BackEndCustomizersTest {
     }
 
     @Test
-    void thoseOfTheDatabaseAreAskedInOrder() {
-        assertThat(asked(runner.withPropertyValues("holdfast.backend=r2dbc")
+    void customizersOfTheDatabaseAreCalledInOrder() {
+        assertThat(calls(runner.withPropertyValues("holdfast.backend=r2dbc")
                         .withBean(ConnectionFactory.class, Database::new)))
                 .containsExactly("r2dbc 1", "r2dbc 2");
     }
 
-    /** The properties are set before the customizer is asked, and the builder that it returns is built. */
+    /** The properties are set before the customizer is called, and the builder that it returns is built. */
     @Test
-    void whatACustomizerSetsIsInForce() {
+    void settingsOfACustomizerAreInForce() {
         runner.withPropertyValues(REDIS)
                 .withBean(
                         RedisLockBackendCustomizer.class,
@@ -185,14 +185,14 @@ class BackEndCustomizersTest {
     }
 
     @Test
-    void mastersOfABeanAreCheckedAsThoseOfProperties() {
+    void mastersOfABeanAreCheckedLikeThoseOfProperties() {
         runner.withPropertyValues("holdfast.backend=redlock")
                 .withBean(RedlockConnectionDetails.class, () -> () -> List.of(RedisURI.create("127.0.0.1", 1)))
                 .run(context -> assertThat(Refusal.of(context))
                         .hasMessageContaining("The RedlockConnectionDetails bean has 1 servers"));
     }
 
-    /** Driver resources that tell whether they were used. */
+    /** Driver resources that record whether they were used. */
     private static ClientResources watched(ClientResources given, List<String> used) {
         return (ClientResources) Proxy.newProxyInstance(
                 ClientResources.class.getClassLoader(),
@@ -210,7 +210,7 @@ class BackEndCustomizersTest {
         "redlock, holdfast.redlock.share-client-resources=true, true",
         "redlock, any=thing, false"
     })
-    void driverResourcesOfTheApplicationAreUsedWhenItSaysSo(String backend, String property, boolean areUsed) {
+    void driverResourcesOfTheApplicationAreUsedOnRequest(String backend, String property, boolean areUsed) {
         List<String> used = new ArrayList<>();
         ClientResources given = DefaultClientResources.create();
         runner.withPropertyValues(backend.equals("redis") ? REDIS : REDLOCK)
@@ -228,7 +228,7 @@ class BackEndCustomizersTest {
     }
 
     @Test
-    void driverResourcesThatAreNotThereAreRefused() {
+    void missingDriverResourcesAreRefused() {
         runner.withPropertyValues(REDIS)
                 .withPropertyValues("holdfast.redis.share-client-resources=true")
                 .run(context -> assertThat(Refusal.of(context))

@@ -26,7 +26,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Work that blocks, as users with JDBC write it, beside other locks of the same client on a real Redis. */
+/** Blocking work, as users of JDBC write it, beside other locks of the same client on a real Redis. */
 class BlockingWorkIT {
 
     private static final Duration LIMIT = Duration.ofSeconds(20);
@@ -60,7 +60,7 @@ class BlockingWorkIT {
         callers.shutdownNow();
     }
 
-    /** As a thread of an MVC application does: it calls a database under a lock, and waits for the result. */
+    /** Calls a database under a lock and waits for the result, like a thread of an MVC application. */
     private List<Future<Integer>> callDatabaseUnderLocks(LockClient locks, int calls) throws Exception {
         // The first connection may take longer than three operation timeouts on a busy machine.
         locks.ping().then(locks.lock("first").withLock(Mono.empty())).block(LIMIT);
@@ -78,7 +78,7 @@ class BlockingWorkIT {
         if (!begun.await(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
             answer.countDown();
             for (Future<Integer> result : results) {
-                assertThat(result.get(LIMIT.toSeconds(), TimeUnit.SECONDS)).isOne(); // tells why a call has not begun
+                assertThat(result.get(LIMIT.toSeconds(), TimeUnit.SECONDS)).isOne(); // shows why a call has not begun
             }
         }
         assertThat(begun.getCount()).as("calls that have not begun").isZero();
@@ -96,7 +96,7 @@ class BlockingWorkIT {
         return Flux.merge(leases.stream().map(LockLease::onLoss).toList());
     }
 
-    /** The promise, for three leases of another flow, and for a rival that waits for one of them. */
+    /** The promise for three leases of other code, and for a rival that waits for one of them. */
     private static void assertOthersGoOn(LockClient locks, LockClient rival) {
         List<LockLease> others = take(locks, "other", 3);
 
@@ -117,7 +117,7 @@ class BlockingWorkIT {
     }
 
     @Test
-    void workThatBlocksDelaysNoOtherLock() {
+    void blockingWorkDelaysNoOtherLock() {
         runner.run(context -> runner.run(rival -> {
             LockClient locks = context.getBean(LockClient.class);
             List<Future<Integer>> calls = callDatabaseUnderLocks(locks, 4);
@@ -131,9 +131,9 @@ class BlockingWorkIT {
         }));
     }
 
-    /** So many that no thread of a pool of 10 for each processor, Reactor's default, would be left. */
+    /** So many calls use more threads than a pool of 10 for each processor has, which is Reactor's default. */
     @Test
-    void soItIsWithHundredsThatBlock() {
+    void hundredsOfBlockedCallsDelayNoOtherLock() {
         runner.run(context -> runner.run(rival -> {
             LockClient locks = context.getBean(LockClient.class);
             List<Future<Integer>> calls = callDatabaseUnderLocks(locks, 200);
@@ -147,9 +147,9 @@ class BlockingWorkIT {
         }));
     }
 
-    /** Each call holds one lock, and needs a thread for the work of a second one. */
+    /** Each call holds one lock, and needs a thread for the work under a second one. */
     @Test
-    void callsWithinCallsEndThoughEachThreadIsTaken() {
+    void nestedCallsEndAlthoughEachThreadIsTaken() {
         runner.withPropertyValues("holdfast.deliver-threads=2").run(context -> {
             LockClient locks = context.getBean(LockClient.class);
             CountDownLatch bothHold = new CountDownLatch(2);
@@ -171,7 +171,7 @@ class BlockingWorkIT {
     }
 
     @Test
-    void whileEachThreadIsTakenLeasesAreRenewedAndALossIsTold() {
+    void leasesAreRenewedAndALossIsSignalledWhileEachThreadIsTaken() {
         runner.withPropertyValues("holdfast.deliver-threads=2").run(context -> {
             LockClient locks = context.getBean(LockClient.class);
             List<LockLease> others = take(locks, "other", 2);

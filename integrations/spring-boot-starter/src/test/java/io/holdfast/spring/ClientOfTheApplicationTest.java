@@ -57,7 +57,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
-/** What the client of an application does for it: options, listeners, the end, health. */
+/** What the client of an application does: options, listeners, the end, health. */
 class ClientOfTheApplicationTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(10);
@@ -71,7 +71,7 @@ class ClientOfTheApplicationTest {
         void write(String line);
     }
 
-    /** Writes down in which order things end. */
+    /** Records the order in which things end. */
     private record Diary(LockBackend delegate, Lines lines) implements ForwardingLockBackend {
 
         @Override
@@ -90,7 +90,7 @@ class ClientOfTheApplicationTest {
         }
     }
 
-    /** As an application would define it: Spring closes what has a public {@code close()}, and awaits what that returns. */
+    /** Defined as an application would define it: Spring calls a public {@code close()}, and waits for its result. */
     @Configuration(proxyBeanMethods = false)
     static class WithDiary {
 
@@ -100,20 +100,20 @@ class ClientOfTheApplicationTest {
         }
     }
 
-    /** Cannot be made, when the client has been. */
+    /** A bean that fails after the client was made. */
     static final class Broken {
         Broken(LockClient locks) {
             throw new IllegalStateException("broken, with " + locks);
         }
     }
 
-    /** It has no database. */
+    /** An application without a database. */
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration(exclude = R2dbcAutoConfiguration.class)
     static class Application {}
 
     @Test
-    void optionsAreThoseOfTheProperties() {
+    void optionsComeFromTheProperties() {
         runner.withPropertyValues("holdfast.wait-timeout=0s", "holdfast.reentrant=false")
                 .run(context -> {
                     LockClient locks = context.getBean(LockClient.class);
@@ -132,7 +132,7 @@ class ClientOfTheApplicationTest {
 
     @ParameterizedTest
     @CsvSource({"false, 4", "true, 2"})
-    void flowsThatWaitShareOneClaimIfThePropertySaysSo(String value, int attempts) {
+    void waitersShareOneClaimIfThePropertySaysSo(String value, int attempts) {
         List<String> lines = new CopyOnWriteArrayList<>();
         runner.withUserConfiguration(WithDiary.class)
                 .withBean(Lines.class, () -> lines::add)
@@ -151,11 +151,11 @@ class ClientOfTheApplicationTest {
                 });
     }
 
-    /** Databases and ZooKeeper give no blocks of tokens. */
+    /** Databases and ZooKeeper have no token floors. */
     @ParameterizedTest
     @CsvSource({"TOKEN_FLOOR, 0", "FIFO, 1"})
     @ExtendWith(OutputCaptureExtension.class)
-    void aLocalHandOverThatChangesNothingIsToldInTheLog(LockFeature only, int lines, CapturedOutput output) {
+    void aLocalHandOverWithoutAnEffectIsLogged(LockFeature only, int lines, CapturedOutput output) {
         LockBackend backend = new ForwardingLockBackend() {
 
             private final LockBackend memory = InMemoryLockBackend.create();
@@ -184,7 +184,7 @@ class ClientOfTheApplicationTest {
         "holdfast.owner=till-7, till-7",
         "any=thing, '.+:.+:[0-9]+'"
     })
-    void ownerIsThatOfThePropertyOrTheNameOfTheApplication(String property, String label) {
+    void ownerComesFromThePropertyOrTheNameOfTheApplication(String property, String label) {
         runner.withPropertyValues(property).run(context -> {
             LockLease held = requireNonNull(
                     context.getBean(LockClient.class).lock("a").acquire().block(LIMIT));
@@ -198,7 +198,7 @@ class ClientOfTheApplicationTest {
         });
     }
 
-    /** Each property of type Duration that the starter describes. */
+    /** Each property of type Duration in the metadata of the starter. */
     @Test
     void aDurationWithoutAUnitIsInSeconds() throws IOException {
         List<String> durations = durationProperties();
@@ -246,7 +246,7 @@ class ClientOfTheApplicationTest {
     }
 
     @Test
-    void everyListenerIsToldAndEveryCustomizerIsAsked() {
+    void everyListenerIsNotifiedAndEveryCustomizerIsCalled() {
         List<LockEvent> first = new CopyOnWriteArrayList<>();
         List<LockEvent> second = new CopyOnWriteArrayList<>();
         List<String> asked = new ArrayList<>();
@@ -269,7 +269,7 @@ class ClientOfTheApplicationTest {
     }
 
     @Test
-    void theEndReleasesWhatIsHeldAndThenClosesTheBackEnd() {
+    void theEndReleasesLeasesAndThenClosesTheBackEnd() {
         List<String> lines = new CopyOnWriteArrayList<>();
         runner.withUserConfiguration(WithDiary.class)
                 .withBean(Lines.class, () -> lines::add)
@@ -301,7 +301,7 @@ class ClientOfTheApplicationTest {
                 });
     }
 
-    /** The refused client did not take the back end, which is a bean of its own. */
+    /** The refused client did not close the back end, which is a bean of its own. */
     @Test
     void aClientWhoseOptionsAreRefusedLeavesNothingOpen() {
         List<String> lines = new CopyOnWriteArrayList<>();
@@ -359,7 +359,7 @@ class ClientOfTheApplicationTest {
     }
 
     @Test
-    void anApplicationFindsItAllByItself() {
+    void anApplicationFindsTheAutoConfigurations() {
         new ReactiveWebApplicationContextRunner()
                 .withUserConfiguration(Application.class)
                 .withPropertyValues("holdfast.backend=memory")
@@ -380,7 +380,7 @@ class ClientOfTheApplicationTest {
                 .withUserConfiguration(Application.class)
                 .withPropertyValues(
                         "holdfast.backend=memory",
-                        // On the class path as far as Spring can see, since it reads the list of them elsewhere.
+                        // Spring still sees these on the class path, since it reads their list from elsewhere.
                         "spring.autoconfigure.exclude=org.springframework.boot.health.autoconfigure.contributor.HealthContributorAutoConfiguration,org.springframework.boot.health.autoconfigure.registry.HealthContributorRegistryAutoConfiguration,org.springframework.boot.health.autoconfigure.actuate.endpoint.HealthEndpointAutoConfiguration,org.springframework.boot.health.autoconfigure.actuate.endpoint.AvailabilityProbesAutoConfiguration")
                 .run(context -> assertThat(context).hasNotFailed().hasSingleBean(LockClient.class));
     }

@@ -20,10 +20,10 @@ import org.springframework.boot.docker.compose.service.connection.DockerComposeC
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.StandardEnvironment;
 
-/** Addresses from services of Docker Compose, by the factories that Spring Boot finds. No Docker is needed. */
+/** Addresses from services of Docker Compose, through the factories that Spring Boot finds. No Docker is needed. */
 class ComposeServiceTest {
 
-    /** What {@code docker compose ps} would tell. */
+    /** The output of {@code docker compose ps} for a service. */
     private record Service(String imageName, Map<String, String> labels, int inside, int outside)
             implements RunningService, ConnectionPorts {
 
@@ -70,7 +70,7 @@ class ComposeServiceTest {
             return getAll();
         }
     }
-    /** As Spring Boot makes it when the service runs. */
+    /** Makes the details in the same way as Spring Boot when the service runs. */
     private static Map<Class<?>, ConnectionDetails> details(Service service) throws NoSuchMethodException {
         var source = BeanUtils.instantiateClass(
                 DockerComposeConnectionSource.class.getDeclaredConstructor(RunningService.class, Environment.class),
@@ -101,7 +101,7 @@ class ComposeServiceTest {
     }
 
     @Test
-    void aLabelGivesTheNameToAnotherImage() throws NoSuchMethodException {
+    void aLabelNamesTheKindOfAnotherImage() throws NoSuchMethodException {
         String label = "org.springframework.boot.service-connection";
 
         assertThat(details(new Service("mine/store:1", Map.of(), 6379, 40_001))).isEmpty();

@@ -20,7 +20,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What {@code holdfast.deliver-on} costs: rounds of cycles on one Redis, in turn on threads and on the event loop. A program. */
+/** Measures the cost of {@code holdfast.deliver-on}: rounds of cycles on one Redis, alternately on threads and on the event loop. A program. */
 final class DeliveryCost {
 
     private static final int ROUNDS = 9;
@@ -67,7 +67,7 @@ final class DeliveryCost {
 
     private DeliveryCost() {}
 
-    /** One chain of cycles, one after the other. */
+    /** One chain of cycles, one after another. */
     private static void reactive(LockClient locks, int cycles) {
         Flux.range(0, cycles)
                 .concatMap(cycle -> locks.lock("a").withLock(Mono.just(cycle)))

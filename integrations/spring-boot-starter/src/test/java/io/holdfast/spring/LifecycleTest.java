@@ -20,7 +20,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import reactor.core.publisher.Mono;
 
-/** When the clients of an application end: of the starter, and of its own. */
+/** When the clients of an application end: the client of the starter, and the application's own. */
 class LifecycleTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(10);
@@ -29,7 +29,7 @@ class LifecycleTest {
             .withConfiguration(
                     AutoConfigurations.of(HoldfastAutoConfiguration.class, HoldfastHealthAutoConfiguration.class));
 
-    /** Writes down whether the leases were still held when connections of the application ended. */
+    /** Records whether the leases were still held when connections of the application ended. */
     static final class Connections implements SmartLifecycle {
 
         private final List<LockLease> leases = new CopyOnWriteArrayList<>();
@@ -52,7 +52,7 @@ class LifecycleTest {
             return isRunning;
         }
 
-        /** That of connection factories. */
+        /** The phase of connection factories. */
         @Override
         public int getPhase() {
             return 0;
@@ -97,7 +97,7 @@ class LifecycleTest {
     }
 
     @Test
-    void clientsOfTheApplicationCloseBeforeItsConnectionsToo() {
+    void clientsOfTheApplicationAlsoCloseBeforeItsConnections() {
         runner.withUserConfiguration(TwoClients.class)
                 .withBean(Connections.class)
                 .run(context -> {
@@ -129,7 +129,7 @@ class LifecycleTest {
     }
 
     @Test
-    void aClientThatWasNotMadeIsNotMadeToBeClosed() {
+    void aLazyClientIsNotMadeOnlyToBeClosed() {
         new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(HoldfastAutoConfiguration.class))
                 .withUserConfiguration(ALazyClient.class)
@@ -165,7 +165,7 @@ class LifecycleTest {
     }
 
     @Test
-    void aContextThatIsStoppedAndClosedReleasesWhatIsHeld() {
+    void aContextThatIsStoppedAndClosedReleasesItsLeases() {
         runner.withPropertyValues("holdfast.backend=memory").run(context -> {
             LockLease lease = taken(context.getBean(LockClient.class));
 
@@ -177,7 +177,7 @@ class LifecycleTest {
     }
 
     @Test
-    void nothingIsThereWhenTheApplicationTurnsItOff() {
+    void aDisabledStarterDefinesNoBeans() {
         runner.withPropertyValues("holdfast.enabled=false", "holdfast.backend=memory")
                 .run(context -> assertThat(context)
                         .doesNotHaveBean(LockClient.class)

@@ -21,7 +21,7 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import reactor.core.Disposable;
 
-/** What the endpoint tells and does, and when there is one. */
+/** What the endpoint reports and does, and when it exists. */
 class LockEndpointTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(10);
@@ -48,7 +48,7 @@ class LockEndpointTest {
     }
 
     @Test
-    void itTellsWhatTheApplicationHoldsAndWaitsFor() {
+    void endpointReportsLeasesAndWaitersOfTheApplication() {
         runner.run(context -> {
             LockLease lease = take(context, "stock/42");
             Disposable waiter =
@@ -70,7 +70,7 @@ class LockEndpointTest {
     }
 
     @Test
-    void itLooksIntoTheLocksOfOneName() {
+    void endpointReportsTheLocksOfOneName() {
         runner.run(context -> {
             LockLease lease = take(context, "stock/42");
             LockEndpoint endpoint = context.getBean(LockEndpoint.class);
@@ -78,7 +78,7 @@ class LockEndpointTest {
             Map<String, Object> lock = object(
                     list(
                             requireNonNull(
-                                    endpoint.look(new String[] {"stock", "42"}).block(LIMIT)),
+                                    endpoint.named(new String[] {"stock", "42"}).block(LIMIT)),
                             "locks"),
                     0);
 
@@ -86,13 +86,13 @@ class LockEndpointTest {
             assertThat(object(list(lock, "holders"), 0))
                     .containsEntry("owner", "till-7")
                     .containsEntry("token", lease.fencingToken());
-            assertThat(endpoint.look(new String[] {"unknown"}).blockOptional(LIMIT))
+            assertThat(endpoint.named(new String[] {"unknown"}).blockOptional(LIMIT))
                     .isEmpty();
         });
     }
 
     @Test
-    void itBreaksTheOneHold() {
+    void endpointBreaksTheOnlyHold() {
         runner.run(context -> {
             LockLease lease = take(context, "stock/42");
             LockEndpoint endpoint = context.getBean(LockEndpoint.class);
@@ -107,7 +107,7 @@ class LockEndpointTest {
     }
 
     @Test
-    void itBreaksOneOfSeveralHoldsOnlyByItsName() {
+    void endpointBreaksOneOfSeveralHoldsOnlyByItsClaim() {
         runner.run(context -> {
             LockClient locks = context.getBean(LockClient.class);
             List<LockLease> leases = List.of(
@@ -127,33 +127,33 @@ class LockEndpointTest {
     }
 
     @Test
-    void aNameThatNoLockHasIsRefused() {
+    void anInvalidNameIsRefused() {
         runner.run(context -> assertThatThrownBy(() -> context.getBean(LockEndpoint.class)
-                        .look(new String[] {" "})
+                        .named(new String[] {" "})
                         .block(LIMIT))
                 .isInstanceOf(InvalidEndpointRequestException.class));
     }
 
-    /** Of the starter's own back ends only: it does not know how to look into another one. */
+    /** Only the starter's own back ends have an inspector. For another back end, the application must define one. */
     @Test
-    void withABackEndOfTheApplicationItNeedsAnInspectorOfTheApplication() {
+    void aBackEndOfTheApplicationNeedsAnInspectorOfTheApplication() {
         InMemoryLockBackend mine = InMemoryLockBackend.create();
         ApplicationContextRunner own = runner.withBean(LockBackend.class, () -> mine);
         own.run(context -> assertThatThrownBy(() -> context.getBean(LockEndpoint.class)
-                        .look(new String[] {"a"})
+                        .named(new String[] {"a"})
                         .block(LIMIT))
                 .isInstanceOf(InvalidEndpointRequestException.class));
         own.withBean(LockInspector.class, mine::inspector).run(context -> {
             LockLease unused = take(context, "a");
             assertThat(context.getBean(LockEndpoint.class)
-                            .look(new String[] {"a"})
+                            .named(new String[] {"a"})
                             .blockOptional(LIMIT))
                     .isPresent();
         });
     }
 
     @Test
-    void eachClientOfTheApplicationIsTold() {
+    void eachClientOfTheApplicationIsReported() {
         runner.withBean("one", LockClient.class, () -> LockClient.create(InMemoryLockBackend.create()))
                 .withBean("two", LockClient.class, () -> LockClient.create(InMemoryLockBackend.create()))
                 .run(context -> assertThat(
@@ -162,7 +162,7 @@ class LockEndpointTest {
     }
 
     @Test
-    void itIsNotThereUnlessTheApplicationExposesIt() {
+    void endpointIsMissingUnlessTheApplicationExposesIt() {
         runner.withPropertyValues("management.endpoints.web.exposure.include=health")
                 .run(context -> assertThat(context).doesNotHaveBean(LockEndpoint.class));
         runner.withPropertyValues("management.endpoint.holdfast.access=NONE")
@@ -171,9 +171,9 @@ class LockEndpointTest {
                 .run(context -> assertThat(context).hasNotFailed().hasSingleBean(LockClient.class));
     }
 
-    /** Nothing connects for it: neither at the start nor when it tells what is here. */
+    /** The inspector does not connect at the start, nor for the report of the application's clients. */
     @Test
-    void theInspectorIsMadeWhenItIsUsed() {
+    void theInspectorIsMadeOnItsFirstUse() {
         runner.withPropertyValues("holdfast.backend=redis", "holdfast.redis.uri=redis://127.0.0.1:1")
                 .run(context -> {
                     assertThat(context.getBean(LockEndpoint.class).here()).isNotEmpty();

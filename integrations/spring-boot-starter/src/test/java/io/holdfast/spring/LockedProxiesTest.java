@@ -42,7 +42,7 @@ class LockedProxiesTest {
         Mono<String> notLocked();
     }
 
-    /** As a client of HTTP that Spring makes of an interface, or a repository of Spring Data. */
+    /** A proxy of an interface, like an HTTP client of Spring or a repository of Spring Data. */
     private static Remote proxy(LockClient locks) {
         return (Remote) Proxy.newProxyInstance(
                 Remote.class.getClassLoader(),
@@ -81,7 +81,7 @@ class LockedProxiesTest {
         }
     }
 
-    /** As Apache Shiro does. Then a bean has two proxies, each with all interceptors. */
+    /** Apache Shiro does this. Then a bean has two proxies, each with all interceptors. */
     @Test
     void twoProxiesTakeOneLock() {
         runner.withBean(DefaultAdvisorAutoProxyCreator.class)
@@ -104,7 +104,7 @@ class LockedProxiesTest {
         }
     }
 
-    /** As Spring has it where there are aspects: those inside the lock, which are most, ask for the call to bind their parameters. */
+    /** Spring's set-up with aspects. Aspects inside the lock, which are most, use the current call to bind their parameters. */
     @Configuration(proxyBeanMethods = false)
     static class Aspects {
 

@@ -13,7 +13,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import reactor.core.publisher.Mono;
 
-/** An application does not start with an annotation that cannot be kept, and is told why. */
+/** An application does not start with an invalid annotation. The error says why. */
 class LockedRefusalTest {
 
     static class Future {
@@ -199,7 +199,7 @@ class LockedRefusalTest {
     }
 
     @Test
-    void aNameThatCannotBeReadAtACallIsToldWithItsMethod() throws Exception {
+    void aNameThatCannotBeReadAtACallIsAnErrorWithItsMethod() throws Exception {
         LockedName name = LockedName.of("a/{#p0.size}", String.class.getMethod("concat", String.class));
 
         assertThatThrownBy(() -> name.of(new Object[] {"b"}))
@@ -220,7 +220,7 @@ class LockedRefusalTest {
     }
 
     @Test
-    void aClassWithoutTheNamesOfItsParametersIsToldWhatToDo() throws Exception {
+    void aClassWithoutTheNamesOfItsParametersIsRefusedWithARemedy() throws Exception {
         assertThatThrownBy(() -> LockedName.of("a/{#item}", String.class.getMethod("concat", String.class)))
                 .hasMessageContaining("the variables are [p0, this]")
                 .hasMessageContaining("Compile the class with -parameters");

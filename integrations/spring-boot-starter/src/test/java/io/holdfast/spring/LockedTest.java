@@ -192,7 +192,7 @@ class LockedTest {
     }
 
     @Test
-    void whatTheMethodThrowsIsAnErrorAfterTheRelease() {
+    void exceptionOfTheMethodIsEmittedAfterTheRelease() {
         with(Shop.class, app -> {
             Mono<Long> call = app.as(Shop.class).throwsAtOnce();
             assertThatThrownBy(() -> call.block(LIMIT))
@@ -203,7 +203,7 @@ class LockedTest {
     }
 
     @Test
-    void anArgumentThatIsNullGivesNoLock() {
+    void aNullArgumentTakesNoLock() {
         with(
                 Shop.class,
                 app -> assertThatThrownBy(() -> app.as(Shop.class).sell(null).block(LIMIT))
@@ -277,7 +277,7 @@ class LockedTest {
     }
 
     @Test
-    void optionsAreThoseOfTheAnnotation() {
+    void optionsComeFromTheAnnotation() {
         ApplicationContextRunner configured =
                 runner.withUserConfiguration(Patient.class).withPropertyValues("shop.lease=1s");
         with(configured, Waiting.class, app -> {
@@ -448,12 +448,12 @@ class LockedTest {
     @EnableTransactionManagement
     static class UsualOrder extends Transactions {}
 
-    /** So that other interceptors run inside the transaction. */
+    /** With this order, other interceptors run inside the transaction. */
     @Configuration(proxyBeanMethods = false)
     @EnableTransactionManagement(order = 0)
     static class FirstOfAll extends Transactions {}
 
-    /** Writes down whether the lock is held at each step. */
+    /** Records whether the lock is held at each step. */
     static class Transactions {
 
         @Bean
@@ -531,14 +531,14 @@ class LockedTest {
                 });
     }
 
-    /** Nothing but what Spring Boot brings by itself. */
+    /** The class path has only what Spring Boot brings by itself. */
     @Test
     void aspectJIsNotNeeded() {
         assertThatThrownBy(() -> Class.forName("org.aspectj.weaver.Advice")).isInstanceOf(ClassNotFoundException.class);
     }
 
     @Test
-    void aNativeImageIsToldOfTheMethods() {
+    void aNativeImageHasHintsForTheMethods() {
         RuntimeHints hints = new RuntimeHints();
         new ReflectiveRuntimeHintsRegistrar().registerRuntimeHints(hints, Shop.class);
         assertThat(RuntimeHintsPredicates.reflection().onMethodInvocation(Shop.class, "sell"))

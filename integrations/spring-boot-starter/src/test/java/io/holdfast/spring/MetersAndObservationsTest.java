@@ -21,7 +21,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
-/** What an application with a registry sees of its locks without a line of its own. */
+/** What an application with a registry sees of its locks without code of its own. */
 class MetersAndObservationsTest {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()

@@ -18,7 +18,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.mock.env.MockEnvironment;
 
-/** What an application is told that has the starter, and has not chosen a back end. */
+/** The errors of an application that has the starter but has not chosen a back end. */
 @ExtendWith(OutputCaptureExtension.class)
 class NoBackEndTest {
 
@@ -70,7 +70,7 @@ class NoBackEndTest {
     }
 
     @Test
-    void aBeanThatWantsTheClientIsToldWhatToSet(CapturedOutput output) {
+    void aBeanThatNeedsTheClientFailsWithThePropertyToSet(CapturedOutput output) {
         assertThat(catchThrowable(() -> application(WithTill.class).run())).isNotNull();
 
         assertThat(output.getOut())
@@ -81,14 +81,14 @@ class NoBackEndTest {
     }
 
     @Test
-    void aBeanThatWantsTheBackEndIsToldWhatToSet(CapturedOutput output) {
+    void aBeanThatNeedsTheBackEndFailsWithThePropertyToSet(CapturedOutput output) {
         assertThat(catchThrowable(() -> application(WithLedger.class).run())).isNotNull();
 
         assertThat(output.getOut()).contains("required a LockBackend, but holdfast.backend is not set");
     }
 
     @Test
-    void aMisspelledPropertyIsToldAlsoWhenTheApplicationDoesNotStart(CapturedOutput output) {
+    void aMisspelledPropertyIsLoggedEvenIfTheApplicationDoesNotStart(CapturedOutput output) {
         assertThat(catchThrowable(() -> application(WithTill.class)
                         .properties("holdfast.bakcend=memory")
                         .run()))
@@ -98,7 +98,7 @@ class NoBackEndTest {
     }
 
     @Test
-    void otherFailuresAreThoseOfOtherAnalyzers() {
+    void otherFailuresAreLeftToOtherAnalyzers() {
         MockEnvironment environment = new MockEnvironment();
         var analyzer = new MissingLockClientAnalyzer(environment);
 

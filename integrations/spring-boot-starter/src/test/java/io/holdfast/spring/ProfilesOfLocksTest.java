@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** Options of some locks by their names: what is under {@code holdfast.locks}. */
+/** Options of some locks by their names, from {@code holdfast.locks}. */
 class ProfilesOfLocksTest {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
@@ -103,7 +103,7 @@ class ProfilesOfLocksTest {
     }
 
     @Test
-    void codeThatGivesOptionsHasTheLastWord() {
+    void optionsInCodeReplaceTheProfile() {
         runner.run(context -> assertThat(
                         context.getBean(LockClient.class).lock("stock/42").with(LockOptions.defaults()))
                 .asString()
@@ -111,7 +111,7 @@ class ProfilesOfLocksTest {
     }
 
     @Test
-    void withoutProfilesTheClientIsAsItWas() {
+    void withoutProfilesTheClientIsNotWrapped() {
         new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(HoldfastAutoConfiguration.class))
                 .withPropertyValues("holdfast.backend=memory")
@@ -124,8 +124,8 @@ class ProfilesOfLocksTest {
         "'holdfast.locks.[a/*].max-hold-time=5s', 'holdfast.locks.[a/*] do not fit: maxHoldTime must be at least leaseDuration'",
         "'holdfast.locks.[a/*].lease-duration=1ms', 'holdfast.locks.[a/*] do not fit: leaseDuration'",
         "'holdfast.locks.[a/*].backoff.jitter=2', 'holdfast.locks.[a/*] do not fit: '",
-        "'holdfast.locks.[a/*/b].reentrant=false', 'holdfast.locks.[a/*/b] is no pattern'",
-        "'holdfast.locks.[**].reentrant=false', 'holdfast.locks.[**] is no pattern'"
+        "'holdfast.locks.[a/*/b].reentrant=false', 'holdfast.locks.[a/*/b] is not a pattern'",
+        "'holdfast.locks.[**].reentrant=false', 'holdfast.locks.[**] is not a pattern'"
     })
     void anOptionThatDoesNotFitIsRefusedAtTheStart(String property, String problem) {
         runner.withPropertyValues(property)
@@ -137,7 +137,7 @@ class ProfilesOfLocksTest {
 
     /** Three operation timeouts must fit into a lease. */
     @Test
-    void soIsOneThatDoesNotFitTheClient() {
+    void anOptionThatDoesNotFitTheClientIsRefusedToo() {
         runner.withPropertyValues("holdfast.operation-timeout=4s")
                 .run(context -> assertThat(context)
                         .getFailure()
@@ -145,9 +145,9 @@ class ProfilesOfLocksTest {
                         .hasStackTraceContaining("three operation timeouts"));
     }
 
-    /** As ZooKeeper, where locks end with the session. */
+    /** ZooKeeper is such a back end: its locks end with the session. */
     @Test
-    void soIsAMinimumWithABackEndThatKeepsNone() {
+    void aMinimumHoldTimeIsRefusedWithABackEndWithoutIt() {
         LockBackend memory = InMemoryLockBackend.create();
         Set<LockFeature> features = EnumSet.copyOf(memory.features());
         features.remove(LockFeature.MIN_HOLD);

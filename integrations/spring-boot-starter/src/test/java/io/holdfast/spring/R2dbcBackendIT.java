@@ -30,7 +30,7 @@ import org.springframework.boot.r2dbc.autoconfigure.R2dbcAutoConfiguration;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import reactor.core.publisher.Flux;
 
-/** Locks in the PostgreSQL of the application, by the ConnectionFactory that Spring Boot makes. */
+/** Locks in the PostgreSQL of the application, through the ConnectionFactory of Spring Boot. */
 class R2dbcBackendIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -66,7 +66,7 @@ class R2dbcBackendIT {
         return "r2dbc:%spostgresql://%s:%d/%s".formatted(pool, server.host(), server.port(), PostgresServer.DATABASE);
     }
 
-    /** The first column of each row, by a connection of its own. */
+    /** Returns the first column of each row, read on a connection of its own. */
     private static List<String> texts(String sql) {
         ConnectionFactory factory = ConnectionFactories.get(url("").replace("//", "//" + PostgresServer.USER + "@"));
         return Flux.usingWhen(
@@ -78,13 +78,13 @@ class R2dbcBackendIT {
                 .block(PATIENCE);
     }
 
-    /** A pool of one connection, which the application has: a lock that needed it would never be granted. */
+    /** The application uses the only connection of its pool. A lock that needed it would never be granted. */
     @ParameterizedTest
     @CsvSource({
         "'', spring.r2dbc.pool.initial-size=1; spring.r2dbc.pool.max-size=1",
         "pool:, spring.r2dbc.properties.maxSize=1"
     })
-    void aPoolOfSpringBootIsNotAskedForConnections(String pool, String properties) {
+    void aPoolOfSpringBootLendsNoConnections(String pool, String properties) {
         runner.withPropertyValues("spring.r2dbc.url=" + url(pool))
                 .withPropertyValues(properties.split("; ", -1))
                 .run(context -> {
@@ -109,7 +109,7 @@ class R2dbcBackendIT {
     }
 
     @Test
-    void theFactoryIsThatOfSpringBootAndAPool() {
+    void theFactoryComesFromSpringBootAndIsAPool() {
         runner.run(
                 context -> assertThat(context).getBean(ConnectionFactory.class).isInstanceOf(ConnectionPool.class));
     }
@@ -122,7 +122,7 @@ class R2dbcBackendIT {
     }
 
     @Test
-    void aMissingSchemaIsToldWithTheFileToRun() {
+    void aMissingSchemaErrorNamesTheFileToRun() {
         runner.withPropertyValues("holdfast.r2dbc.schema=public").run(context -> {
             assertThat(context).hasNotFailed();
             LockClient locks = context.getBean(LockClient.class);

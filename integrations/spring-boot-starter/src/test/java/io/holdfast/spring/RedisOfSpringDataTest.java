@@ -21,7 +21,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** Locks at the server of Spring Data, when the application names no other. No server is needed. */
+/** Locks use the server of Spring Data if the application names no other one. No server is needed. */
 class RedisOfSpringDataTest {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
@@ -126,7 +126,7 @@ class RedisOfSpringDataTest {
     }
 
     @Test
-    void anAddressOfTheLocksWins() {
+    void anAddressOfTheLocksReplacesThatOfSpringData() {
         RedisLockConnectionDetails found =
                 found("spring.data.redis.host=cache", "holdfast.redis.uri=redis://locks:7000");
 
@@ -144,14 +144,14 @@ class RedisOfSpringDataTest {
     }
 
     @Test
-    void aConnectionFactoryOfTheApplicationIsNotAskedForItsAddress() {
+    void theAddressOfAConnectionFactoryIsNotUsed() {
         runner.withBean(RedisConnectionFactory.class, () -> new LettuceConnectionFactory("elsewhere", 6379))
                 .run(context -> assertThat(Refusal.of(context))
-                        .hasMessageContaining("A RedisConnectionFactory bean is not asked for its address"));
+                        .hasMessageContaining("The address of a RedisConnectionFactory bean is not used"));
     }
 
     @Test
-    void addressesFromElsewhereCountAlsoWhereTheyAreTheDefault() {
+    void addressesOfBeansCountEvenIfTheyAreTheDefault() {
         runner.withBean(DataRedisConnectionDetails.class, () -> new DataRedisConnectionDetails() {
                     @Override
                     public Standalone getStandalone() {
@@ -188,7 +188,7 @@ class RedisOfSpringDataTest {
     }
 
     @Test
-    void nothingOfSpringDataIsNeeded() {
+    void springDataIsNotNeeded() {
         new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(HoldfastAutoConfiguration.class))
                 .withClassLoader(new FilteredClassLoader("org.springframework.data", "org.springframework.boot.data"))

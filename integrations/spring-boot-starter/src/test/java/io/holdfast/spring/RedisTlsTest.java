@@ -29,7 +29,7 @@ import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import reactor.core.publisher.Mono;
 
-/** SSL bundles, with a server that asks for the certificate of the client, and is no Redis beyond that. */
+/** SSL bundles, with a stand-in for Redis that only requests the certificate of the client. */
 class RedisTlsTest {
 
     private static final String PASSWORD = "of-the-test";
@@ -46,7 +46,7 @@ class RedisTlsTest {
             .withPropertyValues(store("restricted", "keystore"))
             .withPropertyValues(store("restricted", "truststore"));
 
-    /** The certificate of the server is also that of the client, and all that either trusts. */
+    /** Server and client share this certificate, and trust only it. */
     @BeforeAll
     static void makeCertificate() throws IOException {
         Process process = new ProcessBuilder(List.of(
@@ -84,7 +84,7 @@ class RedisTlsTest {
         };
     }
 
-    /** The session of the first client, once it has sent something. */
+    /** Completes with the session of the first client, when that has sent something. */
     private static CompletableFuture<SSLSession> firstClient(SSLServerSocket listening) {
         CompletableFuture<SSLSession> seen = new CompletableFuture<>();
         Thread server = new Thread(
@@ -105,7 +105,7 @@ class RedisTlsTest {
         return seen;
     }
 
-    /** The one of a client of an application with these properties, in which the port is to be filled in. */
+    /** Returns the session of a client of an application with these properties, in which the port is filled in. */
     private SSLSession session(String backend, String properties, String... more) {
         AtomicReference<SSLSession> session = new AtomicReference<>();
         runner.run(first -> {
@@ -141,12 +141,12 @@ class RedisTlsTest {
         "redis, 'spring.data.redis.url=redis://127.0.0.1:%d;holdfast.redis.ssl.bundle=locks'",
         "redlock, 'holdfast.redlock.uris=redis://127.0.0.1:%d,redis://127.0.0.1:1,redis://127.0.0.1:2;holdfast.redlock.ssl.bundle=locks'"
     })
-    void aBundleGivesTlsWithItsCertificates(String backend, String properties) throws SSLPeerUnverifiedException {
+    void aBundleTurnsOnTlsWithItsCertificates(String backend, String properties) throws SSLPeerUnverifiedException {
         assertThat(session(backend, properties).getPeerPrincipal().getName()).isEqualTo("CN=127.0.0.1");
     }
 
     @Test
-    void aBundleThatIsNotThereIsNamed() {
+    void aMissingBundleIsNamed() {
         runner.withPropertyValues(
                         "holdfast.backend=redis", "holdfast.redis.uri=redis://a", "holdfast.redis.ssl.bundle=lokcs")
                 .run(context -> assertThat(Refusal.of(context))
@@ -169,7 +169,7 @@ class RedisTlsTest {
     }
 
     @Test
-    void sentinelsAreAskedOverTlsToo() {
+    void sentinelsUseTlsToo() {
         RedisURI given = RedisURI.create("redis-sentinel://me:secret@s1,s2/2#main");
 
         RedisURI secured = RedisTls.address(given, SslBundle.systemDefault());
@@ -178,6 +178,6 @@ class RedisTlsTest {
         assertThat(secured.getSentinelMasterId()).isEqualTo("main");
         assertThat(secured.getDatabase()).isEqualTo(2);
         assertThat(secured.getSentinels()).hasSize(2).allMatch(RedisURI::isSsl);
-        assertThat(given.isSsl()).as("that of the application").isFalse();
+        assertThat(given.isSsl()).as("TLS in the address of the application").isFalse();
     }
 }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** Without a server: a connection that is refused needs an event loop too. */
+/** Needs no server: a refused connection needs an event loop, too. */
 class RedlockResourcesTest {
 
     private static final Pattern EVENT_LOOP = Pattern.compile("lettuce-\\w+EventLoop-(\\d+)-\\d+");
@@ -38,7 +38,7 @@ class RedlockResourcesTest {
                 });
     }
 
-    /** The numbers of those that have a thread. */
+    /** Returns the numbers of the groups that have a thread. */
     private static Set<Integer> groups() {
         return Thread.getAllStackTraces().keySet().stream()
                 .map(it -> EVENT_LOOP.matcher(it.getName()))

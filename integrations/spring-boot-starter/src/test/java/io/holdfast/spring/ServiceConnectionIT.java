@@ -25,8 +25,8 @@ import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
 /**
- * {@code @ServiceConnection}, by Spring Boot's own code. The servers are real, and the containers are not: each says that it runs, and has the
- * address of a server of this machine. So no Docker is needed.
+ * Tests {@code @ServiceConnection} with Spring Boot's own code. The servers are real, but the containers are not: each claims to run, and
+ * has the address of a server of this machine. So no Docker is needed.
  */
 class ServiceConnectionIT {
 
@@ -60,7 +60,7 @@ class ServiceConnectionIT {
 
         @Override
         public void stop() {
-            // It is not ours.
+            // The server does not belong to the container.
         }
 
         @Override
@@ -134,9 +134,9 @@ class ServiceConnectionIT {
         }
     }
 
-    /** As in a test of an application whose properties name the server of production. */
+    /** For example a test of an application whose properties name the production server. */
     @Test
-    void aContainerTakesThePlaceOfProperties() {
+    void aContainerReplacesTheProperties() {
         try (RedisServer redis = RedisServer.start()) {
             runner.withPropertyValues(
                             "holdfast.backend=redis",
@@ -149,14 +149,14 @@ class ServiceConnectionIT {
                         assertThat(context.getBean(DataRedisConnectionDetails.class)
                                         .getStandalone()
                                         .getPort())
-                                .as("of Spring Data")
+                                .as("connection details of Spring Data")
                                 .isEqualTo(redis.port());
                     });
         }
     }
 
     @Test
-    void aContainerIsOfNoAccountForAnotherBackEnd() {
+    void aContainerIsIgnoredForAnotherBackEnd() {
         runner.withPropertyValues("holdfast.backend=memory")
                 .withBean(Port.class, () -> new Port(1))
                 .withUserConfiguration(WithRedis.class)
@@ -164,7 +164,7 @@ class ServiceConnectionIT {
     }
 
     @Test
-    void theMastersOfARedlockAreThoseOfABean() {
+    void theMastersOfARedlockComeFromABean() {
         try (RedisServer one = RedisServer.start();
                 RedisServer two = RedisServer.start();
                 RedisServer three = RedisServer.start()) {

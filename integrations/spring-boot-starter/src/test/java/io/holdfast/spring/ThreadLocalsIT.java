@@ -24,7 +24,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
 
-/** As {@code spring.reactor.context-propagation=auto} has it: work under a lock in Redis sees the thread-local variables of its own request. */
+/** With {@code spring.reactor.context-propagation=auto}, work under a lock in Redis sees the thread-local variables of its own request. */
 class ThreadLocalsIT {
 
     private static final Duration LIMIT = Duration.ofSeconds(20);

@@ -20,7 +20,7 @@ import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.io.ByteArrayResource;
 
-/** What is said of properties that Spring would ignore in silence. */
+/** The log lines about properties that Spring would ignore silently. */
 class UnknownPropertiesTest {
 
     private static List<String> unknown(Map<String, Object> properties) {
@@ -46,7 +46,7 @@ class UnknownPropertiesTest {
     }
 
     @Test
-    void namesThatExistAreNotFoundHoweverTheyAreWritten() {
+    void existingNamesAreAcceptedInAnySpelling() {
         assertThat(unknown(Map.ofEntries(
                         Map.entry("holdfast.backend", "redis"),
                         Map.entry("holdfast.leaseDuration", "20s"),
@@ -85,7 +85,7 @@ class UnknownPropertiesTest {
 
     @Test
     @ExtendWith(OutputCaptureExtension.class)
-    void theLogTellsOfAProfileWhoseNameSpringChanges(CapturedOutput output) {
+    void aProfileWhoseNameSpringChangesIsLogged(CapturedOutput output) {
         new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(HoldfastAutoConfiguration.class))
                 .withPropertyValues("holdfast.backend=memory", "holdfast.locks.stock/*.wait-timeout=1s")
@@ -97,7 +97,7 @@ class UnknownPropertiesTest {
     }
 
     @Test
-    void aValueThatDoesNotFitIsLeftToTheBindingItself() {
+    void anInvalidValueIsLeftToTheBinding() {
         assertThat(unknown(Map.of("holdfast.lease-duration", "soon"))).isEmpty();
     }
 

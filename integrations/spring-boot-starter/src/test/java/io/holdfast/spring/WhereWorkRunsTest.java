@@ -28,7 +28,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/** On which threads work under a lock begins: what {@code holdfast.deliver-on} names. */
+/** On which threads work under a lock begins, depending on {@code holdfast.deliver-on}. */
 class WhereWorkRunsTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(10);
@@ -52,7 +52,7 @@ class WhereWorkRunsTest {
                 .block(LIMIT));
     }
 
-    /** Also when the property is not set. */
+    /** Also if the property is not set. */
     @ParameterizedTest
     @ValueSource(strings = {"any=thing", "holdfast.deliver-on=auto", "holdfast.deliver-on=threads"})
     void workRunsOnThreadsOfItsOwn(String property) {
@@ -66,7 +66,7 @@ class WhereWorkRunsTest {
 
     @Test
     @EnabledForJreRange(min = JRE.JAVA_21)
-    void withVirtualThreadsWorkRunsOnOne() {
+    void workRunsOnAVirtualThreadIfConfigured() {
         List.of("spring.threads.virtual.enabled=true", "holdfast.deliver-on=virtual-threads")
                 .forEach(property -> runner.withPropertyValues(property)
                         .run(context -> assertThat(threadOfWork(context.getBean(LockClient.class))
@@ -77,7 +77,7 @@ class WhereWorkRunsTest {
 
     @Test
     @EnabledForJreRange(max = JRE.JAVA_20)
-    void virtualThreadsAreRefusedWhereThereAreNone() {
+    void virtualThreadsAreRefusedOnAnOldJvm() {
         runner.withPropertyValues("holdfast.deliver-on=virtual-threads")
                 .run(context -> assertThat(context)
                         .getFailure()
@@ -86,9 +86,9 @@ class WhereWorkRunsTest {
                         .hasMessageContaining("Java 21"));
     }
 
-    /** The back end in memory grants a free lock on the thread that asks. */
+    /** The in-memory back end grants a free lock on the calling thread. */
     @Test
-    void workRunsWhereTheBackEndAnswersIfTheApplicationSaysSo() {
+    void workRunsOnTheThreadsOfTheBackEndIfConfigured() {
         runner.withPropertyValues("holdfast.deliver-on=event-loop")
                 .run(context -> assertThat(threadOfWork(context.getBean(LockClient.class)))
                         .isEqualTo(Thread.currentThread()));
@@ -108,7 +108,7 @@ class WhereWorkRunsTest {
         mine.dispose();
     }
 
-    /** The end of a client ends its leases, and their users hear of it on these threads. */
+    /** The end of a client ends its leases, and signals that on these threads. */
     @ParameterizedTest
     @CsvSource({"threads, holdfast-work-", "mine, mine"})
     void theSchedulerIsDisposedOfAfterTheClient(String where, String thread) {
@@ -120,21 +120,21 @@ class WhereWorkRunsTest {
                             .lock("a")
                             .acquire()
                             .block(LIMIT));
-                    Mono<Void> told = Mono.fromFuture(lease.onLoss()
+                    Mono<Void> signalled = Mono.fromFuture(lease.onLoss()
                             .doOnNext(loss -> threads.add(Thread.currentThread().getName()))
                             .then()
                             .toFuture());
 
                     context.close();
 
-                    told.block(LIMIT);
+                    signalled.block(LIMIT);
                     assertThat(threads).singleElement().asString().startsWith(thread);
                 });
     }
 
-    /** Else a caller that blocks for its result would never go on. */
+    /** Otherwise a caller that blocks for its result would never continue. */
     @Test
-    void signalsThatWaitForAThreadComeAlsoWhenTheApplicationEnds() {
+    void waitingSignalsArriveEvenIfTheApplicationEnds() {
         CountDownLatch end = new CountDownLatch(1);
         CountDownLatch begun = new CountDownLatch(1);
         runner.withPropertyValues("holdfast.deliver-threads=1").run(context -> {
@@ -167,7 +167,7 @@ class WhereWorkRunsTest {
         "holdfast.deliver-on=holdfastLockBackend, no bean of type reactor.core.scheduler.Scheduler",
         "holdfast.deliver-threads=0, holdfast.deliver-threads is 0"
     })
-    void whatNamesNoThreadsIsRefused(String property, String problem) {
+    void aValueThatNamesNoThreadsIsRefused(String property, String problem) {
         runner.withPropertyValues(property)
                 .run(context -> assertThat(context)
                         .getFailure()
@@ -177,7 +177,7 @@ class WhereWorkRunsTest {
     }
 
     @Test
-    void aCustomizerHasTheLastWord() {
+    void aCustomizerReplacesTheProperties() {
         runner.withBean(LockClientCustomizer.class, () -> builder -> builder.deliverOn(Schedulers.immediate()))
                 .withBean(LockBackend.class, InMemoryLockBackend::create)
                 .run(context -> assertThat(threadOfWork(context.getBean(LockClient.class)))

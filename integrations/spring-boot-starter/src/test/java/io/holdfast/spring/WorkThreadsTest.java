@@ -22,7 +22,7 @@ class WorkThreadsTest {
 
     private static final Duration SECOND = Duration.ofMillis(WorkThreads.STUCK_MILLIS);
 
-    /** So many that a new thread is sometimes slower than the next second. */
+    /** With so many threads, starting a new one sometimes takes longer than until the next second. */
     private static final int MANY = 100;
 
     private final VirtualTimeScheduler timer = VirtualTimeScheduler.create();
@@ -45,7 +45,7 @@ class WorkThreadsTest {
         }
     }
 
-    /** Tasks that block, and tell when all of them run. */
+    /** Runs tasks that block. The latch shows when all of them run. */
     private CountDownLatch block(int tasks) {
         CountDownLatch running = new CountDownLatch(tasks);
         IntStream.range(0, tasks)
@@ -63,7 +63,7 @@ class WorkThreadsTest {
     }
 
     @Test
-    void anIdleThreadIsTakenBeforeANewOneIsMade() throws InterruptedException {
+    void anIdleThreadIsUsedBeforeANewOneIsStarted() throws InterruptedException {
         run();
         while (threads.idle() == 0) {
             Thread.onSpinWait(); // until the one thread waits for its next task
@@ -74,9 +74,9 @@ class WorkThreadsTest {
         assertThat(threads.size()).isOne();
     }
 
-    /** A thread is made by the first caller that needs it, and then runs the work of others. */
+    /** The first caller that needs a thread starts it. Then it runs the work of other callers. */
     @Test
-    void aThreadHasNothingOfTheThreadThatMadeIt() throws InterruptedException {
+    void aThreadInheritsNoVariablesOfItsCreator() throws InterruptedException {
         InheritableThreadLocal<String> user = new InheritableThreadLocal<>();
         ClassLoader ofTheApplication = Thread.currentThread().getContextClassLoader();
         CompletableFuture<String> seen = new CompletableFuture<>();
@@ -94,7 +94,7 @@ class WorkThreadsTest {
     }
 
     @Test
-    void aTaskThatFindsNoThreadRunsWhenOneGetsFree() {
+    void aTaskWithoutAThreadRunsOnTheFirstFreeOne() {
         await(block(2));
         CountDownLatch ran = new CountDownLatch(1);
         scheduler.schedule(ran::countDown);
@@ -107,7 +107,7 @@ class WorkThreadsTest {
     }
 
     @Test
-    void oneThreadMoreIsMadeEachSecondWhileNoneEnds() {
+    void oneMoreThreadIsStartedEachSecondWhileNoTaskEnds() {
         await(block(2));
         CountDownLatch more = block(MANY);
         timer.advanceTimeBy(SECOND.minusMillis(1));
@@ -123,7 +123,7 @@ class WorkThreadsTest {
     }
 
     @Test
-    void theBoundIsWhatItWasWhenNoTaskWaits() {
+    void theBoundIsResetWhenNoTaskWaits() {
         await(block(2));
         await(afterASecond(block(1)));
         timer.advanceTimeBy(SECOND);
@@ -173,7 +173,7 @@ class WorkThreadsTest {
     }
 
     @Test
-    void whatComesAfterTheEndIsRefused() {
+    void tasksAfterTheEndAreRefused() {
         scheduler.dispose();
 
         assertThatThrownBy(() -> scheduler.schedule(() -> {})).isInstanceOf(RejectedExecutionException.class);

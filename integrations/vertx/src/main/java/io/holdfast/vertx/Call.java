@@ -14,8 +14,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /**
- * One call of a user. It waits for a lock, and then either it has its turn on the context of the caller, or it has ended before: one atomic
- * flag decides. After the turn has begun nothing is cancelled any more, since a future cannot be.
+ * One call of a user. It waits for a lock. Then either it takes its turn on the context of the caller, or it has ended before: one atomic
+ * flag decides. After the turn has begun, nothing is cancelled any more, since a future cannot be cancelled.
  */
 final class Call<T> extends BaseSubscriber<T> {
 
@@ -25,10 +25,10 @@ final class Call<T> extends BaseSubscriber<T> {
     private final CompletableFuture<T> result = new CompletableFuture<>();
     private final AtomicBoolean isDecided = new AtomicBoolean();
 
-    /** Written by the signals, which come one after the other. */
+    /** Written by the signals, which come one after another. */
     private @Nullable T value;
 
-    /** Written by the turn alone. */
+    /** Written only by the turn. */
     private volatile boolean isAtWork;
 
     Call(String lock, Context context, OpenCalls calls) {
@@ -44,7 +44,7 @@ final class Call<T> extends BaseSubscriber<T> {
     Future<T> start(Mono<T> steps, @Nullable Future<?> end) {
         calls.begin(this);
         if (end != null) {
-            // The event may outlive the call, which would keep a lease in reach that its user has dropped.
+            // The event may outlive the call, and would then keep a lease reachable that its user has dropped.
             WeakReference<Call<T>> waiting = new WeakReference<>(this);
             end.onComplete(unused -> giveUp(waiting.get()));
         }
@@ -62,25 +62,25 @@ final class Call<T> extends BaseSubscriber<T> {
         giveUp(new CancellationException("the wait for lock '%s' was given up".formatted(lock)));
     }
 
-    /** Does nothing after the turn has begun. */
+    /** Ends the wait with this error. Does nothing after the turn has begun. */
     void giveUp(RuntimeException reason) {
         if (isDecided.compareAndSet(false, true)) {
-            cancel(); // what was or will be granted is released by the engine, or by the turn that comes too late
+            cancel(); // the engine, or the turn that comes too late, releases a present or later grant
             fail(reason);
         }
     }
 
     /**
-     * The step between the grant and the result.
+     * Returns the step between the grant and the result.
      *
-     * @param body runs on the context, once at most
-     * @param otherwise what happens to the grant instead
+     * @param body runs on the context, at most once
+     * @param otherwise runs instead, for the grant
      */
     Mono<T> turn(Supplier<Future<T>> body, Runnable otherwise) {
         return Mono.create(sink -> {
             try {
                 context.runOnContext(unused -> {
-                    isAtWork = true; // before it is decided, so that nobody takes work that is about to begin for ended
+                    isAtWork = true; // before the decision, so that work that is about to begin does not count as ended
                     takeTurn(sink, body, () -> {
                         otherwise.run();
                         workIsOver();
@@ -98,8 +98,7 @@ final class Call<T> extends BaseSubscriber<T> {
             otherwise.run();
             return;
         }
-        // After a loss nobody listens any more, and the sink tells nobody: what the work comes to is for its own
-        // handlers.
+        // After a loss, the sink has no subscriber any more. Then only the work's own handlers get its result.
         run(body).onComplete(sink::success, sink::error);
     }
 
@@ -119,7 +118,7 @@ final class Call<T> extends BaseSubscriber<T> {
             Future<T> future = body.get();
             return future == null
                     ? Future.failedFuture(
-                            new NullPointerException("the work under lock '%s' gave no future".formatted(lock)))
+                            new NullPointerException("the work under lock '%s' returned no future".formatted(lock)))
                     : future;
         } catch (Throwable thrown) {
             return Future.failedFuture(thrown);
@@ -141,7 +140,7 @@ final class Call<T> extends BaseSubscriber<T> {
 
     @Override
     protected void hookOnError(Throwable failure) {
-        isDecided.set(true); // a turn that has not begun would be one without a lock
+        isDecided.set(true); // a turn that has not begun yet would have no lock
         fail(failure);
     }
 
@@ -150,7 +149,10 @@ final class Call<T> extends BaseSubscriber<T> {
         end();
     }
 
-    /** After the result, whose handlers thus have their turn on the context before those of a closing; and after work that has lost its lock. */
+    /**
+     * Ends the call after its result, so that the handlers of the result run on the context before those of a close. It also waits for work
+     * that has lost its lock.
+     */
     private void end() {
         if (!isAtWork) {
             calls.end(this);

@@ -9,7 +9,7 @@ import reactor.core.Exceptions;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Runs tasks on a context of Vert.x, so that leases and losses are signalled where a verticle runs:
+ * Runs tasks on a context of Vert.x, so that leases and losses are signalled on the context of a verticle:
  *
  * <pre>{@code
  * LockClient locks = LockClient.builder(ZooKeeperVertx.overVertx(manager))
@@ -17,11 +17,11 @@ import reactor.core.scheduler.Scheduler;
  *         .build();
  * }</pre>
  *
- * <p>It delivers and cannot delay: scheduling for later is rejected, as the contract of a {@link Scheduler} that is not capable of time
- * demands. So it is no timer for a client. Tasks run one after the other, in the order in which they came, when the context is that of an
- * event loop. What they throw goes to the context's exception handler.
+ * <p>It cannot delay tasks: scheduling for later is rejected, as the contract of a {@link Scheduler} without time support requires. So it
+ * cannot be the timer of a client. On an event-loop context, tasks run one after another, in the order of arrival. The context's exception
+ * handler gets their exceptions.
  *
- * <p>The context is borrowed: {@link #dispose} changes nothing. Thread-safe.
+ * <p>The context is borrowed, so {@link #dispose} does nothing. Thread-safe.
  */
 public final class ContextScheduler implements Scheduler {
 
@@ -32,9 +32,9 @@ public final class ContextScheduler implements Scheduler {
     }
 
     /**
-     * A scheduler over a context.
+     * Returns a scheduler that uses a context.
      *
-     * @param context such as that of a verticle; stays the caller's
+     * @param context a context, such as that of a verticle
      * @return a scheduler without resources of its own
      */
     public static ContextScheduler of(Context context) {
@@ -60,7 +60,7 @@ public final class ContextScheduler implements Scheduler {
 
     @Override
     public void dispose() {
-        // Nothing of it is ours.
+        // There are no resources to dispose.
     }
 
     @Override
@@ -73,7 +73,7 @@ public final class ContextScheduler implements Scheduler {
         return "ContextScheduler[%s]".formatted(context);
     }
 
-    /** Its tasks end with it. */
+    /** A worker whose tasks end when it is disposed. */
     private final class ContextWorker implements Worker {
 
         private final Disposable end = Disposables.single();

@@ -11,7 +11,7 @@ import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Options of a lock as JSON: see {@link VertxLocks#options}. */
+/** Reads options of a lock from JSON: see {@link VertxLocks#options}. */
 final class JsonOptions {
 
     private static final Pattern SIMPLE = Pattern.compile("(\\d{1,12})\\s*(ms|s|m|h)");

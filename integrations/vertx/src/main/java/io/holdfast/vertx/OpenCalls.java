@@ -8,12 +8,12 @@ import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** What was begun through one {@link VertxLocks} and has not ended. */
+/** The calls and leases of one {@link VertxLocks} that have not ended. */
 final class OpenCalls {
 
     private final Set<Call<?>> calls = ConcurrentHashMap.newKeySet();
 
-    /** Weakly, so that a lease that its user dropped is still found and released by the client. */
+    /** Weak references, so that the client still finds and releases a lease that its user has dropped. */
     private final Set<VertxLease> leases = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     private final CompletableFuture<Void> idle = new CompletableFuture<>();
@@ -21,7 +21,7 @@ final class OpenCalls {
     /** Written once, by the closing. */
     private volatile boolean isClosed;
 
-    /** The one that begins during the closing is told as well: it is listed first, and looks then. */
+    /** A call that begins during the close is ended, too: it is added first, and then checks the flag. */
     void begin(Call<?> call) {
         calls.add(call);
         if (isClosed) {
@@ -44,7 +44,7 @@ final class OpenCalls {
         CompletableFuture<Void> now = release();
         completeWhenIdle();
         return idle.thenCompose(
-                unused -> CompletableFuture.allOf(now, release())); // again: one may have come meanwhile
+                unused -> CompletableFuture.allOf(now, release())); // again: a lease may have been added meanwhile
     }
 
     private static void giveUp(Call<?> call) {

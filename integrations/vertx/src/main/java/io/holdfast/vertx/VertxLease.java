@@ -17,10 +17,10 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
- * What you hold: the lock, for a while. What a lease promises, and what no lease can, is said at {@link LockLease}: where a write by a former
- * holder would do harm, the read leaves the {@link #fencingToken()}, and the write asks for it.
+ * The lock for a limited time. {@link LockLease} says what a lease promises and what no lease can promise. If a write by a former holder
+ * could do harm, store the {@link #fencingToken()} beside the data before you read it, and check it when you write.
  *
- * <p>Futures complete on the context of the caller. A lease belongs to no thread, context or verticle: any may use or release it.
+ * <p>Futures complete on the context of the caller. A lease belongs to no thread, context or verticle: any of them may use or release it.
  * Thread-safe.
  */
 public final class VertxLease {
@@ -34,16 +34,16 @@ public final class VertxLease {
     }
 
     /**
-     * The lock's name.
+     * Returns the lock's name.
      *
-     * @return as given to the client
+     * @return the name that was given to the client
      */
     public String lockName() {
         return lease.lockName();
     }
 
     /**
-     * A number that is greater than that of every earlier owner of this lock.
+     * Returns a number that is greater than the number of every earlier owner of this lock.
      *
      * @return as {@link LockLease#fencingToken()}
      */
@@ -52,7 +52,7 @@ public final class VertxLease {
     }
 
     /**
-     * How long the lease is surely valid without another renewal.
+     * Returns how long the lease is surely valid without another renewal.
      *
      * @return as {@link LockLease#remaining()}
      */
@@ -61,7 +61,7 @@ public final class VertxLease {
     }
 
     /**
-     * Whether the lock is held at this instant.
+     * Returns whether the lock is held at this instant.
      *
      * @return as {@link LockLease#isValid()}
      */
@@ -70,10 +70,10 @@ public final class VertxLease {
     }
 
     /**
-     * Tells when the lease is lost; several may be told.
+     * Calls a handler when the lease is lost. Several handlers are possible.
      *
-     * @param handler called once at most, on the context of this call; at once when the lease is lost already, never when it was released.
-     *     What it throws goes to the context's exception handler.
+     * @param handler called at most once, on the context of this call; at once if the lease is lost already, never if it was released. The
+     *     context's exception handler gets its exceptions.
      * @return this
      */
     @CanIgnoreReturnValue
@@ -88,7 +88,7 @@ public final class VertxLease {
     /**
      * Extends the lease now, by its full duration. Each call sends a request.
      *
-     * @return completes when the store confirmed; fails with {@link LockLostException} when the lease is lost or released, with
+     * @return completes when the back end has confirmed it; fails with {@link LockLostException} when the lease is lost or released, with
      *     {@link LockBackendException} when the outcome is unknown (the lease stays until its local deadline)
      */
     public Future<Void> renew() {
@@ -96,10 +96,10 @@ public final class VertxLease {
     }
 
     /**
-     * Gives the lock back, now. Idempotent: all calls share one release and its result.
+     * Releases the lock now. Idempotent: all calls share one release and its result.
      *
-     * @return completes when the store confirmed, at the latest after one operation timeout; fails with {@link LockLostException} when the
-     *     lease was lost before
+     * @return completes when the back end has confirmed it, at the latest after one operation timeout; fails with {@link LockLostException}
+     *     when the lease was lost before
      */
     @CanIgnoreReturnValue
     public Future<Void> release() {
@@ -110,12 +110,12 @@ public final class VertxLease {
         return Future.fromCompletionStage(mono.toFuture(), vertx.getOrCreateContext());
     }
 
-    /** Completes when it is over, however. */
+    /** Releases the lease. Completes when the release has ended, even if it failed. */
     CompletableFuture<?> giveBack() {
         return giveBack(lease);
     }
 
-    /** Nobody is left to tell of a failure; the client's events report it. */
+    /** Releases the lease, and ignores a failure: there is no caller to report it to. The client's events report it. */
     @CanIgnoreReturnValue
     static CompletableFuture<?> giveBack(LockLease lease) {
         return lease.release().onErrorComplete().toFuture();

@@ -20,17 +20,17 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * A lock's name with options, whose results are futures of Vert.x: stateless, cheap, shareable. It comes from {@link VertxLocks}, where the
- * context of results, undeployment and re-entrancy are said.
+ * A lock's name with options, whose results are futures of Vert.x. It is stateless, cheap and shareable. {@link VertxLocks} makes it, and
+ * describes the context of results, undeployment and re-entrancy.
  *
- * <p><b>How a wait ends without the lock.</b> A future cannot be cancelled, so its end is decided beforehand: by
- * {@link LockOptions#waitTimeout()}, by {@link #giveUpAfter} or {@link #giveUpWhen}, or by {@link VertxLocks#close()}. Each gives up the place in the
- * queue, and a lock that is granted all the same is released. {@link Future#timeout} on a result of {@code acquire} does none of that: the lease comes
- * later, is renewed, and holds the lock until the garbage collector finds it.
+ * <p><b>How a wait ends without the lock.</b> A future cannot be cancelled, so you choose its end beforehand: {@link
+ * LockOptions#waitTimeout()}, {@link #giveUpAfter} or {@link #giveUpWhen}, or {@link VertxLocks#close()}. Each of them leaves the queue,
+ * and releases a lock that is granted at the same moment. {@link Future#timeout} on a result of {@code acquire} does neither: the lease
+ * arrives later, is renewed, and holds the lock until the garbage collector finds it.
  *
- * <p><b>Failures</b> of all methods: {@link LockTimeoutException} when {@code waitTimeout} is over (not of {@code tryAcquire});
- * {@link CancellationException} when it was given up; {@link LockClosedException} when the view
- * or its client is closed; {@link LockBackendException} when the store fails, as said at {@link ReactiveLock}.
+ * <p><b>Failures</b> of all methods: {@link LockTimeoutException} when {@code waitTimeout} is over (not for {@code tryAcquire}); {@link
+ * CancellationException} when the wait was given up; {@link LockClosedException} when the view or its client is closed; {@link
+ * LockBackendException} when the back end fails, see {@link ReactiveLock}.
  *
  * <p>Thread-safe.
  */
@@ -56,16 +56,16 @@ public final class VertxLock {
     }
 
     /**
-     * The name.
+     * Returns the lock's name.
      *
-     * @return as given to the client
+     * @return the name that was given to the client
      */
     public String name() {
         return lock.name();
     }
 
     /**
-     * The same lock with other options. {@code reentrant} changes nothing here.
+     * Returns the same lock with other options. {@code reentrant} has no effect.
      *
      * @param options for acquisitions through the copy
      * @return a copy; this lock stays as it is
@@ -76,10 +76,11 @@ public final class VertxLock {
     }
 
     /**
-     * The same lock, whose waits are given up when something happens: when an HTTP client leaves, for example,
-     * {@code giveUpWhen(routingContext.addEndHandler())}. Who has got the lock before keeps it.
+     * Returns the same lock, whose waits are given up at an event. Such an event is the disconnect of an HTTP client: {@code
+     * giveUpWhen(routingContext.addEndHandler())}. A call that got the lock before keeps it.
      *
-     * @param event completes in any way, on any thread. It should not live much longer than the calls: each leaves a few bytes with it.
+     * @param event a future that succeeds or fails, on any thread. It should not live much longer than the calls: each call leaves a few
+     *     bytes in it.
      * @return a copy; this lock stays as it is, and an event that was given to it is replaced
      */
     public VertxLock giveUpWhen(Future<?> event) {
@@ -87,8 +88,9 @@ public final class VertxLock {
     }
 
     /**
-     * The same lock, whose waits are given up after a time; all options stay as they are. This, or {@link LockOptions#waitTimeout()}, in place of
-     * {@link Future#timeout}, which ends the future and not the wait: the lock is granted later all the same, and nothing releases it.
+     * Returns the same lock, whose waits are given up after a time. All options stay the same. Use this, or {@link
+     * LockOptions#waitTimeout()}, in place of {@link Future#timeout}, which ends the future but not the wait: the lock is still granted
+     * later, and nothing releases it.
      *
      * @param time counted from the call; at least 1 ms
      * @return a copy; this lock stays as it is, and a time that was given to it is replaced
@@ -103,34 +105,34 @@ public final class VertxLock {
     }
 
     /**
-     * Takes the lock if it is available now: one attempt, which never passes those who wait.
+     * Takes the lock if it is available now. It sends one attempt, which never overtakes waiters.
      *
-     * @return the lease, which is then the caller's to release, or empty when the lock is not available
+     * @return the lease, which the caller must release, or empty if the lock is not available
      */
     public Future<Optional<VertxLease>> tryAcquire() {
         return lease(lock.tryAcquire());
     }
 
     /**
-     * Takes the lock, waiting for it as long as {@link LockOptions#waitTimeout()} allows.
+     * Takes the lock, and waits for it as long as {@link LockOptions#waitTimeout()} allows.
      *
-     * @return the lease, which is then the caller's to release
+     * @return the lease, which the caller must release
      */
     public Future<VertxLease> acquire() {
         return lease(lock.acquire()).map(Optional::orElseThrow);
     }
 
     /**
-     * Runs work under the lock: acquires, calls the work on the caller's context, waits for its future, releases, and then passes on how
-     * the work ended, also if the work throws.
+     * Runs work under the lock: acquires the lock, calls the work on the caller's context, waits for its future, and releases the lock.
+     * Then it returns the result or the error of the work, also if the work throws.
      *
-     * <p>When the lease is lost, the result fails with {@link LockLostException} at once. The work itself cannot be stopped: it goes on
-     * unprotected, and what it comes to is told to its own handlers only. So it should look at {@link VertxLease#isValid()} or listen to
-     * {@link VertxLease#onLoss}, and its writes should carry the {@link VertxLease#fencingToken()}.
+     * <p>When the lease is lost, the result fails with {@link LockLostException} at once. The work itself cannot be stopped. It continues
+     * without the lock, and only its own handlers get its result. So it should check {@link VertxLease#isValid()} or listen to {@link
+     * VertxLease#onLoss}, and its writes should carry the {@link VertxLease#fencingToken()}.
      *
-     * @param work is called once at most, and not before the lock is held
-     * @param <T> what the work gives
-     * @return what the work gives, after the release; an error of the work stays the error, with what the release met as suppressed
+     * @param work called at most once, and not before the lock is held
+     * @param <T> the type of the work's result
+     * @return the result of the work, after the release; an error of the work stays the error, with an error of the release as suppressed
      */
     public <T> Future<T> withLock(Function<? super VertxLease, Future<T>> work) {
         requireNonNull(work, "work");

@@ -1,4 +1,4 @@
-/** Locks for code on Vert.x: as its futures, on its contexts. */
+/** Locks for code on Vert.x: results are its futures, on its contexts. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.vertx;

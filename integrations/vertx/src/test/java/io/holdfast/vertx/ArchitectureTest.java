@@ -36,9 +36,9 @@ class ArchitectureTest {
                 .check(CODE);
     }
 
-    /** The view is for any back end, and for any Vert.x 5: of Vert.x it needs what its own users may use. */
+    /** The view works with any back end and any Vert.x 5, so it uses only the public API of Vert.x. */
     @Test
-    void nothingInternalOfVertxAndNoBackendIsUsed() {
+    void noInternalsOfVertxAndNoBackEndAreUsed() {
         noClasses()
                 .should()
                 .dependOnClassesThat()

@@ -52,7 +52,7 @@ class ContextSchedulerTest {
     }
 
     @Test
-    void taskThatIsDisposedBeforeItsTurnNeverRuns() {
+    void disposedTaskNeverRuns() {
         Queue<String> ran = new ConcurrentLinkedQueue<>();
         CompletableFuture<Void> end = new CompletableFuture<>();
         context.runOnContext(unused -> {
@@ -70,7 +70,7 @@ class ContextSchedulerTest {
     }
 
     @Test
-    void nothingIsDelayed() {
+    void delayedTasksAreRejected() {
         assertThatThrownBy(() -> scheduler.schedule(() -> {}, 1, TimeUnit.SECONDS))
                 .isInstanceOf(RejectedExecutionException.class);
     }

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A wait that ends in time leaves nothing, other than a future that is timed out. */
+/** A wait that ends in time leaves nothing behind, unlike a future that is timed out. */
 class GiveUpAfterTest {
 
     private static final String NAME = "customer/1";
@@ -60,9 +60,9 @@ class GiveUpAfterTest {
         island.pass();
     }
 
-    /** What the documentation warns of. */
+    /** The documentation warns of this. */
     @Test
-    void aFutureThatIsTimedOutGetsItsLeaseAllTheSame() {
+    void aTimedOutFutureStillGetsItsLease() {
         LockLease rival = island.rivalHolds(NAME);
         CompletableFuture<VertxLease> result = new CompletableFuture<>();
         CompletableFuture<VertxLease> late = new CompletableFuture<>();

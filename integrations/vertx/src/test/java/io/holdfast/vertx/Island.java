@@ -24,7 +24,7 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/** A real Vert.x, and a store in virtual time: losses and grants come when {@link #pass} is called. Nothing may be left after a test. */
+/** A real Vert.x, and a back end in virtual time: losses and grants come when {@link #pass} is called. No claim may be left after a test. */
 final class Island implements AfterEachCallback {
 
     private static final long PATIENCE_SECONDS = 20;
@@ -45,12 +45,12 @@ final class Island implements AfterEachCallback {
         clock.advanceTimeBy(time);
     }
 
-    /** Signals of the store that are due are delivered. */
+    /** Delivers the signals of the back end that are due. */
     void pass() {
         pass(Duration.ZERO);
     }
 
-    /** Calls there, and gives what came of it. */
+    /** Makes the call on that context, and returns its result. */
     <T> CompletableFuture<T> on(Context caller, Supplier<Future<T>> call) {
         CompletableFuture<T> result = new CompletableFuture<>();
         caller.runOnContext(unused -> call.get().onComplete(result::complete, result::completeExceptionally));
@@ -61,7 +61,7 @@ final class Island implements AfterEachCallback {
         return on(context, call);
     }
 
-    /** What is due on the context has happened, and what that made due. */
+    /** Waits until the context has run the due tasks, and the tasks that they caused. */
     void settle() {
         CompletableFuture<Void> turn = new CompletableFuture<>();
         context.runOnContext(unused -> context.runOnContext(again -> turn.complete(null)));
@@ -93,7 +93,7 @@ final class Island implements AfterEachCallback {
         }
     }
 
-    /** As it is, not as {@code get} tells it: newer JDKs wrap a cancellation in another one. */
+    /** Returns the failure itself. Newer JDKs wrap a cancellation in another one in {@code get}. */
     static Throwable failed(CompletableFuture<?> future) {
         Throwable failure = done(future.handle((value, error) -> error));
         if (failure == null) {
@@ -102,7 +102,7 @@ final class Island implements AfterEachCallback {
         return failure instanceof CompletionException wrapped ? wrapped.getCause() : failure;
     }
 
-    /** For what happens on other threads. */
+    /** Waits for something that happens on other threads. */
     void until(String what, BooleanSupplier condition) {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (!condition.getAsBoolean()) {

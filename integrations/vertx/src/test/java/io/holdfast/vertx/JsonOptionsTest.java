@@ -33,7 +33,7 @@ class JsonOptionsTest {
     }
 
     @Test
-    void whatIsLeftOutIsTheDefault() {
+    void missingOptionsHaveTheirDefaults() {
         assertThat(VertxLocks.options(new JsonObject())).isEqualTo(LockOptions.defaults());
         assertThat(VertxLocks.options(new JsonObject("{\"backoff\": {\"fixed\": \"100ms\"}, \"waitTimeout\": null}"))
                         .backoff())
@@ -57,7 +57,7 @@ class JsonOptionsTest {
                 "{\"backoff\": {\"fixed\": \"1s\", \"jitter\": 2}}   | jitter",
                 "{\"leaseDuration\": \"10s\", \"maxHoldTime\": \"1s\"} | maxHoldTime must be at least leaseDuration"
             })
-    void whatCannotBeIsRefused(String json, String why) {
+    void invalidOptionsAreRefused(String json, String why) {
         assertThatThrownBy(() -> VertxLocks.options(new JsonObject(json)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(why);

@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What a tracer keeps in the context of a request is there in the work, and behind each result. */
+/** The work, and the code after each result, find what a tracer keeps in the context of a request. */
 class TraceTest {
 
     private static final String NAME = "customer/1";
@@ -49,7 +49,7 @@ class TraceTest {
         island.settle();
         island.release(rival);
         for (CompletableFuture<List<String>> it : seen) {
-            island.until("the requests are served", it::isDone);
+            island.until("the requests have ended", it::isDone);
         }
         assertThat(done(seen.get(0))).containsExactly("a", "a");
         assertThat(done(seen.get(1))).containsExactly("b", "b");

@@ -30,13 +30,13 @@ class VertxLeaseTest {
     @RegisterExtension
     final Island island = new Island();
 
-    /** Without renewals, so that passing time is a loss. */
+    /** Does not renew, so that passing time causes a loss. */
     private final VertxLock lock = island.locks
             .lock("job")
             .with(LockOptions.builder().leaseDuration(LEASE).autoRenew(false).build());
 
     @Test
-    void aLeaseSaysWhatItIs() {
+    void aLeaseReportsItsState() {
         VertxLease lease = done(island.call(lock::acquire));
         assertThat(lease.lockName()).isEqualTo("job");
         assertThat(lease.fencingToken()).isPositive();
@@ -61,40 +61,40 @@ class VertxLeaseTest {
     }
 
     @Test
-    void aLossIsToldOnceOnTheContextOfWhoeverListens() {
+    void aLossIsSignalledOnceOnTheContextOfEachListener() {
         VertxLease lease = done(island.call(lock::acquire));
-        Queue<Map.Entry<LossReason, Context>> told = new ConcurrentLinkedQueue<>();
+        Queue<Map.Entry<LossReason, Context>> calls = new ConcurrentLinkedQueue<>();
         Context other = island.vertx.getOrCreateContext();
-        listen(lease, island.context, told);
-        listen(lease, other, told);
+        listen(lease, island.context, calls);
+        listen(lease, other, calls);
         island.pass(LEASE);
-        island.until("both were told", () -> told.size() == 2);
-        assertThat(told)
+        island.until("both listeners were called", () -> calls.size() == 2);
+        assertThat(calls)
                 .containsExactlyInAnyOrder(
                         Map.entry(LossReason.EXPIRED, island.context), Map.entry(LossReason.EXPIRED, other));
-        listen(lease, island.context, told);
-        island.until("the late one was told", () -> told.size() == 3);
+        listen(lease, island.context, calls);
+        island.until("the late listener was called", () -> calls.size() == 3);
         island.pass(LEASE);
         island.settle();
-        assertThat(told).hasSize(3);
+        assertThat(calls).hasSize(3);
     }
 
     @Test
-    void afterAReleaseNobodyIsToldOfALoss() {
+    void aReleasedLeaseSignalsNoLoss() {
         VertxLease lease = done(island.call(lock::acquire));
-        Queue<Map.Entry<LossReason, Context>> told = new ConcurrentLinkedQueue<>();
-        listen(lease, island.context, told);
+        Queue<Map.Entry<LossReason, Context>> calls = new ConcurrentLinkedQueue<>();
+        listen(lease, island.context, calls);
         done(island.call(lease::release));
         island.pass(LEASE);
         island.settle();
-        assertThat(told).isEmpty();
+        assertThat(calls).isEmpty();
     }
 
     @Test
-    void whatAHandlerOfALossThrowsGoesToTheExceptionHandlerOfItsContext() {
+    void exceptionOfALossHandlerGoesToTheExceptionHandlerOfItsContext() {
         IllegalStateException broken = new IllegalStateException("broken");
-        Queue<Throwable> told = new ConcurrentLinkedQueue<>();
-        island.context.exceptionHandler(told::add);
+        Queue<Throwable> calls = new ConcurrentLinkedQueue<>();
+        island.context.exceptionHandler(calls::add);
         VertxLease lease = done(island.call(lock::acquire));
         CompletableFuture<Void> listens = island.call(() -> {
             lease.onLoss(reason -> {
@@ -104,21 +104,21 @@ class VertxLeaseTest {
         });
         done(listens);
         island.pass(LEASE);
-        island.until("it was told", () -> !told.isEmpty());
-        assertThat(told).containsExactly(broken);
+        island.until("the exception handler was called", () -> !calls.isEmpty());
+        assertThat(calls).containsExactly(broken);
     }
 
-    private void listen(VertxLease lease, Context context, Queue<Map.Entry<LossReason, Context>> told) {
+    private void listen(VertxLease lease, Context context, Queue<Map.Entry<LossReason, Context>> calls) {
         CompletableFuture<Void> listens = new CompletableFuture<>();
         context.runOnContext(unused -> {
-            lease.onLoss(reason -> told.add(Map.entry(reason, Vertx.currentContext())));
+            lease.onLoss(reason -> calls.add(Map.entry(reason, Vertx.currentContext())));
             listens.complete(null);
         });
         done(listens);
     }
 
     @Test
-    void aLossFailsTheResultAtOnceAndWhatTheWorkComesToIsForItsOwnHandlers() {
+    void aLossFailsTheResultAtOnceAndOnlyTheWorksOwnHandlersGetItsResult() {
         Promise<String> end = Promise.promise();
         AtomicInteger handled = new AtomicInteger();
         Queue<Throwable> dropped = new ConcurrentLinkedQueue<>();
@@ -139,7 +139,7 @@ class VertxLeaseTest {
     }
 
     @Test
-    void aLossBetweenGrantAndTurnKeepsTheWorkFromStarting() {
+    void aLossBetweenGrantAndTurnPreventsTheWork() {
         AtomicInteger works = new AtomicInteger();
         CompletableFuture<Integer> result = island.call(() -> {
             Future<Integer> work = lock.withLock(lease -> Future.succeededFuture(works.incrementAndGet()));
@@ -152,7 +152,7 @@ class VertxLeaseTest {
     }
 
     @Test
-    void aLeaseThatIsDroppedIsFoundAndReleasedThoughItsEventLivesOn() {
+    void aDroppedLeaseIsFoundAndReleasedAlthoughItsEventLives() {
         VertxLock renewed = island.locks.lock("dropped");
         Promise<Void> shutdown = Promise.promise();
         assertThat(done(island.call(
@@ -160,7 +160,7 @@ class VertxLeaseTest {
                 .isTrue();
         island.settle();
         collectGarbage();
-        island.until("it was found", () -> {
+        island.until("the dropped lease was found", () -> {
             collectGarbage();
             island.pass(Duration.ofSeconds(10));
             return island.events.stream().anyMatch(LockEvent.LeaseAbandoned.class::isInstance);

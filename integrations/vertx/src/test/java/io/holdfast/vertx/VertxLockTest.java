@@ -91,7 +91,7 @@ class VertxLockTest {
         island.release(rival);
     }
 
-    /** What an HTTP request carries with it, such as its trace, stays with it. */
+    /** The data that an HTTP request carries, such as its trace, stays with it. */
     @Test
     void duplicatedContextsAreKept() {
         LockLease rival = island.rivalHolds(NAME);
@@ -130,7 +130,7 @@ class VertxLockTest {
     }
 
     @Test
-    void whoeverComesFirstIsServedFirstWithARisingToken() {
+    void waitersAreServedInOrderWithRisingTokens() {
         LockLease rival = island.rivalHolds(NAME);
         Queue<Long> tokens = new ConcurrentLinkedQueue<>();
         List<CompletableFuture<Long>> waiting = IntStream.range(0, 5)
@@ -141,7 +141,7 @@ class VertxLockTest {
                 .toList();
         island.settle();
         island.release(rival);
-        island.until("all were served", () -> waiting.stream().allMatch(CompletableFuture::isDone));
+        island.until("all waiters got the lock", () -> waiting.stream().allMatch(CompletableFuture::isDone));
         assertThat(List.copyOf(tokens))
                 .isSorted()
                 .doesNotHaveDuplicates()
@@ -162,7 +162,7 @@ class VertxLockTest {
     }
 
     @Test
-    void theLockIsReleasedHoweverTheWorkEnds() {
+    void theLockIsReleasedAfterEachEndOfTheWork() {
         IllegalStateException broken = new IllegalStateException("broken");
         assertThat(done(island.call(() -> lock.<Void>withLock(lease -> Future.succeededFuture()))))
                 .isNull();
@@ -175,7 +175,7 @@ class VertxLockTest {
                 }))))
                 .isSameAs(broken);
         assertThat(island.store.contents()).isEmpty();
-        assertThat(failed(island.call(() -> lock.withLock(lease -> null)))).hasMessageContaining("gave no future");
+        assertThat(failed(island.call(() -> lock.withLock(lease -> null)))).hasMessageContaining("returned no future");
         assertThat(island.store.contents()).isEmpty();
     }
 
@@ -191,7 +191,7 @@ class VertxLockTest {
     }
 
     @Test
-    void waitTimeoutEndsTheWaitAndGivesUpThePlace() {
+    void waitTimeoutEndsTheWaitAndLeavesTheQueue() {
         LockLease rival = island.rivalHolds(NAME);
         AtomicInteger works = new AtomicInteger();
         CompletableFuture<Integer> result = island.call(() ->
@@ -205,13 +205,13 @@ class VertxLockTest {
     }
 
     @Test
-    void failureOfTheStoreFailsTheFuture() {
+    void failureOfTheBackEndFailsTheFuture() {
         done(island.store.close().toFuture());
         assertThat(failed(island.call(lock::acquire))).isInstanceOf(LockBackendException.class);
     }
 
     @Test
-    void aWaitThatIsGivenUpLosesItsPlaceAtOnce() {
+    void aWaitThatIsGivenUpLeavesTheQueueAtOnce() {
         LockLease rival = island.rivalHolds(NAME);
         Promise<Void> left = Promise.promise();
         CompletableFuture<VertxLease> first =
@@ -223,12 +223,12 @@ class VertxLockTest {
         left.fail("the client has left");
         assertThat(failed(first)).isInstanceOf(CancellationException.class).hasMessageContaining(NAME);
         island.release(rival);
-        island.until("the next one was served", second::isDone);
+        island.until("the next waiter got the lock", second::isDone);
         assertThat(done(second)).isGreaterThan(rival.fencingToken());
     }
 
     @Test
-    void whatWasGivenUpBeforeTheCallNeverBegins() {
+    void aCallGivenUpBeforehandNeverBegins() {
         AtomicInteger works = new AtomicInteger();
         CompletableFuture<Integer> result = island.call(() -> lock.giveUpWhen(Future.succeededFuture())
                 .withLock(lease -> Future.succeededFuture(works.incrementAndGet())));
@@ -237,7 +237,7 @@ class VertxLockTest {
         assertThat(works).hasValue(0);
     }
 
-    /** Work cannot be stopped, so its lock must not go. */
+    /** Work cannot be stopped, so it must keep its lock. */
     @Test
     void givingUpAfterTheWorkHasBegunChangesNothing() {
         Promise<Void> left = Promise.promise();
@@ -257,7 +257,7 @@ class VertxLockTest {
 
     /** The free lock is granted during the call, and the turn is a task of its own on the context. */
     @Test
-    void aGrantThatIsOvertakenByGivingUpIsGivenBack() {
+    void aGrantAfterGivingUpIsReleased() {
         Promise<Void> left = Promise.promise();
         AtomicInteger works = new AtomicInteger();
         CompletableFuture<Void> result = island.call(() -> {
@@ -277,7 +277,7 @@ class VertxLockTest {
     }
 
     @Test
-    void optionsAreThoseOfTheLock() {
+    void optionsComeFromTheLock() {
         assertThatThrownBy(() -> island.locks.lock(" ")).isInstanceOf(IllegalArgumentException.class);
         LockClient quick = LockClient.builder(island.store)
                 .operationTimeout(Duration.ofSeconds(1))
@@ -292,15 +292,16 @@ class VertxLockTest {
         done(quick.close().toFuture());
     }
 
-    /** The Reactor Context does not pass through futures, and a context of Vert.x is no owner: many requests share one. */
+    /** The Reactor Context does not pass through futures. A context of Vert.x cannot be the owner either: many requests share one. */
     @Test
-    void whoHoldsTheLockAndAsksForItAgainWaits() {
+    void aSecondAcquisitionByTheHolderWaits() {
         CompletableFuture<Boolean> result = island.call(() -> lock.withLock(outer -> waiting(Duration.ofSeconds(1))
                 .acquire()
                 .map(inner -> false)
                 .otherwise(e -> e instanceof LockTimeoutException)));
         island.settle();
-        island.until("it waits", () -> island.store.contents().size() > 2);
+        island.until(
+                "the second acquisition waits", () -> island.store.contents().size() > 2);
         island.pass(Duration.ofSeconds(1));
         assertThat(done(result)).isTrue();
     }

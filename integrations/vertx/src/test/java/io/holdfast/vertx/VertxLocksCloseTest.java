@@ -30,7 +30,7 @@ class VertxLocksCloseTest {
     private final VertxLock lock = island.locks.lock(NAME);
 
     @Test
-    void closingEndsWaitsAndLetsTheNextOneIn() {
+    void closingEndsWaitsAndTheNextWaiterGetsTheLock() {
         LockLease rival = island.rivalHolds(NAME);
         CompletableFuture<VertxLease> first = island.call(lock::acquire);
         CompletableFuture<Void> second = island.call(() -> lock.withLock(lease -> Future.succeededFuture()));
@@ -66,7 +66,7 @@ class VertxLocksCloseTest {
         island.release(island.rivalHolds(NAME));
     }
 
-    /** Work cannot be stopped, and must not go on without its lock. */
+    /** Work cannot be stopped, and must not continue without its lock. */
     @Test
     void closingWaitsForTheWorkThatHasBegun() {
         Promise<String> end = Promise.promise();
@@ -82,7 +82,7 @@ class VertxLocksCloseTest {
         assertThat(island.store.contents()).isEmpty();
     }
 
-    /** It goes on, with all that it uses, so its verticle must not be gone. */
+    /** The work continues and uses its verticle, so the verticle must still be deployed. */
     @Test
     void closingWaitsForTheWorkThatHasLostItsLock() {
         Duration leaseDuration = Duration.ofSeconds(10);
@@ -103,19 +103,19 @@ class VertxLocksCloseTest {
     }
 
     @Test
-    void closingIsToldAfterTheResultOfTheLastWork() {
+    void closingCompletesAfterTheResultOfTheLastWork() {
         Promise<String> end = Promise.promise();
-        Queue<String> told = new ConcurrentLinkedQueue<>();
+        Queue<String> calls = new ConcurrentLinkedQueue<>();
         CompletableFuture<String> result =
-                island.call(() -> lock.withLock(lease -> end.future()).onSuccess(unused -> told.add("result")));
+                island.call(() -> lock.withLock(lease -> end.future()).onSuccess(unused -> calls.add("result")));
         island.settle();
         CompletableFuture<Void> closed =
-                island.call(() -> island.locks.close().onSuccess(unused -> told.add("closed")));
+                island.call(() -> island.locks.close().onSuccess(unused -> calls.add("closed")));
         island.settle();
         end.complete("result");
         done(result);
         done(closed);
-        assertThat(told).containsExactly("result", "closed");
+        assertThat(calls).containsExactly("result", "closed");
     }
 
     @Test
@@ -126,12 +126,12 @@ class VertxLocksCloseTest {
         island.settle();
         done(island.call(island.locks::close));
         island.release(rival);
-        island.until("it was served", other::isDone);
+        island.until("the other view got the lock", other::isDone);
         assertThat(done(other)).isEqualTo(1);
     }
 
     @Test
-    void anUndeployedVerticleGivesUpItsPlace() {
+    void anUndeployedVerticleLeavesTheQueue() {
         LockLease rival = island.rivalHolds(NAME);
         Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
         String deployment = done(island.vertx.deployVerticle(new VerticleBase() {
@@ -164,9 +164,9 @@ class VertxLocksCloseTest {
         done(island.vertx.undeploy(deployment));
     }
 
-    /** There is no thread left that anybody could be told on. */
+    /** No thread is left that could call a handler. */
     @Test
-    void aLockThatIsGrantedAfterTheEndOfVertxIsGivenBack() {
+    void aLockGrantedAfterTheEndOfVertxIsReleased() {
         LockLease rival = island.rivalHolds(NAME);
         LockLease otherRival = island.rivalHolds("other");
         Vertx shortLived = Vertx.vertx();
@@ -182,6 +182,6 @@ class VertxLocksCloseTest {
         done(shortLived.close());
         island.release(rival);
         island.release(otherRival);
-        island.until("given back", () -> island.store.contents().isEmpty());
+        island.until("the lock is released", () -> island.store.contents().isEmpty());
     }
 }

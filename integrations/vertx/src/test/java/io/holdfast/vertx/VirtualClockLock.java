@@ -4,8 +4,8 @@ import reactor.blockhound.BlockHound;
 import reactor.blockhound.integration.BlockHoundIntegration;
 
 /**
- * The virtual clock keeps what is due in a {@code PriorityBlockingQueue}, whose lock event loops meet the test's thread at, for an instant.
- * That is the test's doing: a signal or a release must not fail of it.
+ * The virtual clock keeps due tasks in a {@code PriorityBlockingQueue}. Event loops and the thread of the test compete for its lock for an
+ * instant. Only tests cause that, so a signal or a release must not fail because of it.
  */
 public final class VirtualClockLock implements BlockHoundIntegration {
 

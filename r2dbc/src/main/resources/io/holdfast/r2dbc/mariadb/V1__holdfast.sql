@@ -1,13 +1,13 @@
 -- Holdfast's locks in MariaDB 10.6 or newer, and in MySQL 8.0.22 or newer: version 1 of the schema.
--- Run it once, in the database (schema) that is to have the tables: by hand with the client "mariadb" or "mysql", with Flyway, or with Liquibase.
+-- Run it once, in the database (schema) that will contain the tables: by hand with the client "mariadb" or "mysql", with Flyway, or with Liquibase.
 -- A later version adds procedures with another number in their names, so that old and new clients work side by side.
 --
--- Rules for every procedure here:
--- * It locks the row of the lock first, and reads the queue afterwards, in statements of their own. In READ COMMITTED each statement sees what was
---   committed before it began. So a release sees a waiter that queued while the release waited for the row.
--- * It reads the clock when it has the row. Only the server's clock decides. Times are microseconds since 1970 in UTC.
--- * A grant needs the row of the fence for itself. A transaction that is fenced has it shared, and so keeps the next grant away until it ends. No
---   procedure ever waits for a fence, and renewals do not need it.
+-- Rules for every procedure in this file:
+-- * It locks the row of the lock first, and reads the queue afterwards, in separate statements. In READ COMMITTED each statement sees what was
+--   committed before it began. So a release sees a waiter that entered while the release waited for the row.
+-- * It reads the clock after it has locked the row. Only the server's clock decides. Times are microseconds since 1970 in UTC.
+-- * A grant needs an exclusive lock on the row of the fence. A fenced transaction has a shared lock on it, so the next grant must wait until it ends.
+--   No procedure ever waits for a fence, and renewals do not need it.
 -- * Several rows are locked in the order in which the client sends them, which is the same for all clients, so that no two calls wait for each other.
 -- * Names are bytes in UTF-8: no collation decides whether two names are the same lock.
 
@@ -17,16 +17,16 @@ create table holdfast_lock (
   name       varbinary(1024) not null,
   kind       varchar(10) character set ascii collate ascii_bin not null, -- mutex, rw or semaphore
   slot       bigint          not null,
-  token      bigint          not null, -- in slot 0 the last one given; tokens of the three kinds differ in the remainder by 4
-  holder     varchar(96) character set ascii collate ascii_bin, -- id of the claim that holds it; null for none
+  token      bigint          not null, -- in slot 0 the last token; tokens of the three kinds differ in the remainder by 4
+  holder     varchar(96) character set ascii collate ascii_bin, -- id of the claim that holds the lock; null for none
   attempt    integer         not null, -- the last attempt of the holder that was answered
-  expires_us bigint          not null, -- end of the lease; without a holder: of the last one
-  taken      integer         not null default 1, -- how many permits the holder of one has taken
+  expires_us bigint          not null, -- end of the lease; without a holder: end of the last lease
+  taken      integer         not null default 1, -- how many permits the holder of a semaphore has taken
   primary key (name, kind, slot)
 ) engine = InnoDB row_format = dynamic;
 
--- What only grants and ends of leases write, so that a transaction can keep it as it is without disturbing renewals. Slot 0 is a mutex, slot 1 a
--- writer; each reader and permit has the slot of its token. Token 0: nothing is held.
+-- Only grants and ends of leases write this table, so that a transaction can lock a row without blocking renewals. Slot 0 is a mutex, slot 1 a
+-- writer; each reader and permit has the slot of its token. Token 0: not held.
 create table holdfast_fence (
   name  varbinary(1024) not null,
   slot  bigint          not null,
@@ -40,16 +40,16 @@ create table holdfast_waiter (
   kind      varchar(10) character set ascii collate ascii_bin not null,
   id        varchar(96) character set ascii collate ascii_bin not null,
   place     varchar(8)  character set ascii collate ascii_bin not null,
-            -- queue; aside: its client could not be told, and it keeps its ticket; interest: it wants a hint, and has no place in the queue
+            -- queue; aside: its client could not be notified, and it keeps its ticket; interest: it wants a hint, and has no place in the queue
   ticket    bigint          not null, -- rises with the order of arrival
   mode      varchar(10) character set ascii collate ascii_bin not null, -- mutex, read, write or semaphore
-  permits   integer         not null, -- by how many a claim of a semaphore judges
-  taken     integer         not null default 1, -- how many of them it wants
+  permits   integer         not null, -- of the semaphore, by the options of the claim
+  taken     integer         not null default 1, -- how many of them the claim wants
   attempt   integer         not null,
   lease_ms  bigint          not null,
   looked_us bigint          not null, -- time of its last attempt
-  channel   varchar(64) character set ascii collate ascii_bin not null, -- of its client; empty for a claim that cannot be told
-  at_head   boolean         not null, -- whether it was told to look within a claim time
+  channel   varchar(64) character set ascii collate ascii_bin not null, -- of its client; empty for a claim that cannot be notified
+  at_head   boolean         not null, -- whether it must send an attempt within a claim time
   primary key (name, kind, id),
   key holdfast_waiter_queue (name, kind, place, ticket)
 ) engine = InnoDB row_format = dynamic;
@@ -66,7 +66,7 @@ create table holdfast_client (
   seen_us bigint not null
 ) engine = InnoDB;
 
--- What clients are to be told. A client deletes what it has read.
+-- Messages for clients. A client deletes the messages that it has read.
 create table holdfast_told (
   n       bigint  not null auto_increment primary key,
   channel varchar(64) character set ascii collate ascii_bin not null,
@@ -79,7 +79,7 @@ create table holdfast_told (
   key holdfast_told_channel (channel)
 ) engine = InnoDB;
 
--- When it was last cleaned. One row.
+-- When outdated rows were last deleted. One row.
 create table holdfast_schema (
   version  integer not null primary key,
   swept_us bigint  not null
@@ -89,7 +89,7 @@ insert into holdfast_schema (version, swept_us) values (1, 0);
 
 delimiter //
 
--- Tells one claim: in the answer, if it is of the client that calls, or else by the table that its client reads.
+-- Notifies one claim: in the answer, if it belongs to the calling client, else by the table that its client reads.
 create procedure holdfast_tell_v1(
   p_own varchar(64) character set ascii collate ascii_bin, p_channel varchar(64) character set ascii collate ascii_bin,
   p_word varchar(10) character set ascii collate ascii_bin, p_token bigint, p_ms bigint, p_attempt integer,
@@ -105,7 +105,7 @@ begin
 end //
 
 -- Locks the row of a lock.
---   standing: entered; busy: another call has it; none: no such row
+--   standing: entered; busy: another call has locked it; none: no such row
 create procedure holdfast_enter_v1(
   p_name varbinary(1024), p_kind varchar(10) character set ascii collate ascii_bin, p_creates boolean, p_patient boolean,
   out p_standing varchar(10) character set ascii collate ascii_bin, out p_token bigint,
@@ -142,7 +142,7 @@ entering: begin
   end loop;
 end //
 
--- Locks the row of a reader or a permit. No attempt: another call has it, and p_patient does not want to wait.
+-- Locks the row of a reader or a permit. p_attempt is null if another call has locked it and the call is not patient.
 create procedure holdfast_share_v1(
   p_name varbinary(1024), p_kind varchar(10) character set ascii collate ascii_bin, p_slot bigint, p_patient boolean,
   out p_attempt integer, out p_expires bigint)
@@ -155,7 +155,7 @@ begin
   end if;
 end //
 
--- Tells those that have come to the first two places: while they were further back, they were asked to look less often.
+-- Notifies the claims that have come to the first two places: while they were further back, they sent attempts less often.
 create procedure holdfast_heads_v1(
   p_own varchar(64) character set ascii collate ascii_bin, p_name varbinary(1024), p_kind varchar(10) character set ascii collate ascii_bin)
 sql security invoker
@@ -180,9 +180,9 @@ begin
   end while;
 end //
 
--- Ends what time has ended, and gives the lock to the first living waiters that it admits. The caller takes its turn (p_turn) at its place in the
--- queue, or else at the end, and is answered instead of told. The row of the lock is locked by the caller.
---   p_token: of the grant to the claim p_id, if it was given one; p_asked: whether the caller's own turn gave it. p_served: how many were given one
+-- Ends expired leases, and grants the lock to the first living waiters that it admits. The calling claim takes its turn (p_turn) at its place in the
+-- queue, or at the end, and gets an answer instead of a message. The caller has locked the row of the lock.
+--   p_token: of the grant to the claim p_id, if it got one; p_asked: whether it got it in its own turn. p_served: how many claims got one
 create procedure holdfast_promote_v1(
   p_own varchar(64) character set ascii collate ascii_bin, p_claim_ms bigint, p_name varbinary(1024),
   p_kind varchar(10) character set ascii collate ascii_bin, p_last bigint, p_holder varchar(96) character set ascii collate ascii_bin,
@@ -194,7 +194,7 @@ begin
   declare v_now bigint;
   declare v_last bigint default p_last;
   declare v_exclusive boolean;
-  declare v_count bigint default 0; -- permits that are taken; one for each reader
+  declare v_count bigint default 0; -- taken permits; one for each reader
   declare v_slot bigint default 0;
   declare v_found bigint;
   declare v_after bigint default -1;
@@ -216,7 +216,7 @@ begin
   set v_now = timestampdiff(microsecond, '1970-01-01', utc_timestamp(6));
   set v_exclusive = p_holder is not null and p_expires > v_now;
   if p_kind <> 'mutex' then
-    -- A reader or permit that a fenced transaction has keeps others out until that has ended.
+    -- If a fenced transaction has locked the row of a reader or a permit, it stays taken until that transaction ends.
     ended: loop
       set v_found = null;
       select slot into v_found from holdfast_lock
@@ -244,7 +244,7 @@ begin
     if v_found is null then
       select slot into v_found from holdfast_fence where name = p_name and slot = if(p_kind = 'mutex', 0, 1);
       set v_exclusive = v_found is not null;
-      if v_found is null then -- it was deleted by hand
+      if v_found is null then -- an operator has deleted it by hand
         insert into holdfast_fence (name, slot, token) values (p_name, if(p_kind = 'mutex', 0, 1), 0);
       end if;
     end if;
@@ -259,7 +259,7 @@ begin
     if w_id is not null then
       set v_is_caller = v_turn and w_id = p_id;
       if not v_is_caller and w_looked + w_lease_ms * 500 <= v_now then
-        delete from holdfast_waiter where name = p_name and kind = p_kind and id = w_id; -- it stopped attempting
+        delete from holdfast_waiter where name = p_name and kind = p_kind and id = w_id; -- it sends no attempts any more
         set v_moved = true;
         iterate turns;
       end if;
@@ -268,7 +268,7 @@ begin
         -- Its client listens, and that client or this claim has given a sign of life in the last 3 s.
         select 1 into v_found from holdfast_client where channel = w_channel and (seen_us > v_now - 3000000 or w_looked > v_now - 3000000);
         if v_found is null then
-          -- All of a client that is gone go aside at once, so that no later call reads them again.
+          -- All claims of a dead client are set aside at once, so that no later call reads them again.
           update holdfast_waiter set place = 'aside', at_head = false
            where name = p_name and kind = p_kind and place = 'queue' and channel = w_channel and not (p_turn and id = p_id);
           set v_moved = true;
@@ -309,7 +309,7 @@ begin
       update holdfast_fence set token = v_last where name = p_name and slot = if(p_kind = 'mutex', 0, 1);
     else
       set v_count = v_count + w_taken;
-      -- A writer that is still there has let its lease end, and must fail at the fence.
+      -- If the row still has a writer, its lease has expired, and it must fail at the fence.
       update holdfast_lock set token = v_last, holder = null where name = p_name and kind = p_kind and slot = 0;
       if p_kind = 'rw' then
         update holdfast_fence set token = 0 where name = p_name and slot = 1 and token <> 0;
@@ -329,7 +329,7 @@ begin
   end if;
 end //
 
--- Tells all claims that want a hint.
+-- Notifies all claims that want a hint.
 create procedure holdfast_hint_v1(
   p_own varchar(64) character set ascii collate ascii_bin, p_name varbinary(1024), p_kind varchar(10) character set ascii collate ascii_bin)
 sql security invoker
@@ -348,8 +348,8 @@ begin
   end loop;
 end //
 
--- Makes a reader of the writer, and lets the readers in that wait at the head. The row of the lock is locked by the caller. A transaction that is fenced by
--- the writer goes on, and keeps them away until its end.
+-- Makes the writer a reader, and admits the readers at the head of the queue. The caller has locked the row of the lock. If a transaction was fenced by
+-- the writer, it goes on, and the readers wait until its end.
 create procedure holdfast_downgrade_v1(
   p_own varchar(64) character set ascii collate ascii_bin, p_claim_ms bigint, p_name varbinary(1024),
   p_id varchar(96) character set ascii collate ascii_bin, p_token bigint, p_attempt integer, p_lease_ms bigint)
@@ -373,8 +373,8 @@ begin
   call holdfast_hint_v1(p_own, p_name, 'rw');
 end //
 
--- Takes a lock for a claim, or keeps it, or gives the claim a place in the queue, or tells that the lock is not available.
---   answer: acquired (p_given, p_ms: the lease); queued, contended (p_ms: look again within); busy: ask again, and be patient
+-- Takes a lock for a claim, or keeps it, or gives the claim a place in the queue, or answers that the lock is not available.
+--   answer: acquired (p_given, p_ms: the lease); queued, contended (p_ms: send the next attempt within); busy: call again, with p_patient
 create procedure holdfast_acquire_v1(
   p_own varchar(64) character set ascii collate ascii_bin, p_claim_ms bigint, p_patient boolean, p_name varbinary(1024),
   p_kind varchar(10) character set ascii collate ascii_bin, p_mode varchar(10) character set ascii collate ascii_bin, p_permits integer,
@@ -430,7 +430,7 @@ acquiring: begin
     end if;
   end if;
   if h_slot is not null and h_expires > v_now then
-    if p_kind = 'rw' and (h_slot = 0) <> (p_mode = 'write') then -- it holds the other side
+    if p_kind = 'rw' and (h_slot = 0) <> (p_mode = 'write') then -- the claim holds the other side
       if p_mode = 'write' or p_attempt < h_attempt then
         set p_answer = 'contended', p_ms = greatest(p_lease_ms div 3, 1);
       else
@@ -439,7 +439,7 @@ acquiring: begin
       end if;
       leave acquiring;
     end if;
-    if p_attempt < h_attempt then -- a late copy of an earlier attempt
+    if p_attempt < h_attempt then -- this is a late copy of an earlier attempt
       set p_lease_ms = least(p_lease_ms, (h_expires - v_now) div 1000);
     else
       update holdfast_lock set attempt = p_attempt, expires_us = v_now + p_lease_ms * 1000
@@ -451,7 +451,7 @@ acquiring: begin
 
   select place, ticket, attempt into w_place, w_ticket, w_attempt from holdfast_waiter where name = p_name and kind = p_kind and id = p_id;
   if w_place is not null then
-    set v_late = p_attempt < w_attempt; -- a later attempt was here before: this one only gets an answer
+    set v_late = p_attempt < w_attempt; -- a later attempt has arrived before: this one only gets an answer
     set v_queued = w_place <> 'interest';
     if not v_late then
       if p_waiting = 'queue' and v_queued then
@@ -468,7 +468,7 @@ acquiring: begin
   call holdfast_promote_v1(p_own, p_claim_ms, p_name, p_kind, l_token, l_holder, l_expires, p_id, not v_late, v_queued, p_mode, p_permits, p_taken,
                            p_attempt, p_lease_ms, p_given, v_asked, v_served);
   if p_given is not null then
-    -- Not asked: by a late copy of an earlier attempt; it is told by its channel as well.
+    -- v_asked is false for a late copy of an earlier attempt. Then the claim also gets a message on its channel.
     set p_answer = 'acquired', p_ms = if(v_asked, p_lease_ms, least(p_claim_ms, p_lease_ms));
     leave acquiring;
   end if;
@@ -498,8 +498,8 @@ acquiring: begin
   end if;
 end //
 
--- Ends a claim whatever its standing. What it held goes to the first living waiters.
---   answer: held, not_held: whether this very call ended its lease; busy: ask again, and be patient
+-- Ends a claim in any state. A lock that it held goes to the first living waiters.
+--   answer: held, not_held: whether this call ended its lease; busy: call again, with p_patient
 create procedure holdfast_release_v1(
   p_own varchar(64) character set ascii collate ascii_bin, p_claim_ms bigint, p_patient boolean, p_name varbinary(1024),
   p_kind varchar(10) character set ascii collate ascii_bin, p_id varchar(96) character set ascii collate ascii_bin, p_attempt integer, p_unsure boolean,
@@ -518,13 +518,13 @@ releasing: begin
   declare w_place varchar(8) character set ascii collate ascii_bin;
   declare w_attempt integer;
   declare v_fence bigint;
-  declare v_seen integer; -- the last attempt of this claim that was answered here
+  declare v_seen integer; -- the last attempt of this claim that was answered
   declare v_given bigint;
   declare v_asked boolean;
   declare v_served integer;
 
   set p_answer = 'not_held';
-  -- An unanswered attempt may be about to commit the row that it has made, and cannot be seen before. Making the row waits for that.
+  -- An unanswered attempt may be about to commit the row that it has created. The row is not visible before. Creating it here waits for that commit.
   call holdfast_enter_v1(p_name, p_kind, p_unsure and p_patient, p_patient, v_standing, l_token, l_holder, l_attempt, l_expires);
   if v_standing = 'busy' or (v_standing = 'none' and p_unsure) then
     set p_answer = 'busy';
@@ -535,7 +535,7 @@ releasing: begin
     if l_holder = p_id then
       set v_seen = l_attempt, p_answer = if(l_expires > v_now, 'held', 'not_held');
       update holdfast_lock set holder = null, expires_us = v_now where name = p_name and kind = p_kind and slot = 0;
-      -- A fenced transaction keeps the fence as it is: no grant comes before its end.
+      -- A fenced transaction has locked the fence: no grant comes before its end.
       select slot into v_fence from holdfast_fence where name = p_name and slot = if(p_kind = 'mutex', 0, 1) for update skip locked;
       if v_fence is not null then
         update holdfast_fence set token = 0 where name = p_name and slot = v_fence;
@@ -550,7 +550,7 @@ releasing: begin
           leave releasing;
         end if;
         set v_seen = h_attempt, p_answer = if(h_expires > v_now, 'held', 'not_held');
-        update holdfast_lock set holder = null, expires_us = 0 where name = p_name and kind = p_kind and slot = h_slot; -- and deleted below
+        update holdfast_lock set holder = null, expires_us = 0 where name = p_name and kind = p_kind and slot = h_slot; -- the row is deleted below
       end if;
     end if;
     select place, attempt into w_place, w_attempt from holdfast_waiter where name = p_name and kind = p_kind and id = p_id;
@@ -576,8 +576,8 @@ releasing: begin
   end if;
 end //
 
--- Sets the end of a held claim anew. Never creates.
---   answer: held, not_held, or busy: ask again, and be patient
+-- Extends the lease of a held claim. Never creates a claim.
+--   answer: held, not_held, or busy: call again, with p_patient
 create procedure holdfast_renew_v1(
   p_patient boolean, p_name varbinary(1024), p_kind varchar(10) character set ascii collate ascii_bin,
   p_id varchar(96) character set ascii collate ascii_bin, p_lease_ms bigint, out p_answer varchar(10) character set ascii collate ascii_bin)
@@ -609,11 +609,11 @@ renewing: begin
 end //
 
 -- Acquires, renews and releases in one transaction, and so with one flush of the disk.
---   p_batch    operations, each ended by "|", of words parted by blanks: verb kind mode permits taken attempt lease_ms watched name id, the last two
---              as hexadecimal digits. Verbs: none, notify or queue: acquire, and wait in this way; renew; release; unsure: release a claim of which an attempt
---              was never answered. watched: 1 if the claim can be told by p_channel
+--   p_batch    operations, each ended by "|", of words separated by blanks: verb kind mode permits taken attempt lease_ms watched name id, the last two
+--              as hexadecimal digits. Verbs: none, notify or queue: acquire, and wait in this way; renew; release; unsure: release a claim that has an
+--              unanswered attempt. watched: 1 if the claim can be notified on p_channel
 --   p_patient  whether to wait for a row that another call has locked; if not, the answer is busy
---   Answers with one text of lines: number answer token ms, and for number 0 what a claim of this client is told: 0 word token ms attempt channel id
+--   Returns one text of lines: number answer token ms, and number 0 for a message to a claim of this client: 0 word token ms attempt channel id
 create procedure holdfast_call_v1(
   p_channel varchar(64) character set ascii collate ascii_bin, p_claim_ms bigint, p_patient boolean, p_batch longblob)
 sql security invoker
@@ -666,7 +666,7 @@ begin
     set v_id = unhex(substring_index(v_line, ' ', -1));
     set v_answer = null, v_token = 0, v_ms = 0;
 
-    -- The usual: a free mutex without waiters is taken, or given back. What these do not settle goes the longer way.
+    -- The usual cases: take a free mutex without waiters, or release it. All other cases use the procedures above.
     if v_kind = 'mutex' and v_verb in ('none', 'notify', 'queue', 'release') then
       set l_token = null;
       select token, holder, attempt, expires_us into l_token, l_holder, l_attempt, l_expires from holdfast_lock
@@ -716,8 +716,8 @@ begin
   select @holdfast_answers as answers;
 end //
 
--- Deletes what is out of date, at most once a minute: locks that had no holder for a day, claims that stopped attempting, old traces of released
--- claims, clients that are gone. It waits for no other call. Answers 1 if it was due.
+-- Deletes what is out of date, at most once a minute: locks that had no holder for a day, claims that send no attempts any more, old traces of released
+-- claims, dead clients. It waits for no other call. Returns 1 if it was due.
 create procedure holdfast_sweep_v1()
 sql security invoker
 begin
@@ -730,7 +730,7 @@ begin
   declare v_slot bigint;
   declare v_found bigint;
   declare v_id varchar(96) character set ascii collate ascii_bin;
-  -- A later token is above that of a row that is gone, since tokens follow the clock.
+  -- The next token of a deleted row is higher than its last one, since tokens follow the clock.
   declare old_locks cursor for
     select name, kind, slot from holdfast_lock l
      where expires_us <= v_now - 86400000000 and token < v_now - 86400000000

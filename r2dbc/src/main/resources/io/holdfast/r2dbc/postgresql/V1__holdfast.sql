@@ -1,29 +1,29 @@
 -- Holdfast's locks in PostgreSQL 13 or newer: version 1 of the schema.
--- Run it once, as the role that is to own the tables, in the schema that is to have them: by hand with psql, or with Flyway or Liquibase.
+-- Run it once, as the role that will own the tables, in the schema that will contain them: by hand with psql, or with Flyway or Liquibase.
 -- A later version adds functions with another number in their names, so that old and new clients work side by side.
 --
--- Rules for every function here:
--- * It locks the row of the lock first, and reads the queue afterwards, in statements of their own. In READ COMMITTED each statement of a
+-- Rules for every function in this file:
+-- * It locks the row of the lock first, and reads the queue afterwards, in separate statements. In READ COMMITTED each statement of a
 --   VOLATILE function sees what was committed before it began. So a release sees a waiter that queued while the release waited for the row.
--- * It reads the clock when it has the row. Only the server's clock decides.
--- * A grant needs the row FOR UPDATE. A transaction that is fenced has it FOR KEY SHARE, and so keeps the next grant away until it ends.
---   All else takes FOR NO KEY UPDATE, which the fence lets pass. No function ever waits for a fence.
+-- * It reads the clock after it has locked the row. Only the server's clock decides.
+-- * A grant needs the row FOR UPDATE. A fenced transaction has locked it FOR KEY SHARE, so the next grant must wait until it ends.
+--   All other functions use FOR NO KEY UPDATE, which does not conflict with the fence. No function ever waits for a fence.
 -- * Several rows are locked in the order of their keys, so that no two calls wait for each other.
--- * A waiter is found by its id. Its name and kind are compared with IS NOT DISTINCT FROM, which no index serves: a planner without statistics
---   takes the index of the queue as well, and reads all of the queue.
--- * The queue is read from the last claim on that was served: until the next vacuum, its index has an entry for each claim before.
+-- * A waiter is found by its id. Its name and kind are compared with IS NOT DISTINCT FROM, which uses no index. With a plain comparison, a
+--   planner without statistics also uses the index of the queue, and reads the whole queue.
+-- * The queue is read from the last served claim on: until the next vacuum, its index has an entry for each earlier claim.
 
 -- One row per lock, with slot 0: its last token, and its exclusive holder. Each reader, and each permit of a semaphore, has a row of its own,
--- whose slot is its token. Half of each page stays empty: then an update needs no new entry in the index.
+-- whose slot is its token. Half of each page stays empty, so that an update needs no new entry in the index.
 create table holdfast_lock (
   name       text collate "C" not null,
-  kind       text collate "C" not null, -- mutex, rw or semaphore; without a check, which the server would read and plan for each statement that writes
+  kind       text collate "C" not null, -- mutex, rw or semaphore; it has no check constraint, which the server would read and plan for each statement that writes
   slot       bigint           not null,
-  token      bigint           not null, -- in slot 0 the last one given; tokens of the three kinds differ in the remainder by 4
-  holder     text collate "C",          -- id of the claim that holds it; null for none
+  token      bigint           not null, -- in slot 0 the last token; tokens of the three kinds differ in the remainder by 4
+  holder     text collate "C",          -- id of the claim that holds the lock; null for none
   attempt    integer          not null, -- the last attempt of the holder that was answered
-  expires_at timestamptz      not null, -- end of the lease; without a holder: of the last one
-  taken      integer          not null default 1, -- how many permits the holder of one has taken
+  expires_at timestamptz      not null, -- end of the lease; without a holder: end of the last lease
+  taken      integer          not null default 1, -- how many permits the holder of a semaphore has taken
   served     bigint           not null default 0, -- in slot 0: each claim in the queue has a higher ticket
   primary key (name, kind, slot)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
@@ -33,16 +33,16 @@ create unlogged table holdfast_waiter (
   name      text collate "C" not null,
   kind      text collate "C" not null,
   id        text collate "C" not null,
-  place     text collate "C" not null, -- queue; aside: its client could not be told, it keeps its ticket; interest: it wants a hint, and has no
-                                       -- place in the queue
+  place     text collate "C" not null, -- queue; aside: its client could not be notified, and it keeps its ticket; interest: it wants a
+                                       -- hint, and has no place in the queue
   ticket    bigint           not null generated always as identity,
   mode      text             not null, -- mutex, read, write or semaphore
-  permits   integer          not null, -- by how many a claim of a semaphore judges
-  taken     integer          not null default 1, -- how many of them it wants
+  permits   integer          not null, -- of the semaphore, by the options of the claim
+  taken     integer          not null default 1, -- how many of them the claim wants
   attempt   integer          not null,
   lease_ms  bigint           not null,
   looked_at timestamptz      not null, -- time of its last attempt
-  channel   text collate "C" not null, -- of its client; empty for a claim that cannot be told
+  channel   text collate "C" not null, -- of its client; empty for a claim that cannot be notified
   primary key (id, name, kind)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
@@ -54,7 +54,7 @@ create unlogged table holdfast_gone (
   until timestamptz not null
 );
 
--- What was found out of date and when it was last cleaned. One row.
+-- When outdated rows were last deleted. One row.
 create table holdfast_schema (
   version  integer     not null,
   swept_at timestamptz not null
@@ -62,18 +62,18 @@ create table holdfast_schema (
 
 insert into holdfast_schema values (1, '-infinity');
 
--- An answer to an operation, or what a client is to be told (n = 0).
---   acquired   token, ms: the lease          queued, contended   ms: look again within
---   busy       ask again, and be patient     held, not_held      of a release or a renewal
---   granted    to the channel: this claim was given the lock, by its attempt; ms: the lease, from that attempt on
+-- An answer to an operation, or a message for a client (n = 0).
+--   acquired   token, ms: the lease          queued, contended   ms: send the next attempt within
+--   busy       call again, with p_patient    held, not_held      answer to a release or a renewal
+--   granted    to the channel: this claim got the lock for that attempt; ms: the lease, counted from that attempt
 --   head       to the channel: this claim is at the head of the queue now
---   changed    to the channel: this claim may look again
+--   changed    to the channel: this claim may send an attempt
 create type holdfast_answer_v1 as (
   n integer, answer text, token bigint, ms bigint, attempt integer, channel text, id text
 );
 
 -- Locks the row of a lock.
---   standing: grantable; fenced: a transaction that is fenced keeps grants away; busy: another call has it; none: no such row
+--   standing: grantable; fenced: a fenced transaction prevents grants; busy: another call has locked it; none: no such row
 create function holdfast_enter_v1(p_name text, p_kind text, p_creates boolean, p_patient boolean,
                                   out lock_row holdfast_lock, out standing text)
 language plpgsql volatile as $$
@@ -110,7 +110,7 @@ begin
   end loop;
 end $$;
 
--- Locks the row that a claim has as a reader, or for its permit. Its renewals lock no other row.
+-- Locks the row of a claim that is a reader or has a permit. Its renewals lock no other row.
 create function holdfast_share_v1(p_name text, p_kind text, p_id text, p_patient boolean, out share holdfast_lock, out is_busy boolean)
 language plpgsql volatile as $$
 begin
@@ -133,8 +133,8 @@ language sql volatile as $$
   select p_channel <> '' and not pg_try_advisory_xact_lock_shared(hashtextextended(p_channel, 0))
 $$;
 
--- Ends what time has ended, and gives the lock to the first living waiters that it admits. The caller, if there is one, takes its turn at its
--- place in the queue, or else at the end, and is answered instead of told. The row of the lock is locked by the caller.
+-- Ends expired leases, and grants the lock to the first living waiters that it admits. The calling claim, if there is one, takes its turn at its
+-- place in the queue, or at the end, and gets an answer instead of a message. The caller has locked the row of the lock.
 create function holdfast_promote_v1(lock_row holdfast_lock, p_fenced boolean, p_claim_ms integer,
                                     p_caller text, p_ticket bigint, p_mode text, p_permits integer, p_taken integer, p_attempt integer,
                                     p_lease_ms bigint)
@@ -144,17 +144,17 @@ declare
   v_now       timestamptz := clock_timestamp();
   v_last      bigint := lock_row.token;
   v_exclusive boolean := p_fenced or (lock_row.holder is not null and lock_row.expires_at > v_now);
-  v_count     bigint := 0; -- permits that are taken; one for each reader
+  v_count     bigint := 0; -- taken permits; one for each reader
   v_after     bigint := lock_row.served;
   v_caller    boolean := p_caller is not null;
   v_is_caller boolean;
-  v_left      integer := 0; -- how many have left the front of the queue
+  v_left      integer := 0; -- how many claims have left the front of the queue
   v_blocked   boolean := false;
   v_ends      timestamptz;
   w           holdfast_waiter;
 begin
   if lock_row.kind <> 'mutex' then
-    -- One that a fenced transaction has keeps others out until that has ended.
+    -- If a fenced transaction has locked the row, its permit stays taken until that transaction ends.
     delete from holdfast_lock
      where (name, kind, slot) in (select name, kind, slot from holdfast_lock
                                    where name = lock_row.name and kind = lock_row.kind and slot > 0 and expires_at <= v_now
@@ -171,11 +171,11 @@ begin
       v_after := w.ticket;
       v_is_caller := v_caller and w.id = p_caller;
       if not v_is_caller and w.looked_at + w.lease_ms * interval '0.5 ms' <= v_now then
-        delete from holdfast_waiter where id = w.id and name is not distinct from w.name and kind is not distinct from w.kind; -- it stopped attempting
+        delete from holdfast_waiter where id = w.id and name is not distinct from w.name and kind is not distinct from w.kind; -- it sends no attempts any more
         v_left := v_left + 1;
         continue;
       elsif not v_is_caller and not holdfast_is_alive_v1(w.channel) then
-        -- All of a client that is gone go aside at once, so that no later call reads them again.
+        -- All claims of a dead client are set aside at once, so that no later call reads them again.
         update holdfast_waiter set place = 'aside'
          where name = lock_row.name and kind = lock_row.kind and place = 'queue' and ticket >= w.ticket and channel = w.channel
            and id is distinct from p_caller;
@@ -215,7 +215,7 @@ begin
        where name = lock_row.name and kind = lock_row.kind and slot = 0;
     else
       v_count := v_count + w.taken;
-      -- A writer that is still there has let its lease end.
+      -- If the row still has a writer, its lease has expired.
       update holdfast_lock set token = v_last, holder = null, served = v_after
        where name = lock_row.name and kind = lock_row.kind and slot = 0;
       insert into holdfast_lock values (lock_row.name, lock_row.kind, v_last, v_last, w.id, w.attempt, v_ends, w.taken);
@@ -231,8 +231,8 @@ begin
   end if;
 end $$;
 
--- Tells those that have come to the first two places: while they were further back, they were asked to look less often. So many have left the queue,
--- all before this ticket.
+-- Notifies the claims that have come to the first two places: while they were further back, they sent attempts less often. p_left claims have left
+-- the queue, all before this ticket.
 create function holdfast_heads_v1(p_name text, p_kind text, p_served bigint, p_left integer, p_ticket bigint) returns setof holdfast_answer_v1
 language plpgsql volatile as $$
 declare
@@ -250,7 +250,7 @@ begin
   end loop;
 end $$;
 
--- A ticket that is not above those that were served has come back from aside, or tickets have begun anew after a crash.
+-- A ticket that is not above the last served one has come back from aside, or tickets have started again after a crash.
 create function holdfast_unserve_v1(lock_row holdfast_lock, p_ticket bigint) returns bigint
 language plpgsql volatile as $$
 begin
@@ -261,8 +261,8 @@ begin
   return p_ticket - 1;
 end $$;
 
--- When a claim in the queue is to look again, in ms: when the lock may have ended, those further back a little later, and those at the first two places
--- within a claim time. A ticket tells how far back at most: other locks have tickets in between.
+-- Returns when a claim in the queue must send its next attempt, in ms: when the lease may have expired, claims further back a little later, and the
+-- first two places within a claim time. A ticket is an upper bound of the place: other locks have tickets in between.
 create function holdfast_queued_v1(p_name text, p_kind text, p_served bigint, p_ticket bigint, p_left interval, p_lease_ms bigint, p_claim_ms integer)
 returns bigint
 language plpgsql volatile as $$
@@ -278,8 +278,8 @@ begin
   return floor(greatest(1, least(v_ms, case when v_place <= 2 then p_claim_ms end, p_lease_ms / 3)));
 end $$;
 
--- Makes a reader of the writer of that row, which is locked by the caller, and lets the readers in that wait at the head. A transaction that is fenced by the
--- writer goes on, and keeps them away until its end.
+-- Makes the writer of that row a reader, and admits the readers at the head of the queue. The caller has locked the row. If a transaction was
+-- fenced by the writer, it goes on, and the readers wait until its end.
 create function holdfast_downgrade_v1(p_n integer, lock_row holdfast_lock, p_fenced boolean, p_attempt integer, p_lease_ms bigint, p_claim_ms integer)
 returns setof holdfast_answer_v1
 language plpgsql volatile as $$
@@ -298,7 +298,7 @@ begin
     select 0, 'changed', null::bigint, null::bigint, null::integer, told.channel, told.id from told;
 end $$;
 
--- Takes a lock for a claim, or keeps it, or gives the claim a place in the queue, or tells that the lock is not available.
+-- Takes a lock for a claim, or keeps it, or gives the claim a place in the queue, or answers that the lock is not available.
 create function holdfast_acquire_v1(p_n integer, p_name text, p_kind text, p_mode text, p_permits integer, p_taken integer, p_id text,
                                     p_lease_ms bigint, p_attempt integer, p_waiting text, p_channel text, p_claim_ms integer, p_patient boolean)
 returns setof holdfast_answer_v1
@@ -307,7 +307,7 @@ declare
   v_now      timestamptz;
   v_entered  record;
   l          holdfast_lock;
-  h          holdfast_lock; -- what the claim holds
+  h          holdfast_lock; -- the row that the claim holds
   v_share    record;
   w          holdfast_waiter;
   r          holdfast_answer_v1;
@@ -341,7 +341,7 @@ begin
     h := v_share.share;
   end if;
   if h.holder = p_id and h.expires_at > v_now then
-    if p_kind = 'rw' and (h.slot = 0) <> (p_mode = 'write') then -- it holds the other side
+    if p_kind = 'rw' and (h.slot = 0) <> (p_mode = 'write') then -- the claim holds the other side
       if p_mode = 'write' or p_attempt < h.attempt then
         return next (p_n, 'contended', null, greatest(p_lease_ms / 3, 1), null, null, null)::holdfast_answer_v1;
         return;
@@ -349,7 +349,7 @@ begin
       return query select * from holdfast_downgrade_v1(p_n, l, v_entered.standing = 'fenced', p_attempt, p_lease_ms, p_claim_ms);
       return;
     end if;
-    if p_attempt < h.attempt then -- a late copy of an earlier attempt
+    if p_attempt < h.attempt then -- this is a late copy of an earlier attempt
       p_lease_ms := least(p_lease_ms, floor(extract(epoch from h.expires_at - v_now) * 1000)::bigint);
     else
       update holdfast_lock set attempt = p_attempt, expires_at = v_now + p_lease_ms * interval '1 ms'
@@ -361,7 +361,7 @@ begin
 
   select * into w from holdfast_waiter where id = p_id and name is not distinct from p_name and kind is not distinct from p_kind;
   v_known := found;
-  v_late := v_known and p_attempt < w.attempt; -- a later attempt was here before: this one only gets an answer
+  v_late := v_known and p_attempt < w.attempt; -- a later attempt has arrived before: this one only gets an answer
   if v_known and not v_late then
     if p_waiting = 'queue' and w.place <> 'interest' then
       update holdfast_waiter
@@ -380,7 +380,7 @@ begin
     if r.answer = 'acquired' then
       r.n := p_n;
       v_answered := true;
-    elsif r.answer = 'granted' and r.id = p_id then -- by a late copy of an earlier attempt: it is told by its channel as well
+    elsif r.answer = 'granted' and r.id = p_id then -- this is a late copy of an earlier attempt: the claim also gets a message on its channel
       v_answered := true;
       return next (p_n, 'acquired', r.token, least(p_claim_ms, p_lease_ms), null, null, null)::holdfast_answer_v1;
     end if;
@@ -410,7 +410,7 @@ begin
                null, null, null)::holdfast_answer_v1;
 end $$;
 
--- Ends a claim whatever its standing. What it held goes to the first living waiters.
+-- Ends a claim in any state. A lock that it held goes to the first living waiters.
 create function holdfast_release_v1(p_n integer, p_name text, p_kind text, p_id text, p_attempt integer, p_unsure boolean,
                                     p_claim_ms integer, p_patient boolean)
 returns setof holdfast_answer_v1
@@ -423,11 +423,11 @@ declare
   v_share   record;
   w         holdfast_waiter;
   r         holdfast_answer_v1;
-  v_seen    integer; -- the last attempt of this claim that was answered here
+  v_seen    integer; -- the last attempt of this claim that was answered
   v_held    boolean := false;
   v_served  boolean := false;
 begin
-  -- An unanswered attempt may be about to commit the row that it has made, and cannot be seen before. Making the row waits for that.
+  -- An unanswered attempt may be about to commit the row that it has created. The row is not visible before. Creating it here waits for that commit.
   v_entered := holdfast_enter_v1(p_name, p_kind, p_unsure and p_patient, p_patient);
   if v_entered.standing = 'busy' or (v_entered.standing = 'none' and p_unsure) then
     return next (p_n, 'busy', null, null, null, null, null)::holdfast_answer_v1;
@@ -482,10 +482,10 @@ begin
 end $$;
 
 -- Acquires, renews and releases in one transaction, and so with one flush of the disk. All arrays have the same length.
---   p_verbs    none, notify or queue: acquire, and wait in this way; renew; release; unsure: release a claim of which an attempt was never
---              answered
---   p_taken    how many permits of a semaphore a claim takes, by p_permits
---   p_watched  whether the claim can be told by p_channel
+--   p_verbs    none, notify or queue: acquire, and wait in this way; renew; release; unsure: release a claim that has an unanswered
+--              attempt
+--   p_taken    how many permits of a semaphore a claim takes, out of p_permits
+--   p_watched  whether the claim can be notified on p_channel
 --   p_patient  whether to wait for a row that another call has locked; if not, the answer is busy
 create function holdfast_call_v1(p_channel text, p_claim_ms integer, p_patient boolean, p_verbs text[], p_names text[], p_kinds text[],
                                  p_modes text[], p_permits integer[], p_taken integer[], p_ids text[], p_leases bigint[], p_attempts integer[],
@@ -494,14 +494,14 @@ returns setof holdfast_answer_v1
 language plpgsql volatile as $$
 declare
   r         holdfast_answer_v1;
-  l         record; -- the row of this lock, which is locked, if its standing is known
+  l         record; -- the locked row of this lock, if its standing is known
   v_locked  text;
   v_crowded boolean; -- whether at least two claims wait for it
   w         record;
-  v_place   integer; -- in the queue
+  v_place   integer; -- place in the queue
   v_ticket  bigint;
   v_ms      bigint;
-  v_order   integer[]; -- of the operations, if it is not that of the arrays
+  v_order   integer[]; -- order of the operations, if it differs from that of the arrays
   v_count   integer := cardinality(p_names);
   v_n       integer;
   v_verb    text;
@@ -531,8 +531,8 @@ begin
     v_name := p_names[v_n];
     v_kind := p_kinds[v_n];
     v_id := p_ids[v_n];
-    -- The usual, for a mutex: one that is free is taken, or given back; one that is held is waited for, or goes to the first waiter. What these do
-    -- not settle goes the longer way.
+    -- The usual cases of a mutex: take a free one, release one, wait for a held one, or hand it to the first waiter. All other cases use the
+    -- functions above.
     if v_kind = 'mutex' and v_verb not in ('unsure', 'renew') then
       if v_locked is distinct from v_name then
         select ctid, token, holder, attempt, expires_at, served into l from holdfast_lock
@@ -565,10 +565,10 @@ begin
                   ::holdfast_answer_v1;
               elsif v_place = 3 then
                 v_crowded := true;
-                return next (0, 'head', null, null, null, w.channel, w.id)::holdfast_answer_v1; -- the second place is its now
+                return next (0, 'head', null, null, null, w.channel, w.id)::holdfast_answer_v1; -- this claim is second now
               end if;
             end loop;
-            continue when l.holder <> v_id; -- handed over
+            continue when l.holder <> v_id; -- the lock was handed off meanwhile
             if v_place = 0 then
               update holdfast_lock set holder = null, expires_at = v_now
                where ctid = l.ctid and not exists (select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place < 'queue');
@@ -632,12 +632,12 @@ begin
     end if;
   end loop;
   if not v_durable then
-    -- Nobody was told that it holds a lock: what a crash takes back here costs a lease at most.
+    -- No client was told that it holds a lock: if a crash undoes this transaction, that costs at most a lease duration.
     perform set_config('synchronous_commit', 'off', true);
   end if;
 end $$;
 
--- Sets the end of held claims anew, each with its own lease. Never creates.
+-- Extends the leases of held claims, each by its own lease duration. Never creates a claim.
 create function holdfast_renew_v1(p_patient boolean, p_names text[], p_kinds text[], p_ids text[], p_leases bigint[])
 returns table (n bigint, answer text)
 language plpgsql volatile as $$
@@ -672,7 +672,7 @@ begin
       from unnest(p_names, p_kinds, p_ids) with ordinality as c(name, kind, id, n) left join renewed on renewed.n = c.n;
 end $$;
 
--- Deletes what is out of date, at most once a minute: locks that had no holder for a day, claims that stopped attempting, old traces of
+-- Deletes what is out of date, at most once a minute: locks that had no holder for a day, claims that send no attempts any more, old traces of
 -- released claims. It waits for no other call.
 create function holdfast_sweep_v1() returns boolean
 language plpgsql volatile as $$
@@ -688,7 +688,7 @@ begin
   delete from holdfast_waiter
    where ctid in (select ctid from holdfast_waiter
                    where looked_at + lease_ms * interval '0.5 ms' <= v_now - interval '1 minute' for update skip locked);
-  -- A later token is above that of a row that is gone, since tokens follow the clock.
+  -- The next token of a deleted row is higher than its last one, since tokens follow the clock.
   delete from holdfast_lock
    where (name, kind, slot) in (
      select name, kind, slot from holdfast_lock l

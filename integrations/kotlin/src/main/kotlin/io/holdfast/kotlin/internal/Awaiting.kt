@@ -17,10 +17,13 @@ import kotlin.coroutines.coroutineContext
 import kotlin.coroutines.resume
 import kotlin.coroutines.resumeWithException
 
-/** What the enclosing pipeline, or the enclosing `withLock`, has put there. */
+/** Returns the Reactor Context of the enclosing pipeline, or of the enclosing `withLock`. */
 internal suspend fun reactorContext(): Context = coroutineContext[ReactorContext]?.context ?: Context.empty()
 
-/** Without a dispatcher of its own, a coroutine goes on where the signal comes: on a thread of the driver, which must not be held up. */
+/**
+ * Runs the block away from the driver's threads. A coroutine without a dispatcher would continue on the thread of the signal, which belongs
+ * to the driver and must not be delayed.
+ */
 internal suspend fun <T> offTheDriver(block: suspend () -> T): T =
     if (coroutineContext.hasNoDispatcher()) withContext(Dispatchers.Default) { block() } else block()
 
@@ -29,14 +32,14 @@ internal fun CoroutineContext.hasNoDispatcher(): Boolean {
     return dispatcher == null || dispatcher === Dispatchers.Unconfined
 }
 
-/** For what has no result to lose. Sent and waited for also when the coroutine is cancelled. */
+/** Waits for the end of a Mono without a result. It is subscribed and awaited even if the coroutine is cancelled. */
 internal suspend fun Mono<Void>.awaitEnd() {
     withContext(NonCancellable) { awaitOwned {} }
 }
 
 /**
- * Waits for the element, or null if there is none. A cancellation cancels the subscription; an element that came at the same moment, so that no
- * caller gets it, is given back.
+ * Waits for the element; null if there is none. A cancellation cancels the subscription. If an element arrives at the same moment, no
+ * caller gets it, so `giveBack` is called with it.
  */
 internal suspend fun <T : Any> Mono<T>.awaitOwned(giveBack: (T) -> Unit): T? {
     val context = reactorContext()
@@ -46,7 +49,7 @@ internal suspend fun <T : Any> Mono<T>.awaitOwned(giveBack: (T) -> Unit): T? {
     }
 }
 
-/** For what the caller releases. */
+/** Waits for a lease that the caller must release. */
 internal suspend fun Mono<LockLease>.awaitLease(): LockLease? = awaitOwned { lease -> lease.release().subscribe({}, {}) }
 
 private class Awaiting<T : Any>(

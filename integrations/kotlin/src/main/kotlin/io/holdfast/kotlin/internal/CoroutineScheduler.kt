@@ -20,7 +20,7 @@ import kotlin.time.TimeSource
 import kotlin.time.toDuration
 import kotlin.time.toDurationUnit
 
-/** Tasks as coroutines. Each worker has a view of the dispatcher that runs one of its tasks at a time, in their order. */
+/** Runs tasks as coroutines. Each worker has a view of the dispatcher that runs one of its tasks at a time, in their order. */
 internal class CoroutineScheduler(
     parent: CoroutineScope,
     time: TimeSource,
@@ -56,7 +56,7 @@ internal class CoroutineScheduler(
     override fun dispose() = scope.cancel()
 }
 
-/** Without a dispatcher of its own, a scope has no view that runs one task at a time. */
+/** Adds a dispatcher if there is none: only a dispatcher has a view that runs one task at a time. */
 private fun CoroutineScope.withThreads(): CoroutineScope = if (coroutineContext.hasNoDispatcher()) this + Dispatchers.Default else this
 
 private class CoroutineWorker(

@@ -11,8 +11,8 @@ import reactor.core.CoreSubscriber
 import reactor.core.publisher.Mono
 
 /**
- * The work that core sees: it begins when core subscribes, which is when the lock is held, and it ends when the coroutine says so. In between,
- * core cancels it when the lease is lost.
+ * The work as core sees it. It begins when core subscribes, which means that the lock is held, and ends when the coroutine calls [end].
+ * Core cancels it when the lease is lost.
  */
 internal class Grant<L : Any>(
     private val lease: L,
@@ -22,7 +22,7 @@ internal class Grant<L : Any>(
     /** Completed by the cancellation. */
     private val revoked = Job()
 
-    /** Written once, by [subscribe], before the coroutine is told of this grant. */
+    /** Written once, by [subscribe], before the coroutine receives this grant. */
     private lateinit var subscriber: CoreSubscriber<in Void>
 
     val isRevoked: Boolean
@@ -34,7 +34,7 @@ internal class Grant<L : Any>(
         tell(Signal.Granted(this))
     }
 
-    /** There are no elements. */
+    /** Does nothing, since there are no elements. */
     override fun request(n: Long) = Unit
 
     override fun cancel() {
@@ -51,7 +51,7 @@ internal class Grant<L : Any>(
             block(lease)
         }
 
-    /** Ignored by core if it has cancelled this grant meanwhile. */
+    /** Ends the work. Core ignores this if it has cancelled the grant meanwhile. */
     fun end(error: Throwable?) {
         when {
             isRevoked -> return
@@ -61,7 +61,7 @@ internal class Grant<L : Any>(
     }
 }
 
-/** What core tells the coroutine, in the order in which it happened. */
+/** The signals from core to the coroutine, in their order. */
 internal sealed interface Signal<out L : Any> {
     /** The lock is held. */
     class Granted<L : Any>(
@@ -71,7 +71,7 @@ internal sealed interface Signal<out L : Any> {
     /** The lease of the last grant is lost. Another grant may follow, or the end. */
     data object Revoked : Signal<Nothing>
 
-    /** Nothing follows. The lock is released, or was never held. */
+    /** The last signal. The lock is released, or was never held. */
     class Ended(
         val failure: Throwable?,
     ) : Signal<Nothing>

@@ -15,8 +15,8 @@ import java.util.function.Function
 import kotlin.coroutines.coroutineContext
 
 /**
- * Runs the block once for each grant of what [guarded] makes, which is a `withLock` or a `lead`, and gives the result of the last one when core has
- * released the lock. Core decides about leases; this decides only when the coroutine waits.
+ * Runs the block once for each grant of [guarded], which is a `withLock` or a `lead`. Returns the result of the last block when core has
+ * released the lock. Core decides about leases; this function only decides when the coroutine waits.
  */
 internal suspend fun <L : Any, T> workUnder(
     guarded: (Function<L, Mono<Void>>) -> Publisher<Void>,
@@ -28,11 +28,11 @@ internal suspend fun <L : Any, T> workUnder(
         try {
             work.run(block)
         } finally {
-            work.cancel() // withdraws the claim, or releases what came too late; without effect after the end
+            work.cancel() // withdraws the claim, or releases a late lease; no effect after the end
         }
     }
 
-/** One subscription to core. It tells what happens on any thread, and the coroutine takes it in one after the other. */
+/** One subscription to core. It sends signals from any thread, and the coroutine receives them one after another. */
 private class Work<L : Any>(
     private val context: Context,
 ) : BaseSubscriber<Void>() {
@@ -59,7 +59,7 @@ private class Work<L : Any>(
                     if (!signal.grant.isRevoked) {
                         val ended = runCatching { signal.grant.work(block) }
                         outcome = ended
-                        // A leader whose own lease is lost stands again, perhaps for long.
+                        // A leader that has lost its lease stands for election again, perhaps for long.
                         releasing = !signal.grant.isRevoked && ended.exceptionOrNull() !is LockLostException
                         signal.grant.end(ended.exceptionOrNull())
                     }
@@ -76,7 +76,7 @@ private class Work<L : Any>(
         }
     }
 
-    /** A release is waited for also by a coroutine that is cancelled. Core bounds it by the operation timeout. */
+    /** Waits for a release even if the coroutine is cancelled. Core limits that to the operation timeout. */
     private suspend fun next(releasing: Boolean): Signal<L> =
         if (releasing) withContext(NonCancellable) { signals.receive() } else signals.receive()
 

@@ -13,54 +13,54 @@ import reactor.core.publisher.Mono;
 /** One kind of database: its SQL, its notifications, its errors. All publishers are cold. */
 public interface Dialect {
 
-    /** For messages. */
+    /** Returns the name of the database, for messages. */
     String database();
 
-    /** Settings of a new connection; fails when the database cannot be used, or lacks the schema. */
+    /** Sets up a new connection. Fails if the database cannot be used, or lacks the schema. */
     Mono<Session> prepare(Connection connection, SessionSettings settings);
 
     /**
      * Acquires, renews and releases in one transaction.
      *
-     * @param channel of this client
+     * @param channel the channel of this client
      * @param isPatient whether to wait for rows that other calls have locked
-     * @return an answer per operation, in any order, and what other clients are to be told
+     * @return an answer for each operation, in any order, and the messages for clients
      */
     Flux<Answer> call(
             Connection connection, String channel, long claimMillis, boolean isPatient, List<Operation> batch);
 
-    /** Renews only, in one statement; an answer per operation. */
+    /** Renews leases only, in one statement. Emits an answer for each operation. */
     Flux<Answer> renew(Connection connection, boolean isPatient, List<Operation> batch);
 
-    /** Tells clients, in a transaction of its own. Not asked for where {@link #call} itself tells other clients. */
+    /** Sends messages to clients, in a transaction of its own. Does nothing if {@link #call} itself has delivered them. */
     Mono<Void> push(Connection connection, List<Push.Message> messages);
 
-    /** Deletes what is out of date, if that is due. */
+    /** Deletes outdated rows, if that is due. */
     Mono<Void> sweep(Connection connection);
 
     /**
-     * Asks the server to stop what it still does for a connection that will be given up.
+     * Requests that the server stop its work for a connection that will be dropped.
      *
-     * @param another makes a connection for that, without settings, if the driver has no other way
+     * @param another opens a connection for that, without settings, if the driver has no other way
      */
     Mono<Void> interrupt(Session silent, Mono<Connection> another);
 
-    /** Closes a connection on which no answer comes. Does not wait for one. */
+    /** Closes a connection that gives no answers. Does not wait for one. */
     default Mono<Void> drop(Connection silent) {
         return Mono.from(silent.close());
     }
 
-    /** A sign of life. */
+    /** Requests a sign of life. */
     Mono<Void> ping(Connection connection);
 
     /**
-     * Listens, and tells others that this client lives for as long as the connection does.
+     * Listens, and shows other clients that this client is alive for as long as the connection is open.
      *
      * @param hasWaiting whether any claim of this client waits now
-     * @return what is heard, once listening is in force
+     * @return the messages, as soon as listening is in force
      */
     Mono<Listening> listen(Connection connection, String channel, BooleanSupplier hasWaiting);
 
-    /** What an error is; empty for one that is not known. */
+    /** Returns the meaning of an error; empty if it is not known. */
     Optional<KnownError> explain(Throwable error);
 }

@@ -1,6 +1,6 @@
 package io.holdfast.r2dbc.internal.dialect;
 
-/** Which databases have a dialect. */
+/** The databases that have a dialect. */
 public enum Dialects {
     POSTGRESQL("PostgreSQL"),
     MARIADB("MariaDB"),
@@ -13,10 +13,10 @@ public enum Dialects {
     }
 
     /**
-     * That of a database.
+     * Returns the entry of a database.
      *
      * @param database as drivers name it
-     * @throws IllegalArgumentException if it has none
+     * @throws IllegalArgumentException if the database is not supported
      */
     public static Dialects of(String database) {
         for (Dialects each : values()) {
@@ -25,17 +25,16 @@ public enum Dialects {
             }
         }
         throw new IllegalArgumentException(
-                "connections must be to PostgreSQL, MariaDB or MySQL, which are the databases that are supported, and are to "
-                        + database);
+                "connections must be to PostgreSQL, MariaDB or MySQL, but are to " + database);
     }
 
-    /** How drivers name the database. */
+    /** Returns the name that drivers use for the database. */
     public String database() {
         return database;
     }
 
     /**
-     * Its dialect.
+     * Returns the dialect of the database.
      *
      * @param inbox for a database that notifies no clients
      */
@@ -43,7 +42,7 @@ public enum Dialects {
         return this == POSTGRESQL ? new PostgresDialect() : new MariaDbDialect(database, inbox);
     }
 
-    /** The check of a lease in a transaction. */
+    /** Returns the check of a lease in a transaction. */
     public FenceCheck fence() {
         return this == POSTGRESQL ? FenceCheck.POSTGRESQL : FenceCheck.MARIADB;
     }

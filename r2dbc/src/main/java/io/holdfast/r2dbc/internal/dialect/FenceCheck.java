@@ -17,7 +17,7 @@ public enum FenceCheck {
                     .bind("$2", token);
         }
 
-        /** The name comes first: it leads the primary key. Tokens of locks of different kinds with one name are never equal. */
+        /** The name comes first, because it leads the primary key. Tokens of locks of different kinds with one name are never equal. */
         @Override
         public String text(String name, String token) {
             return "select 1 from holdfast_lock where name = %s and token = %s and holder is not null for key share"
@@ -40,9 +40,9 @@ public enum FenceCheck {
         }
     },
 
-    /** And of MySQL. */
+    /** The check of MariaDB and MySQL. */
     MARIADB {
-        /** The name as bytes, so that it does not depend on the character set of the connection. */
+        /** Writes the name as bytes, so that the character set of the connection does not matter. */
         @Override
         public Statement statement(Connection inTransaction, String name, long token) {
             String bytes = HexFormat.of().formatHex(name.getBytes(StandardCharsets.UTF_8));
@@ -50,8 +50,9 @@ public enum FenceCheck {
         }
 
         /**
-         * The outer table is read in the snapshot of the transaction: a token that came later is not in it. The inner one is locked, by its whole key: so
-         * no other row is locked, and no gap, and the present token is seen. It must not become a join, which might read the two the other way round.
+         * The outer table is read in the snapshot of the transaction, which has no later token. The inner query locks its row by the whole
+         * key. So it reads the present token, and locks no other row and no gap. It must not become a join, which might read the two in the
+         * other order.
          */
         @Override
         public String text(String name, String token) {
@@ -76,26 +77,26 @@ public enum FenceCheck {
     };
 
     /**
-     * That of a connection.
+     * Returns the check for a connection.
      *
-     * @param product what its driver calls the database: with {@code r2dbc-mysql}, any words of those who built the server
+     * @param product the driver's name of the database: with {@code r2dbc-mysql}, this is any text from the build of the server
      */
     public static FenceCheck of(String product) {
         return product.equals(Dialects.POSTGRESQL.database()) ? POSTGRESQL : MARIADB;
     }
 
-    /** For R2DBC. No row: the lease is not the current one. */
+    /** Returns the statement for R2DBC. If it returns no row, the lease is not the current one. */
     public abstract Statement statement(Connection inTransaction, String name, long token);
 
-    /** With what stands for name and token. */
+    /** Returns the SQL with these placeholders for name and token. */
     public abstract String text(String name, String token);
 
-    /** Whether an error tells that a later grant was made since the transaction took its snapshot. */
+    /** Whether the error means that a later grant was made since the transaction took its snapshot. */
     public abstract boolean isLost(R2dbcException error);
 
-    /** Whether an error tells that there is no table of locks where the connection looks for it. */
+    /** Whether the error means that the connection does not find the table of locks. */
     public abstract boolean isWithoutTable(R2dbcException error);
 
-    /** What to do then. */
+    /** Says what to do in that case. */
     public abstract String adviceWithoutTable();
 }

@@ -16,12 +16,12 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * What a client is told, by a table that it reads while claims of it wait: 20 ms after it has read something, then at doubled pauses. One question for all
- * of its claims. It also writes each second that the client lives. While no claim waits, nothing is asked or written.
+ * Reads the messages for a client from a table while its claims wait: 20 ms after it has read some, then after pauses that double. One
+ * query serves all of its claims. It also writes a sign of life each second. While no claim waits, it neither reads nor writes.
  */
 final class Inbox implements Listening {
 
-    /** The procedures take a client for dead after three times this. */
+    /** The procedures count a client as dead after three times this. */
     private static final long BEAT_NANOS = Duration.ofSeconds(1).toNanos();
 
     private static final int MOST_AT_ONCE = 512;
@@ -40,7 +40,7 @@ final class Inbox implements Listening {
     private final InboxSettings settings;
     private final BooleanSupplier hasWaiting;
 
-    /** Ends a pause while no claim waits. Written by the loop, before it asks whether one does. */
+    /** Ends a pause while no claim waits. Written by the loop, before it checks whether one waits. */
     private volatile Sinks.Empty<Void> wake = Sinks.empty();
 
     /** Written by the loop, and by claims that begin to wait. */
@@ -49,7 +49,7 @@ final class Inbox implements Listening {
     /** Written by the loop. */
     private long beatenNanos;
 
-    private record Told(long number, Push push) {}
+    private record Message(long number, Push push) {}
 
     private Inbox(Connection connection, String channel, InboxSettings settings, BooleanSupplier hasWaiting) {
         this.connection = connection;
@@ -58,7 +58,7 @@ final class Inbox implements Listening {
         this.hasWaiting = hasWaiting;
     }
 
-    /** Others take this client for alive from now on. */
+    /** Emits the inbox. Other clients count this client as alive from now on. */
     static Mono<Listening> open(
             Connection connection, String channel, InboxSettings settings, BooleanSupplier hasWaiting) {
         return Mono.defer(() -> {
@@ -75,7 +75,7 @@ final class Inbox implements Listening {
 
     @Override
     public Flux<Push> heard() {
-        return Flux.defer(this::look).repeatWhen(looks -> looks.concatMap(count -> pause(count > 0)));
+        return Flux.defer(this::poll).repeatWhen(polls -> polls.concatMap(count -> pause(count > 0)));
     }
 
     private Mono<Boolean> pause(boolean hasHeard) {
@@ -91,23 +91,23 @@ final class Inbox implements Listening {
         return Mono.delay(now, settings.timer()).thenReturn(true);
     }
 
-    /** What came since the last attempt. It is deleted after it was passed on: a claim that is told twice takes no harm. */
-    private Flux<Push> look() {
+    /** Reads new messages. It deletes them after it has emitted them: a claim that gets a message twice takes no harm. */
+    private Flux<Push> poll() {
         boolean isBeatDue = now() - beatenNanos >= BEAT_NANOS;
-        Mono<List<Told>> question = (isBeatDue ? beat() : Mono.<Void>empty()).then(read().collectList());
+        Mono<List<Message>> question = (isBeatDue ? beat() : Mono.<Void>empty()).then(read().collectList());
         return limited(question)
-                .flatMapMany(told -> told.isEmpty()
+                .flatMapMany(messages -> messages.isEmpty()
                         ? Flux.empty()
-                        : Flux.fromIterable(told).map(Told::push).concatWith(delete(told)));
+                        : Flux.fromIterable(messages).map(Message::push).concatWith(delete(messages)));
     }
 
-    private Flux<Told> read() {
+    private Flux<Message> read() {
         return Flux.defer(() -> Flux.<Result>from(
                         connection.createStatement(READ.formatted(channel)).execute())
-                .concatMap(result -> result.map(Inbox::told)));
+                .concatMap(result -> result.map(Inbox::message)));
     }
 
-    private static Told told(Readable row) {
+    private static Message message(Readable row) {
         Answer answer = new Answer(
                 0,
                 Objects.requireNonNull(row.get(1, String.class)),
@@ -116,20 +116,20 @@ final class Inbox implements Listening {
                 (int) number(row, 4),
                 null,
                 row.get(5, String.class));
-        return new Told(number(row, 0), Push.of(answer));
+        return new Message(number(row, 0), Push.of(answer));
     }
 
     private static long number(Readable row, int column) {
         return Objects.requireNonNull(row.get(column, Long.class));
     }
 
-    private <T> Mono<T> delete(List<Told> told) {
-        String numbers = told.stream().map(it -> Long.toString(it.number())).collect(Collectors.joining(", "));
+    private <T> Mono<T> delete(List<Message> messages) {
+        String numbers = messages.stream().map(it -> Long.toString(it.number())).collect(Collectors.joining(", "));
         return limited(MariaDbDialect.run(connection, "delete from holdfast_told where n in (" + numbers + ")"))
                 .then(Mono.empty());
     }
 
-    /** What takes longer is left to itself: the driver would log an error that comes after a cancellation. */
+    /** A query that takes longer is not cancelled: the driver would log an error that comes after a cancellation. */
     private <T> Mono<T> limited(Mono<T> exchange) {
         return Mono.defer(() -> Mono.fromFuture(exchange.toFuture(), true))
                 .timeout(settings.replyTimeout(), settings.timer());

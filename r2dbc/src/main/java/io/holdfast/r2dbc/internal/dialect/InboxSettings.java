@@ -4,7 +4,7 @@ import java.time.Duration;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * How often a database that notifies no clients is asked for news.
+ * How often a client reads its messages in a database without notifications.
  *
  * @param claimTime how long a waiter may take to confirm a grant
  * @param replyTimeout how long a client waits for an answer
@@ -16,7 +16,7 @@ public record InboxSettings(Duration claimTime, Duration replyTimeout, Scheduler
 
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(160);
 
-    /** So that a grant is read well before its claim time is over. */
+    /** Short enough that a grant is read well before its claim time is over. */
     Duration longestPause() {
         Duration quarter = claimTime.dividedBy(4);
         return quarter.compareTo(LONGEST_PAUSE) < 0 ? quarter : LONGEST_PAUSE;

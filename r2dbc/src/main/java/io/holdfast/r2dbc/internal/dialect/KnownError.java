@@ -1,7 +1,7 @@
 package io.holdfast.r2dbc.internal.dialect;
 
 /**
- * What an error means.
+ * The meaning of an error.
  *
  * @param isTransient whether the same request may succeed later, without a change of settings
  * @param keepsConnection whether the connection can be used again

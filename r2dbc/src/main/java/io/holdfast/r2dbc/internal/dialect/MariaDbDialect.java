@@ -16,30 +16,31 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
-/** MariaDB 10.6 or newer, or MySQL 8.0.22 or newer, with the procedures of {@code V1__holdfast.sql}, by any driver. */
+/** The dialect of MariaDB 10.6 or newer and MySQL 8.0.22 or newer, with the procedures of {@code V1__holdfast.sql}, for any driver. */
 public final class MariaDbDialect implements Dialect {
 
     /**
-     * Without parameters: a driver would prepare it first, which is one more round trip, and some close what they have prepared in ways that
-     * wait. A channel is of letters, digits and underscores, and a batch is of letters, digits, blanks and bars.
+     * It has no parameters: a driver would prepare the statement first, which is one more round trip, and some drivers close a prepared
+     * statement in a way that waits. A channel contains only letters, digits and underscores. A batch contains only letters, digits, blanks
+     * and bars.
      */
     private static final String CALL = "call holdfast_call_v1('%s', %d, %d, '%s')";
 
-    /** InnoDB has rolled back the whole transaction, so nothing was done. */
+    /** InnoDB has rolled back the whole transaction, so nothing was changed. */
     private static final Retry AFTER_DEADLOCK =
             Retry.max(3).filter(MariaDbDialect::isDeadlock).onRetryExhaustedThrow((retries, last) -> last.failure());
 
-    /** The server would end a connection that is idle for 8 hours. The longest time that each of them takes. */
+    /** The longest time that both databases accept. By default, the server ends a connection that is idle for 8 hours. */
     private static final int IDLE_SECONDS = 2_147_483;
 
     private final String database;
     private final InboxSettings inbox;
 
     /**
-     * Either of the two.
+     * Creates the dialect of one of the two databases.
      *
-     * @param database its name, for messages
-     * @param inbox how often the database is asked for news
+     * @param database the name of the database, for messages
+     * @param inbox how often the client reads its messages
      */
     public MariaDbDialect(String database, InboxSettings inbox) {
         this.database = database;
@@ -65,7 +66,10 @@ public final class MariaDbDialect implements Dialect {
                 .then(named(connection));
     }
 
-    /** A named lock of the server, which ends with its session, tells other connections its number. A server that has none does without. */
+    /**
+     * Takes a named lock of the server, which ends with its session. By that lock, another connection finds the number of this session. If
+     * the server has no such locks, the session has no name.
+     */
     private static Mono<Session> named(Connection connection) {
         ThreadLocalRandom random = ThreadLocalRandom.current();
         String name = "holdfast_%016x%016x".formatted(random.nextLong(), random.nextLong());
@@ -76,7 +80,10 @@ public final class MariaDbDialect implements Dialect {
                 .defaultIfEmpty(new Session(connection, ""));
     }
 
-    /** By its lock, and not by a number that was noted: after a restart, or on another server, another session may have that one. */
+    /**
+     * Finds the session by its lock, not by a number that was noted: after a restart, or on another server, another session may have that
+     * number.
+     */
     @Override
     public Mono<Void> interrupt(Session silent, Mono<Connection> another) {
         return silent.name().isEmpty()
@@ -88,7 +95,7 @@ public final class MariaDbDialect implements Dialect {
                         Connection::close);
     }
 
-    /** The first column of the only row; empty if that is null. */
+    /** Emits the first column of the only row; empty if that is null. */
     private static Mono<Long> number(Connection connection, String sql) {
         return Flux.defer(() -> Flux.<Result>from(
                                 connection.createStatement(sql).execute())
@@ -123,7 +130,7 @@ public final class MariaDbDialect implements Dialect {
         return call(connection, "", 0, isPatient, batch);
     }
 
-    /** The call has written them into the table that other clients read. */
+    /** Does nothing: the call has written the messages into the table that other clients read. */
     @Override
     public Mono<Void> push(Connection connection, List<Push.Message> messages) {
         return Mono.empty();
@@ -134,7 +141,7 @@ public final class MariaDbDialect implements Dialect {
         return run(connection, "call holdfast_sweep_v1()");
     }
 
-    /** Of no operations: it fails when a procedure is missing, or the user may not call it. */
+    /** Renews no lease: this fails if a procedure is missing, or the user may not call it. */
     @Override
     public Mono<Void> ping(Connection connection) {
         return renew(connection, false, List.of()).then();

@@ -5,16 +5,16 @@ import io.r2dbc.spi.R2dbcNonTransientResourceException;
 import java.util.Map;
 import java.util.Optional;
 
-/** What the error codes of MariaDB and MySQL mean for locks. Their SQL states are too coarse. */
+/** The meaning of the error codes of MariaDB and MySQL for locks. Their SQL states are too coarse. */
 final class MariaDbErrors {
 
-    /** Of {@code ER_LOCK_DEADLOCK}. */
+    /** The code of {@code ER_LOCK_DEADLOCK}. */
     static final int DEADLOCK = 1213;
 
-    /** Of {@code ER_CHECKREAD}: a row was changed since the transaction took its snapshot. */
+    /** The code of {@code ER_CHECKREAD}: a row was changed since the transaction took its snapshot. */
     static final int CHANGED_SINCE_SNAPSHOT = 1020;
 
-    /** Of {@code ER_NO_SUCH_TABLE}. */
+    /** The code of {@code ER_NO_SUCH_TABLE}. */
     static final int NO_SUCH_TABLE = 1146;
 
     private static final KnownError NO_SCHEMA = new KnownError(
@@ -37,7 +37,7 @@ final class MariaDbErrors {
             new KnownError(true, false, "the server has no connection left: raise max_connections");
 
     private static final KnownError STOPPED =
-            new KnownError(true, false, "the server ended the connection: it is made anew");
+            new KnownError(true, false, "the server ended the connection: the client reconnects");
 
     private static final KnownError BUSY = new KnownError(
             true,
@@ -74,7 +74,7 @@ final class MariaDbErrors {
             Map.entry(1114, FULL),
             Map.entry(1205, BUSY),
             Map.entry(1969, BUSY),
-            Map.entry(DEADLOCK, new KnownError(true, true, "the transaction met another one, again and again")),
+            Map.entry(DEADLOCK, new KnownError(true, true, "the transaction met deadlocks again and again")),
             Map.entry(
                     1665,
                     new KnownError(
@@ -89,7 +89,7 @@ final class MariaDbErrors {
     static Optional<KnownError> explain(R2dbcException error) {
         KnownError known = MEANINGS.get(error.getErrorCode());
         String state = error.getSqlState();
-        // The driver of MySQL gives no code when the server ends a connection.
+        // The driver of MySQL reports no code when the server ends a connection.
         boolean isOfConnection = state == null
                 ? error instanceof R2dbcNonTransientResourceException && error.getErrorCode() == 0
                 : state.startsWith("08");

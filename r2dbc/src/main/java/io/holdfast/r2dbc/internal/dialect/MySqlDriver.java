@@ -6,18 +6,18 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.concurrent.Queues;
 
-/** What r2dbc-mysql needs. */
+/** Works around a defect of r2dbc-mysql. */
 final class MySqlDriver {
 
-    /** The driver's queue has the size of Reactor's small ones, rounded up to a power of two. */
+    /** The driver's queue has the size of Reactor's small queues, rounded up to a power of two. */
     private static final int MORE_THAN_FIT = 2 * Queues.SMALL_BUFFER_SIZE;
 
     private MySqlDriver() {}
 
     /**
-     * Closes a connection on which no answer comes. The driver sends its own end after the answer under way, so it would wait for ever
-     * (<a href="https://github.com/asyncer-io/r2dbc-mysql/issues/349">issue 349</a>). But its queue of requests is bounded, and an end that finds no place
-     * there closes the network connection at once. So pings take all places; none of them is sent.
+     * Closes a connection that gives no answers. The driver sends its end message only after the answer under way, so it would wait for
+     * ever (<a href="https://github.com/asyncer-io/r2dbc-mysql/issues/349">issue 349</a>). But its queue of requests is bounded. If that
+     * queue is full, the driver closes the network connection at once. So pings fill the queue; none of them is sent.
      */
     static Mono<Void> drop(Connection silent) {
         Flux<Boolean> pings =

@@ -24,10 +24,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** PostgreSQL 13 or newer, with the functions of {@code V1__holdfast.sql}. */
+/** The dialect of PostgreSQL 13 or newer, with the functions of {@code V1__holdfast.sql}. */
 public final class PostgresDialect implements Dialect {
 
-    /** Short, since the driver reads it anew for each call; the columns of an answer are those of its type. */
+    /** The text is short, since the driver parses it for each call. The columns of an answer are those of its type. */
     private static final String CALL = "select * from holdfast_call_v1($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13)";
 
     private static final String RENEW = "select n, answer from holdfast_renew_v1($1, $2, $3, $4, $5)";
@@ -36,9 +36,9 @@ public final class PostgresDialect implements Dialect {
             "select pg_notify(m.channel, m.message) from unnest($1::text[], $2::text[]) as m(channel, message)";
 
     /**
-     * One round trip. {@code synchronous_commit} off would forget grants in a crash. Just-in-time compilation costs more than any of these
-     * statements. A plan is made once for each session, and may be older than the queue that it reads, so it must not be a sequential scan because the
-     * table was empty then. Not all versions have the settings that are looked up.
+     * All settings in one round trip. With {@code synchronous_commit} off, a crash would lose grants. Just-in-time compilation costs more
+     * than any of these statements. A plan is made once for each session, and may be older than the queue that it reads. It must not be a
+     * sequential scan only because the table was empty then. Not all versions have the settings that are read from {@code pg_settings}.
      */
     private static final String PREPARE = """
             select current_setting('server_encoding'),
@@ -141,13 +141,13 @@ public final class PostgresDialect implements Dialect {
         return done(connection.createStatement("select holdfast_sweep_v1()"));
     }
 
-    /** A commit that waits for a replica ends so, too: it stays committed. */
+    /** Sends a cancel request. A commit that waits for a replica also ends by it, and stays committed. */
     @Override
     public Mono<Void> interrupt(Session silent, Mono<Connection> another) {
         return unwrap(silent.connection()).cancelRequest();
     }
 
-    /** Of no claims: it fails when the function is missing, or the user may not call it. */
+    /** Renews no lease: this fails if the function is missing, or the user may not call it. */
     @Override
     public Mono<Void> ping(Connection connection) {
         return renew(connection, false, List.of()).then();
@@ -157,7 +157,7 @@ public final class PostgresDialect implements Dialect {
     public Mono<Listening> listen(Connection connection, String channel, BooleanSupplier hasWaiting) {
         PostgresqlConnection listening = unwrap(connection);
         return Mono.defer(() -> {
-            // Before LISTEN: what comes at once is not to be missed. It ends with the connection.
+            // Subscribes before LISTEN, so that no early message is missed. The subscription ends with the connection.
             Sinks.Many<String> heard = Sinks.many().unicast().onBackpressureBuffer();
             Disposable unused = listening
                     .getNotifications()
@@ -170,7 +170,7 @@ public final class PostgresDialect implements Dialect {
         });
     }
 
-    /** The server sends them by itself. */
+    /** The server sends the messages by itself. */
     private record Notifications(Flux<Push> heard) implements Listening {
 
         @Override

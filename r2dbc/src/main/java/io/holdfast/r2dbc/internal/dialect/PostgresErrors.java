@@ -3,7 +3,7 @@ package io.holdfast.r2dbc.internal.dialect;
 import java.util.List;
 import java.util.Optional;
 
-/** What PostgreSQL's error codes mean for locks. */
+/** The meaning of PostgreSQL's error codes for locks. */
 final class PostgresErrors {
 
     private static final KnownError NO_SCHEMA = new KnownError(
@@ -12,19 +12,19 @@ final class PostgresErrors {
             "the schema of Holdfast is missing, or not on the search path, or the user has no usage on it: run io/holdfast/r2dbc/postgresql/V1__holdfast.sql of the jar of holdfast-r2dbc, or grant usage, or name its schema (schema of the builder, holdfast.r2dbc.schema)");
 
     private static final KnownError STOPPED =
-            new KnownError(true, false, "the server ended the connection: it is made anew");
+            new KnownError(true, false, "the server ended the connection: the client reconnects");
 
     private static final KnownError POOLER = new KnownError(
             true,
             false,
-            "the session was changed by another program, as behind PgBouncer in transaction mode: connect to the server directly");
+            "another program has changed the session, as behind PgBouncer in transaction mode: connect to the server directly");
 
     private static final KnownError BUSY = new KnownError(
             true,
             true,
             "it took longer than replyTimeout: look in pg_stat_activity for a transaction that has locked rows of holdfast_lock");
 
-    /** A beginning of a code, and its meaning; the first that fits. */
+    /** The beginning of a code and its meaning. The first match counts. */
     private static final List<Meaning> MEANINGS = List.of(
             new Meaning("42883", NO_SCHEMA),
             new Meaning("42P01", NO_SCHEMA),
@@ -54,12 +54,14 @@ final class PostgresErrors {
                     new KnownError(
                             true,
                             true,
-                            "a limit of the server was met, such as that of its queue of notifications: look at pg_notification_queue_usage()")),
+                            "a limit of the server was reached, such as that of its queue of notifications: check pg_notification_queue_usage()")),
             new Meaning("55P03", BUSY),
             new Meaning("57014", BUSY),
             new Meaning("57P", STOPPED),
             new Meaning("08", STOPPED),
-            new Meaning("40", new KnownError(true, true, "the transaction met another one, and is tried again")),
+            new Meaning(
+                    "40",
+                    new KnownError(true, true, "the transaction conflicted with another one; the client tries again")),
             new Meaning("22021", new KnownError(false, true, "the database cannot store a character of the name")));
 
     private PostgresErrors() {}

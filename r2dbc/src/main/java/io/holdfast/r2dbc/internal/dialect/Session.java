@@ -3,8 +3,8 @@ package io.holdfast.r2dbc.internal.dialect;
 import io.r2dbc.spi.Connection;
 
 /**
- * A connection with our settings.
+ * A connection with the settings of this library.
  *
- * @param name by which another connection finds its session in the server; empty where none can, or need not
+ * @param name the name by which another connection finds its session in the server; empty if none can, or need not
  */
 public record Session(Connection connection, String name) {}

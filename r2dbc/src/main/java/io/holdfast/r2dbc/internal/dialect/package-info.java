@@ -1,4 +1,4 @@
-/** The SQL of each database, and what its errors mean. */
+/** The SQL of each database, and the meaning of its errors. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.r2dbc.internal.dialect;

@@ -3,7 +3,7 @@ package io.holdfast.r2dbc.internal.error;
 import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 
-/** The server did not answer in time, or made no connection in time. */
+/** The server did not answer in time, or opened no connection in time. */
 public final class NoAnswerException extends TimeoutException {
 
     private static final long serialVersionUID = 1L;

@@ -5,14 +5,14 @@ import io.r2dbc.spi.ConnectionFactoryOptions;
 import io.r2dbc.spi.Option;
 import org.jspecify.annotations.Nullable;
 
-/** How messages name a server: its user, host, port and database. */
+/** Builds the name of a server for messages: its user, host, port and database. */
 public final class ServerAddress {
 
     private static final int MOST_CHARS = 200;
 
     private ServerAddress() {}
 
-    /** Such as {@code app@db1:5432/shop}; null when the options name no host. Nothing else of them is read. */
+    /** Returns a text such as {@code app@db1:5432/shop}; null if the options name no host. Reads no other options. */
     public static @Nullable String of(ConnectionFactoryOptions options) {
         String host = text(options, ConnectionFactoryOptions.HOST, "", "");
         if (host.isEmpty()) {
@@ -25,7 +25,7 @@ public final class ServerAddress {
         return Printable.start(whole, MOST_CHARS);
     }
 
-    /** Some drivers take a source of a value in place of the value. That is left out. */
+    /** Some drivers accept a source of a value in place of the value. Such a value is left out. */
     private static String text(ConnectionFactoryOptions options, Option<?> option, String before, String after) {
         Object value = options.getValue(option);
         return value instanceof CharSequence || value instanceof Integer ? before + value + after : "";

@@ -12,20 +12,21 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns errors of the driver into ours: what was tried, and what to do. Each means that the outcome is unknown.
+ * Turns errors of the driver into errors of this library, which say what was tried and what to do. Each error means that the outcome is
+ * unknown.
  *
  * @param dialect knows the codes of its database
- * @param address of the server, for messages; null if it is not known
+ * @param address the address of the server, for messages; null if it is not known
  * @param replyTimeout the longest time of a call
  */
 public record SqlFailures(Dialect dialect, @Nullable String address, Duration replyTimeout) {
 
-    /** So much is told of what a driver or a server says: it may be anything. */
+    /** The most characters of a message of a driver or a server that are repeated. It may contain any text. */
     private static final int MOST_CHARS = 300;
 
     private static final int MOST_NESTED = 20;
 
-    /** Class of the standard's codes. */
+    /** The SQL standard's class of codes for a rollback. */
     private static final String ROLLED_BACK = "40";
 
     private static final String UNKNOWN_COMPLETION = "40003";
@@ -33,7 +34,7 @@ public record SqlFailures(Dialect dialect, @Nullable String address, Duration re
     private static final KnownError SILENT = new KnownError(
             true,
             false,
-            "the server did not answer: check that it is up, that the network lets it through, and how long its disk takes to flush; the connection is made anew");
+            "the server did not answer: check that it is up, that the network lets it through, and how long its disk takes to flush; the client reconnects");
 
     private static final KnownError REFUSED =
             new KnownError(true, false, "nothing listens there: start the server, or check host and port");
@@ -41,20 +42,21 @@ public record SqlFailures(Dialect dialect, @Nullable String address, Duration re
     private static final KnownError UNKNOWN_HOST =
             new KnownError(true, false, "the host name is not known: check it, and the DNS");
 
-    private static final KnownError OTHER = new KnownError(true, false, "the database could not be asked");
+    private static final KnownError OTHER =
+            new KnownError(true, false, "the driver reported an error that this library does not know");
 
     /** Whether the connection can be used after this. */
     public boolean keepsConnection(Throwable error) {
         return explain(error).keepsConnection();
     }
 
-    /** Whether the server has undone the call because it met another transaction, as in a deadlock: nothing was done. */
+    /** Whether the server has undone the call because of a conflict with another transaction, such as a deadlock. Then nothing was changed. */
     public boolean isUndone(Throwable error) {
         String state = error instanceof R2dbcException answered ? answered.getSqlState() : null;
         return state != null && state.startsWith(ROLLED_BACK) && !state.equals(UNKNOWN_COMPLETION);
     }
 
-    /** Whether the server has refused the whole call, and may carry out a part of it: nothing was done. */
+    /** Whether the server has refused the whole call but may carry out a part of it. Then nothing was changed. */
     public boolean isRefused(Throwable error) {
         KnownError known = explain(error);
         return known.isTransient() && known.keepsConnection();
@@ -65,7 +67,7 @@ public record SqlFailures(Dialect dialect, @Nullable String address, Duration re
         return explain(error).equals(SILENT);
     }
 
-    /** The exception for one claim. */
+    /** Returns the exception for one claim. */
     public LockBackendException of(String lockName, String subject, Throwable error) {
         if (error instanceof LockBackendException known) {
             return known;
@@ -89,13 +91,13 @@ public record SqlFailures(Dialect dialect, @Nullable String address, Duration re
         return error instanceof NoAnswerException known ? known.millis() : replyTimeout.toMillis();
     }
 
-    /** The exception after the end of the back end. */
+    /** Returns the exception for a call after the back end was closed. */
     public LockBackendException closed(String lockName, String subject) {
         String message = "%s in %s failed: the back end was closed; create a new one".formatted(subject, server());
         return new LockBackendException(lockName, message, false, null);
     }
 
-    /** What the network says comes first: drivers give it a code of their own. */
+    /** Errors of the network count first, because drivers give them codes of their own. */
     private KnownError explain(Throwable error) {
         KnownError known = OTHER;
         Throwable e = error;

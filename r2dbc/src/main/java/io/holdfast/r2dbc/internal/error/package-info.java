@@ -1,4 +1,4 @@
-/** Turns the errors of drivers into those of locks. */
+/** Turns the errors of drivers into errors of this library. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.r2dbc.internal.error;

@@ -18,9 +18,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * One lock of the answer.
+ * A lock in the answer of the database.
  *
- * @param key where the next page begins
+ * @param key the key from which the next page begins
  * @param isIdle whether only the last token is left of it
  */
 record FoundLock(Key key, LockReport report, boolean isIdle) {
@@ -28,15 +28,15 @@ record FoundLock(Key key, LockReport report, boolean isIdle) {
     /**
      * The key of a lock.
      *
-     * @param storedName as in the table
+     * @param storedName the name as in the table
      */
     record Key(String storedName, String kind) {
 
-        /** Before all others. */
+        /** A key before all others. */
         static final Key FIRST = new Key("", "");
     }
 
-    /** How many claims there are of each sort. */
+    /** The number of claims of each sort. */
     record Counts(long holders, long queued, long aside, long interested) {
 
         boolean isIdle() {
@@ -49,7 +49,8 @@ record FoundLock(Key key, LockReport report, boolean isIdle) {
         if (counts.aside() > 0) {
             details.put(
                     "aside",
-                    counts.aside() + ", which could not be told, and get their places back with their next attempt");
+                    counts.aside()
+                            + ", whose clients could not be notified; they get their places back with their next attempt");
         }
         if (counts.interested() > 0) {
             details.put("want a hint", Long.toString(counts.interested()));
@@ -70,7 +71,7 @@ record FoundLock(Key key, LockReport report, boolean isIdle) {
     }
 
     /**
-     * A token is the time of its grant, unless the server's clock was set back before.
+     * Creates a holder. A token is the time of its grant, unless the server's clock was set back before.
      *
      * @param at the time of the answer, in microseconds
      */
@@ -90,7 +91,7 @@ record FoundLock(Key key, LockReport report, boolean isIdle) {
                 details);
     }
 
-    /** One is the usual. */
+    /** Adds the number of permits, unless it is one, as usual. */
     private static void addPermits(Map<String, String> details, String what, long permits) {
         if (permits > 1) {
             details.put(what, Long.toString(permits));
@@ -98,11 +99,11 @@ record FoundLock(Key key, LockReport report, boolean isIdle) {
     }
 
     /**
-     * A claim in the queue. One that has not attempted for half of its lease is taken for dead.
+     * Creates a claim in the queue. If it has sent no attempt for half of its lease, it counts as dead.
      *
-     * @param permits by how many it judges
-     * @param wanted how many of them it wants
-     * @param channel of its client; empty for a claim that only looks
+     * @param permits the permits of the semaphore, by the claim's options
+     * @param wanted how many of them the claim wants
+     * @param channel the channel of its client; empty for a claim that cannot be notified
      * @param isListening whether that client listens
      */
     static LockWaiter waiter(
@@ -139,7 +140,7 @@ record FoundLock(Key key, LockReport report, boolean isIdle) {
         };
     }
 
-    /** The row of a lock itself is that of an exclusive holder. */
+    /** The row of the lock itself belongs to an exclusive holder. */
     private static LockKind holding(String kind, long slot) {
         return switch (kind) {
             case "mutex" -> LockKind.MUTEX;
@@ -148,7 +149,7 @@ record FoundLock(Key key, LockReport report, boolean isIdle) {
         };
     }
 
-    /** What changed since the statement began is not in the past. */
+    /** A time after the begin of the statement counts as zero. */
     private static Duration micros(long micros) {
         return Duration.of(Math.max(0, micros), ChronoUnit.MICROS);
     }

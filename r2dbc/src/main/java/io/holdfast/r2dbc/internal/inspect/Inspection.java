@@ -26,12 +26,12 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Each question has a connection of its own, which is closed when it is answered. A question that was asked is never cancelled: it ends by itself,
- * each of its steps within the time limit of a reply.
+ * Runs requests of an inspector. Each request has a connection of its own, which is closed after the answer. A request is never cancelled:
+ * it ends by itself, each of its steps within the time limit of a reply.
  */
 public final class Inspection {
 
-    /** So many locks are looked at in one statement. */
+    /** The number of locks that one statement reads. */
     private static final int LOCKS_PER_PAGE = 500;
 
     private final LockQueries queries;
@@ -39,7 +39,7 @@ public final class Inspection {
     private final SqlFailures failures;
     private final long claimMillis;
 
-    /** Connects nowhere yet. */
+    /** Does not connect yet. */
     public Inspection(Dialects database, BackendSettings settings) {
         queries = LockQueries.of(database);
         connections = new Connections(
@@ -51,28 +51,25 @@ public final class Inspection {
         claimMillis = settings.claimTime().toMillis();
     }
 
-    /** The locks with this name. */
+    /** Emits the locks with this name. */
     public Flux<LockReport> named(String name) {
         return ask(name, "inspect '%s'".formatted(Printable.text(name)), open -> queries.named(open, name))
                 .flatMapIterable(found -> found)
                 .map(FoundLock::report);
     }
 
-    /** The holders of one lock. */
+    /** Emits the holders of one lock. */
     public Flux<LockHolder> holders(LockKey key) {
         String name = key.name();
         LockReport.Type type = LockReport.Type.of(key.kind());
-        return ask(
-                        name,
-                        "ask for the holders of '%s'".formatted(Printable.text(name)),
-                        open -> queries.named(open, name))
+        return ask(name, "list the holders of '%s'".formatted(Printable.text(name)), open -> queries.named(open, name))
                 .flatMapIterable(found -> found)
                 .map(FoundLock::report)
                 .filter(report -> report.type() == type)
                 .flatMapIterable(LockReport::holders);
     }
 
-    /** Page after page, each one when it is wanted; without free locks. */
+    /** Emits all locks that are not free, page by page. Each page is read when it is requested. */
     public Flux<LockReport> all() {
         return Flux.defer(() -> {
             AtomicReference<FoundLock.@Nullable Key> next = new AtomicReference<>(FoundLock.Key.FIRST);
@@ -115,7 +112,7 @@ public final class Inspection {
                 .onErrorMap(error -> failures.of(lockName, subject, error));
     }
 
-    /** Releases it for the claim that holds it; the next waiters are told, as by any release. */
+    /** Releases the lock for the claim that holds it. The next waiters are notified, as after any release. */
     public Mono<Boolean> breakHold(LockKey key, String claimId) {
         LockClaim broken = LockClaim.first(key, claimId, Duration.ofSeconds(1), Waiting.NONE);
         return Mono.usingWhen(

@@ -20,8 +20,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * For MariaDB and MySQL, without parameters, which a driver would prepare first: names are hexadecimal. Four statements in a transaction that only reads: it sees
- * one instant. A client that has given no sign of life for a minute does not listen.
+ * The queries for MariaDB and MySQL. They have no parameters, since a driver would prepare the statements first; names are hexadecimal.
+ * Four statements share a read-only transaction, so they see one instant. A client without a sign of life for a minute counts as not
+ * listening.
  */
 final class MariaDbQueries implements LockQueries {
 
@@ -96,7 +97,7 @@ final class MariaDbQueries implements LockQueries {
                 .flatMapMany(page -> page.isEmpty() ? Flux.empty() : withClaims(connection, page));
     }
 
-    /** Those of all locks between the first and the last name of the page. */
+    /** Reads the claims of all locks between the first and the last name of the page. */
     private static Flux<FoundLock> withClaims(Connection connection, List<Lock> page) {
         String between = "name between %s and %s"
                 .formatted(
@@ -183,7 +184,7 @@ final class MariaDbQueries implements LockQueries {
                 .collectList();
     }
 
-    /** An empty one has no digits. */
+    /** The literal of an empty name has no digits. */
     private static String literal(String name) {
         return "x'" + HexFormat.of().formatHex(name.getBytes(StandardCharsets.UTF_8)) + "'";
     }

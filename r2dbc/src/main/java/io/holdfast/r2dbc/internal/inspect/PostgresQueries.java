@@ -17,14 +17,14 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * What is asked of PostgreSQL: it only reads, and takes no row lock. One statement sees one instant. Whether a client listens is read in {@code pg_locks}, where
- * its listening connection has an advisory lock.
+ * The queries for PostgreSQL. They only read, and take no row lock. One statement sees one instant. A client listens if its listening
+ * connection has an advisory lock in {@code pg_locks}.
  */
 final class PostgresQueries implements LockQueries {
 
     /**
-     * Without a sequential scan: a queue that has just grown has no statistics, and would be read as a whole for each lock. All of
-     * one connection, which is closed afterwards.
+     * Settings of a connection that is closed afterwards. Sequential scans are off: a queue that has just grown has no statistics, and
+     * would be read as a whole for each lock.
      */
     private static final String PREPARE = """
             select set_config('default_transaction_read_only', 'on', false),
@@ -35,8 +35,8 @@ final class PostgresQueries implements LockQueries {
                    set_config('search_path', case $2 when '' then current_setting('search_path') else quote_ident($2) end, false)
             """;
 
-    /** The locks come from the subquery in the first place of this text; the other two are limits. */
-    private static final String LOOK = """
+    /** A subquery in the first place of this text selects the locks. The other two places are limits. */
+    private static final String REPORTS = """
             with listening as materialized (
               select (classid::bigint << 32) | objid::bigint as key from pg_locks
                where locktype = 'advisory' and objsubid = 1 and mode = 'ExclusiveLock' and granted
@@ -76,13 +76,13 @@ final class PostgresQueries implements LockQueries {
             """;
 
     private static final String NAMED =
-            look("select name, kind, token from holdfast_lock where name = $1 and slot = 0");
+            reports("select name, kind, token from holdfast_lock where name = $1 and slot = 0");
 
-    private static final String PAGE = look(
+    private static final String PAGE = reports(
             "select name, kind, token from holdfast_lock where slot = 0 and (name, kind) > ($1, $2) order by name, kind limit $3");
 
-    private static String look(String locks) {
-        return LOOK.formatted(locks, LockReport.MOST_HOLDERS, LockReport.MOST_WAITERS);
+    private static String reports(String locks) {
+        return REPORTS.formatted(locks, LockReport.MOST_HOLDERS, LockReport.MOST_WAITERS);
     }
 
     @Override
@@ -163,7 +163,7 @@ final class PostgresQueries implements LockQueries {
         return IntStream.range(0, ids.size()).mapToObj(element).toList();
     }
 
-    /** An array of no rows is null. */
+    /** The array is null if there are no rows. */
     private static <T> List<T> list(Readable row, String column, Class<T[]> type) {
         T[] elements = row.get(column, type);
         return elements == null ? List.of() : List.of(elements);

@@ -1,4 +1,4 @@
-/** Looking into the locks, for operators. No lock depends on it. */
+/** Inspects the locks, for operators. No lock depends on this package. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.r2dbc.internal.inspect;

@@ -8,10 +8,10 @@ import io.holdfast.spi.LockKey;
 import java.util.concurrent.atomic.AtomicReference;
 import reactor.core.publisher.MonoSink;
 
-/** One operation on its way: waiting for its turn, or sent. A subscriber that leaves before it was sent takes it back. */
+/** One operation that waits for its turn or was sent. If the subscriber cancels before it was sent, it is not sent. */
 final class Call {
 
-    /** The other transaction of a deadlock may take a moment to go on, and meet it again. */
+    /** After a deadlock, the other transaction may still run for a moment and conflict again. */
     private static final int MOST_TIMES_AGAIN = 8;
 
     /** The highest {@link #rank}. */
@@ -28,7 +28,7 @@ final class Call {
     private final MonoSink<Answer> subscriber;
     private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
 
-    /** Written by the batch that it is in. */
+    /** Written by the batch that contains the call. */
     private int timesGivenBack;
 
     Call(Operation operation, UnansweredClaims unanswered, MonoSink<Answer> subscriber) {
@@ -41,7 +41,7 @@ final class Call {
         return operation;
     }
 
-    /** What is sent: a release says whether an attempt of its claim was never answered until now. */
+    /** Returns the operation to send. A release says whether an attempt of its claim is still unanswered. */
     Operation toSend() {
         return operation.verb() == Operation.Verb.RELEASE
                         && unanswered.contains(operation.claim().id())
@@ -49,23 +49,23 @@ final class Call {
                 : operation;
     }
 
-    /** False when its subscriber has left. */
+    /** Takes the call into a batch. Returns false if its subscriber has cancelled. */
     boolean take() {
         return state.compareAndSet(State.WAITING, State.SENT);
     }
 
-    /** False when it was taken and its subscriber has left since. */
+    /** Whether the call was taken into a batch and its subscriber has not cancelled since. */
     boolean isAwaited() {
         return state.get() == State.SENT;
     }
 
-    /** It is sent again, since nothing was done for it. False after some times, and when its subscriber has left. */
+    /** Sends the call again, since nothing was changed for it. Returns false after too many times, or if its subscriber has cancelled. */
     boolean giveBack() {
         timesGivenBack++;
         return timesGivenBack <= MOST_TIMES_AGAIN && giveOn();
     }
 
-    /** Another lane takes it. False when its subscriber has left: nothing was done for it. */
+    /** Hands the call to another lane. Returns false if its subscriber has cancelled: nothing was changed for it. */
     boolean giveOn() {
         return state.compareAndSet(State.SENT, State.WAITING);
     }
@@ -79,7 +79,7 @@ final class Call {
         }
     }
 
-    /** Fails it. If it was sent, nothing tells whether it is carried out, or when. */
+    /** Fails the call. If it was sent, it is unknown whether the server carries it out, and when. */
     void fail(Throwable error) {
         State before = state.getAndSet(State.OVER);
         if (before == State.SENT) {
@@ -108,7 +108,7 @@ final class Call {
         return one.name().equals(two.name()) && LockText.kind(one.kind()).equals(LockText.kind(two.kind()));
     }
 
-    /** How little it needs of the server: a renewal (0) changes a row, a release (1) may add one, and an attempt adds some. */
+    /** How much the server must do: a renewal (0) changes a row, a release (1) may add one, and an attempt (2) adds some. */
     int rank() {
         return switch (operation.verb()) {
             case RENEW, PING -> 0;

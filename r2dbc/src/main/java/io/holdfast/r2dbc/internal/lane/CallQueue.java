@@ -6,10 +6,10 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
-/** The calls that wait for a connection. Decides what that connection does next, and does nothing itself. Safe for threads. */
+/** The calls that wait for a connection. This class decides the next step of that connection, but does no I/O. Thread-safe. */
 final class CallQueue {
 
-    /** Renewals and releases: a lease may depend on them, and a lock. They go before all claims. */
+    /** Renewals and releases, on which a lease or a lock may depend. They go before all attempts. */
     private final Deque<Call> urgent = new ArrayDeque<>();
 
     /** Attempts to acquire. */
@@ -20,42 +20,42 @@ final class CallQueue {
     /** Whether the connection is in use. */
     private boolean isBusy;
 
-    /** Whether the next batch has calls of one lock only, and waits for its row. */
+    /** Whether the next batch contains calls of one lock only, and waits for its row. */
     private boolean isRowAwaited;
 
-    /** Calls of a higher rank stay out of the next batch. */
+    /** Calls of a higher rank are left out of the next batch. */
     private int highestRank = Call.LAST_RANK;
 
     private boolean isClosed;
 
-    /** Whether to sweep when no call waits. */
+    /** Whether to delete outdated rows when no call waits. */
     private boolean isSweepDue;
 
-    /** What becomes of calls that are added. */
+    /** What happens to calls that are added. */
     enum Admission {
-        /** The connection was not in use, and is now: ask for the next step. */
+        /** The connection was idle and is in use from now on. The caller must take the next step. */
         STARTS,
-        /** They go with a later batch. */
+        /** The calls go with a later batch. */
         WAITS,
         /** The queue is closed. */
         REFUSED
     }
 
-    /** What the connection does next. */
+    /** The next step of the connection. */
     enum Action {
         SEND,
-        /** Deletes what is out of date. */
+        /** Deletes outdated rows. */
         SWEEP,
-        /** Nothing, until calls are added. */
+        /** Does nothing until calls are added. */
         REST,
-        /** The queue is closed: no step follows. */
+        /** The queue is closed, and no step follows. */
         END
     }
 
     /**
-     * What the connection does next.
+     * The next step of the connection.
      *
-     * @param batch to send, in this order; empty for other actions
+     * @param batch the calls to send, in this order; empty for other actions
      */
     record Step(Action action, List<Call> batch) {}
 
@@ -63,7 +63,7 @@ final class CallQueue {
      * The end of the queue.
      *
      * @param refused the calls that were not sent
-     * @param isOver whether the connection is not in use, so that no step follows
+     * @param isOver true if the connection is idle, so that no step follows
      */
     record Closing(List<Call> refused, boolean isOver) {}
 
@@ -76,10 +76,10 @@ final class CallQueue {
     }
 
     /**
-     * They come first in the next batch. False when the queue is closed.
+     * Puts calls at the front of the next batch. Returns false if the queue is closed.
      *
-     * @param awaitsRow whether the next batch has calls of one lock only
-     * @param rank the highest of the next batch
+     * @param awaitsRow whether the next batch contains calls of one lock only
+     * @param rank the highest rank in the next batch
      */
     synchronized boolean putBack(List<Call> calls, boolean awaitsRow, int rank) {
         isRowAwaited = awaitsRow && !isClosed;
@@ -90,7 +90,7 @@ final class CallQueue {
         return !isClosed;
     }
 
-    /** Sweeps as soon as no call waits. */
+    /** Deletes outdated rows as soon as no call waits. */
     synchronized Admission addSweep() {
         isSweepDue = !isClosed;
         return isSweepDue ? start() : Admission.REFUSED;
@@ -102,11 +102,11 @@ final class CallQueue {
         return admission;
     }
 
-    /** The calls at the front; without any, the connection is free again, or ends. */
+    /** Returns the next step: the calls at the front. Without any, the connection is idle again, or ends. */
     synchronized Step next() {
         List<Call> batch = batch();
         if (batch.isEmpty() && highestRank < Call.LAST_RANK) {
-            // The subscribers of those for which the others stay out have left.
+            // The subscribers of all calls for which the others were left out have cancelled.
             highestRank = Call.LAST_RANK;
             batch = batch();
         }
@@ -123,7 +123,7 @@ final class CallQueue {
         return new Step(isBusy ? Action.SWEEP : Action.REST, batch);
     }
 
-    /** No more calls. */
+    /** Closes the queue for further calls. */
     synchronized Closing close() {
         List<Call> refused = new ArrayList<>(urgent);
         refused.addAll(claims);
@@ -136,11 +136,11 @@ final class CallQueue {
     }
 
     /**
-     * The next batch is as large as this one lets expect.
+     * Adapts the size of the next batch to the time of this one.
      *
-     * @param calls that were sent
-     * @param tookMillis until their answer
-     * @param limitMillis of a reply
+     * @param calls the number of calls that were sent
+     * @param tookMillis the time until their answer
+     * @param limitMillis the time limit of a reply
      */
     synchronized void took(int calls, long tookMillis, long limitMillis) {
         limit = limit.after(calls, tookMillis, limitMillis);

@@ -20,11 +20,11 @@ import reactor.core.publisher.Signal;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Opens and ends connections, and bounds what is asked on them. Nothing is ever cancelled: a driver may leave a cancelled exchange half done. What takes
- * too long is left to itself, and its connection is given up.
+ * Opens and closes connections, and limits the time of their requests. A request is never cancelled, because a driver may leave a cancelled
+ * exchange half done. If it takes too long, this class drops its connection.
  *
- * @param factory makes a new connection each time; no pool
- * @param deadlines the time limits of all that is asked
+ * @param factory opens a new connection each time; not a pool
+ * @param deadlines the time limits of all requests
  * @param opening the time limit of the next connection
  */
 public record Connections(
@@ -35,7 +35,7 @@ public record Connections(
         Deadlines deadlines,
         AtomicReference<OpeningLimit> opening) {
 
-    /** With time limits of their own. */
+    /** Creates the time limits, too. */
     public Connections(ConnectionFactory factory, Dialect dialect, SessionSettings settings, Scheduler timer) {
         this(
                 factory,
@@ -46,7 +46,7 @@ public record Connections(
                 new AtomicReference<>(OpeningLimit.first(settings.replyTimeout())));
     }
 
-    /** A connection with our settings; fails when it takes too long. One that comes later is closed. */
+    /** Opens a connection with the settings of this library. Fails if that takes too long. A connection that opens later is closed. */
     public Mono<Session> open() {
         return Mono.defer(() -> {
             CompletableFuture<Connection> made =
@@ -60,7 +60,7 @@ public record Connections(
         return dialect.prepare(fresh, settings).doOnError(unusable -> close(fresh));
     }
 
-    /** A connection without our settings, which need a client's rights; as {@link #open} in all else. */
+    /** Opens a connection without these settings, which need a client's rights. Otherwise as {@link #open}. */
     public Mono<Connection> openBare() {
         return Mono.defer(() -> {
             CompletableFuture<Connection> made =
@@ -74,17 +74,17 @@ public record Connections(
         return inTime.doOnNext(usable -> opening.updateAndGet(OpeningLimit::opened))
                 .doOnError(NoAnswerException.class, late -> {
                     opening.updateAndGet(OpeningLimit::tookTooLong);
-                    // It is there, and silent; or it comes later, or fails as well.
+                    // The connection may be open but silent, it may open later, or it may fail as well.
                     CompletableFuture<Void> unused = made.thenAccept(this::drop);
                 });
     }
 
-    /** The answer to a call, or an error after the time limit. */
+    /** Emits the answer to a call, or an error after the time limit. */
     public <T> Mono<T> limited(Mono<T> call) {
         return Mono.defer(() -> bounded(call.toFuture(), settings.replyTimeout()));
     }
 
-    /** What comes after the time limit is no error for the log. */
+    /** An error after the time limit must not reach the log. */
     private <T> Mono<T> bounded(CompletableFuture<T> call, Duration length) {
         TimeLimit<T> limit = new TimeLimit<>(length);
         deadlines.set(limit, timer.now(TimeUnit.NANOSECONDS) + length.toNanos());
@@ -96,7 +96,7 @@ public record Connections(
         return Mono.fromFuture(limit.outcome, true).dematerialize();
     }
 
-    /** The outcome of a call, or of waiting for it. */
+    /** The outcome of a call, or of its time limit. */
     private static final class TimeLimit<T> extends Deadlines.Deadline {
 
         private final CompletableFuture<Signal<T>> outcome = new CompletableFuture<>();
@@ -119,33 +119,36 @@ public record Connections(
         return answer == null ? Signal.complete() : Signal.next(answer);
     }
 
-    /** Whether its connection has not ended, as far as the driver knows. */
+    /** Whether the connection is still open, as far as the driver knows. */
     public Mono<Boolean> isOpen(Session session) {
         return Mono.from(session.connection().validate(ValidationDepth.LOCAL));
     }
 
-    /** Closes a connection on which the server is silent. It may go on with its work for long, in a session that takes one of its places. */
+    /**
+     * Closes a connection on which the server is silent. First it interrupts the server, which might work on for long and keep one of its
+     * sessions.
+     */
     public void abandon(Session silent) {
         Disposable unused = limited(dialect.interrupt(silent, openBare()))
                 .subscribe(nothing -> {}, error -> drop(silent.connection()), () -> drop(silent.connection()));
     }
 
-    /** Begins to close it; what that leads to does not matter. */
+    /** Begins to close the connection. The outcome does not matter. */
     public void close(Connection connection) {
         end(Mono.from(connection.close()));
     }
 
-    /** Begins to close one on which the server is silent. */
+    /** Begins to close a connection on which the server is silent. */
     private void drop(Connection silent) {
         end(dialect.drop(silent));
     }
 
-    /** The one place that subscribes to this. */
+    /** Subscribes to the closing. This is the only place that does. */
     private static void end(Mono<Void> closing) {
         Disposable unused = closing.subscribe(nothing -> {}, error -> {});
     }
 
-    /** Closes it after an error of a call. */
+    /** Closes the connection after an error of a call. */
     public Mono<Void> closed(Connection used, Throwable error) {
         return error instanceof TimeoutException
                 ? Mono.fromRunnable(() -> drop(used))

@@ -20,10 +20,10 @@ import reactor.core.publisher.Sinks;
 import reactor.util.context.Context;
 
 /**
- * One connection, and the calls that wait for it. While one batch is under way, the next one gathers: so calls that meet share a transaction, and a
- * flush of the server's disk. The connection is made with the first call, and again after it was lost.
+ * One connection, and the calls that wait for it. While one batch is under way, the next one collects calls. So calls that meet share a
+ * transaction, and a flush of the server's disk. The connection is opened with the first call, and again after it was lost.
  *
- * <p>Subscribers are answered on the thread of the driver, or of the timer after a time limit.
+ * <p>Answers are emitted on the thread of the driver, or after a time limit on the thread of the timer.
  */
 final class Lane {
 
@@ -33,15 +33,15 @@ final class Lane {
     private final Supplier<String> channel;
     private final long claimMillis;
 
-    /** Takes what is to be told to clients; gives back what is to be told to others. */
+    /** Delivers messages to the claims of this client, and returns the messages for other clients. */
     private final Pushes pushes;
 
-    /** Takes calls whose row another call has locked; null for the patient lane. */
+    /** Accepts calls whose row another call has locked; null for the patient lane. */
     private final @Nullable Lane patient;
 
     private final CallQueue queue = new CallQueue();
 
-    /** Of the patient lane. Asked by the batch under way. */
+    /** For the patient lane. Called by the batch under way. */
     private final SweepPace sweeps = new SweepPace();
 
     private final Sinks.Empty<Void> ended = Sinks.empty();
@@ -49,11 +49,11 @@ final class Lane {
     /** Written by the batch under way. */
     private volatile @Nullable Session session;
 
-    /** What a batch tells clients. */
+    /** Delivers the messages of a batch. */
     interface Pushes {
 
-        /** Tells the claims of this client; gives the messages for others. */
-        List<Push.Message> tell(List<Answer> told);
+        /** Notifies the claims of this client. Returns the messages for other clients. */
+        List<Push.Message> deliver(List<Answer> pushed);
     }
 
     Lane(
@@ -80,7 +80,7 @@ final class Lane {
         }
     }
 
-    /** No more calls; the batch under way ends first. */
+    /** Closes the lane for further calls. The batch under way ends first. */
     Mono<Void> close() {
         CallQueue.Closing closing = queue.close();
         closing.refused().forEach(this::failAsClosed);
@@ -105,7 +105,7 @@ final class Lane {
         }
     }
 
-    /** Deletes what is out of date, when no call waits. */
+    /** Deletes outdated rows when no call waits. */
     private void sweepSoon() {
         if (queue.addSweep() == CallQueue.Admission.STARTS) {
             next();
@@ -124,7 +124,7 @@ final class Lane {
                         this::next);
     }
 
-    /** Once there is a connection. Calls whose subscribers have left meanwhile are not sent. */
+    /** Sends the batch when there is a connection. Calls whose subscribers have cancelled meanwhile are left out. */
     private void send(List<Call> batch) {
         Disposable unused = connected()
                 .subscribe(
@@ -133,7 +133,7 @@ final class Lane {
                         error -> failed(batch, error));
     }
 
-    /** Subscribes: a batch is never cancelled. It waits for a row only if it is of one lock. */
+    /** Subscribes here: a batch is never cancelled. It waits for a row only if all its calls are of one lock. */
     private void exchange(Session open, List<Call> batch) {
         if (batch.isEmpty()) {
             next();
@@ -150,9 +150,9 @@ final class Lane {
         Disposable unused = connections
                 .limited(answers)
                 .subscribe(
-                        told -> {
+                        received -> {
                             took(batch.size(), startMillis);
-                            answered(batch, told, waits);
+                            answered(batch, received, waits);
                         },
                         error -> {
                             took(batch.size(), startMillis);
@@ -165,7 +165,7 @@ final class Lane {
         queue.took(calls, millis, connections.settings().replyTimeout().toMillis());
     }
 
-    /** A new one if the last one has ended: so a call on an idle connection that was ended does not fail. */
+    /** Opens a new connection if the last one has ended, so that a call on a lost idle connection does not fail. */
     private Mono<Session> connected() {
         Session last = session;
         return last == null
@@ -180,11 +180,11 @@ final class Lane {
 
     private void answered(List<Call> batch, List<Answer> answers, boolean hasWaited) {
         List<Call> busy = new ArrayList<>();
-        List<Answer> told = new ArrayList<>();
+        List<Answer> pushed = new ArrayList<>();
         BitSet answered = new BitSet(batch.size());
         for (Answer answer : answers) {
             if (answer.isPush()) {
-                told.add(answer);
+                pushed.add(answer);
                 continue;
             }
             Call call = batch.get(answer.number() - 1);
@@ -208,10 +208,10 @@ final class Lane {
         if (patient != null && sweeps.isDueBehindABatch(connections.timer().now(TimeUnit.NANOSECONDS))) {
             patient.sweepSoon();
         }
-        tellOthers(told);
+        sendToOthers(pushed);
     }
 
-    /** The first of their rows is waited for, and then all others are tried again: so none waits for a row that it does not need. */
+    /** Waits for the row of the first call. Then all others are tried again, so no call waits for a row that it does not need. */
     private void awaitRow(List<Call> busy) {
         Call first = busy.get(0);
         List<Call> ordered = new ArrayList<>(
@@ -226,7 +226,7 @@ final class Lane {
         }
     }
 
-    /** What stands between us and the database may lose a row. Its call must not wait for it. */
+    /** A proxy between the client and the database may lose a row. Its call must not wait for ever. */
     private void failTheRest(List<Call> batch, BitSet answered) {
         for (int i = answered.nextClearBit(0); i < batch.size(); i = answered.nextClearBit(i + 1)) {
             Call call = batch.get(i);
@@ -234,14 +234,14 @@ final class Lane {
         }
     }
 
-    private void tellOthers(List<Answer> told) {
-        List<Push.Message> messages = told.isEmpty() ? List.of() : pushes.tell(told);
+    private void sendToOthers(List<Answer> pushed) {
+        List<Push.Message> messages = pushed.isEmpty() ? List.of() : pushes.deliver(pushed);
         Session open = session;
         if (messages.isEmpty() || open == null) {
             next();
             return;
         }
-        // A message that is lost costs its waiter a claim time.
+        // If a message is lost, its waiter waits one claim time longer.
         Disposable unused = connections
                 .limited(connections.dialect().push(open.connection(), messages))
                 .subscribe(
@@ -257,7 +257,7 @@ final class Lane {
         dropUnlessUsable(error);
         boolean isUndone = failures.isUndone(error);
         int highest = batch.stream().mapToInt(Call::rank).max().orElse(0);
-        // On a full disk, calls that need less room than others may succeed without these.
+        // On a full disk, calls that need less room may succeed without the others.
         int retried = isUndone ? Call.LAST_RANK : failures.isRefused(error) ? highest - 1 : -1;
         List<Call> again = new ArrayList<>();
         for (Call call : batch) {
@@ -300,7 +300,7 @@ final class Lane {
                 .subscribe(nothing -> {}, error -> ended.tryEmitEmpty(), ended::tryEmitEmpty);
     }
 
-    /** What a subscriber throws must not end the lane. */
+    /** An exception from a subscriber must not end the lane. */
     private static void deliver(Runnable signal) {
         try {
             signal.run();

@@ -13,8 +13,8 @@ import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
 
 /**
- * The two connections for calls. The first waits for no row. A call whose row another call has locked goes to the second one, which is patient: so a row
- * that is locked for long holds up none but those that need it.
+ * The two connections for calls. The first one waits for no row. A call whose row another call has locked goes to the second one, which is
+ * patient. So a row that is locked for long delays only the calls that need it.
  */
 public final class Lanes {
 
@@ -23,22 +23,22 @@ public final class Lanes {
     private final Lane usual;
 
     /**
-     * Connects nowhere yet.
+     * Does not connect yet.
      *
-     * @param channel where this client is told
-     * @param tell tells the claims of this client, and gives the messages for others
+     * @param channel the channel of this client
+     * @param deliver notifies the claims of this client, and returns the messages for other clients
      */
     public Lanes(
             Connections connections,
             SqlFailures failures,
             Supplier<String> channel,
             long claimMillis,
-            Function<List<Answer>, List<Push.Message>> tell) {
-        patient = new Lane(connections, failures, channel, claimMillis, tell::apply, null);
-        usual = new Lane(connections, failures, channel, claimMillis, tell::apply, patient);
+            Function<List<Answer>, List<Push.Message>> deliver) {
+        patient = new Lane(connections, failures, channel, claimMillis, deliver::apply, null);
+        usual = new Lane(connections, failures, channel, claimMillis, deliver::apply, patient);
     }
 
-    /** Sends it when it is subscribed to. A subscriber that leaves before it was sent takes it back. */
+    /** Sends the operation on subscription. If the subscriber cancels before it was sent, it is not sent. */
     public Mono<Answer> send(Operation operation) {
         return Mono.create(subscriber -> {
             Call call = new Call(operation, unanswered, subscriber);
@@ -48,9 +48,9 @@ public final class Lanes {
     }
 
     /**
-     * Sends them together, once the last of them is subscribed to.
+     * Sends the operations together, on the subscription to the last one.
      *
-     * @param each what becomes of each answer
+     * @param each maps each answer
      */
     public <T> List<Mono<T>> sendAll(List<Operation> operations, BiFunction<Operation, Mono<Answer>, Mono<T>> each) {
         List<Call> calls = new ArrayList<>(operations.size());
@@ -68,7 +68,7 @@ public final class Lanes {
         return answers;
     }
 
-    /** No more calls; those under way end first. */
+    /** Closes both for further calls. Calls under way end first. */
     public Mono<Void> close() {
         return usual.close().then(patient.close());
     }

@@ -3,9 +3,9 @@ package io.holdfast.r2dbc.internal.lane;
 import java.time.Duration;
 
 /**
- * How long making a connection may take. The first one of a process also loads the driver, which takes seconds on a busy machine. Later ones have the time of a
- * reply, so that a server that has moved is found soon. But each one that takes too long gives twice the time to the next: a server that makes connections
- * slowly is not asked in vain for ever. Immutable.
+ * How long opening a connection may take. The first connection of a process also loads the driver, which takes seconds on a busy machine.
+ * Later ones have the time of a reply, so that a server that has moved is found soon. But after each one that takes too long, the next has
+ * twice the time. So a server that opens connections slowly can be reached at last. Immutable.
  *
  * @param shortest the time limit of a reply
  */
@@ -13,17 +13,17 @@ record OpeningLimit(Duration limit, Duration shortest) {
 
     private static final Duration LONGEST = Duration.ofSeconds(10);
 
-    /** Of the first connection. */
+    /** Returns the limit of the first connection. */
     static OpeningLimit first(Duration replyTimeout) {
         return new OpeningLimit(longest(replyTimeout), replyTimeout);
     }
 
-    /** After a connection was made. */
+    /** Returns the limit after a connection was opened. */
     OpeningLimit opened() {
         return new OpeningLimit(shortest, shortest);
     }
 
-    /** After a connection was not made in time. */
+    /** Returns the limit after a connection was not opened in time. */
     OpeningLimit tookTooLong() {
         Duration doubled = limit.multipliedBy(2);
         Duration longest = longest(shortest);

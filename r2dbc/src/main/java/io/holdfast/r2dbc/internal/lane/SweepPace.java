@@ -2,10 +2,13 @@ package io.holdfast.r2dbc.internal.lane;
 
 import java.time.Duration;
 
-/** When the database is asked to sweep, which it does once a minute at most: seldom, since each time is a transaction. Not thread-safe. */
+/**
+ * Decides when this client sends a sweep. The database sweeps at most once a minute. Sweeps are rare, since each is a transaction. Not
+ * thread-safe.
+ */
 final class SweepPace {
 
-    /** A client that makes few calls leaves it to others. */
+    /** A client with fewer batches leaves the sweep to other clients. */
     static final int LEAST_BATCHES = 64;
 
     static final Duration LEAST_PAUSE = Duration.ofSeconds(20);
@@ -14,7 +17,7 @@ final class SweepPace {
     private boolean hasAsked;
     private long lastNanos;
 
-    /** Whether it is asked now, behind one more batch. */
+    /** Whether to send a sweep now. Counts one more batch. */
     boolean isDueBehindABatch(long nowNanos) {
         batches++;
         if (batches < LEAST_BATCHES || (hasAsked && nowNanos - lastNanos < LEAST_PAUSE.toNanos())) {

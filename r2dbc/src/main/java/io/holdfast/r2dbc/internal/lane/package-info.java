@@ -1,4 +1,4 @@
-/** Connections of our own, and the calls that share one transaction on them. */
+/** The connections of the back end, and the calls that share one transaction on them. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.r2dbc.internal.lane;

@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * What a back end was made with.
+ * The settings of a back end.
  *
- * @param address of the server, for messages
+ * @param address the address of the server, for messages
  */
 public record BackendSettings(
         ConnectionFactory connections,

@@ -25,17 +25,17 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The operations of one back end: the calls and the channel, put together. */
+/** The operations of one back end, built from the calls and the channel. */
 public final class LockOperations {
 
-    /** Of a lock that is never taken: its renewal tells that the functions answer. */
+    /** A lock that is never taken. Renewing it shows that the functions answer. */
     private static final LockKey PING = LockKey.of(LockKind.MUTEX, "holdfast/ping");
 
     private final Watches watches;
     private final Channel channel;
     private final Lanes lanes;
 
-    /** Connects nowhere yet. */
+    /** Does not connect yet. */
     public LockOperations(BackendSettings settings) {
         Connections connections = new Connections(
                 settings.connections(),
@@ -49,7 +49,7 @@ public final class LockOperations {
                 new SqlFailures(settings.dialect(), settings.address(), settings.replyTimeout()),
                 channel::name,
                 settings.claimTime().toMillis(),
-                this::tell);
+                this::deliver);
     }
 
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
@@ -98,19 +98,22 @@ public final class LockOperations {
                 .map(Answer::ownership);
     }
 
-    /** The one place that subscribes by itself: a grant for which no claim waits here goes to the next waiter at once. */
+    /**
+     * Releases a grant for a claim that does not wait any more, so that the next waiter gets the lock at once. This is the only place that
+     * subscribes by itself.
+     */
     private void giveBack(LockClaim left) {
-        // A failure leaves the grant to end with its claim time.
+        // If this fails, the grant ends with its claim time.
         Disposable unused = release(left).subscribe(ownership -> {}, error -> {});
     }
 
-    /** Claims of this client need no notification. */
-    private List<Push.Message> tell(List<Answer> told) {
+    /** Notifies claims of this client directly, without a message through the database. */
+    private List<Push.Message> deliver(List<Answer> pushed) {
         String own = channel.name();
         List<Answer> others = new ArrayList<>();
-        for (Answer answer : told) {
+        for (Answer answer : pushed) {
             if (own.equals(answer.channel())) {
-                watches.tell(Push.of(answer));
+                watches.deliver(Push.of(answer));
             } else {
                 others.add(answer);
             }
@@ -122,7 +125,7 @@ public final class LockOperations {
         return watches.watch(claim);
     }
 
-    /** Claims that are watched now, for tests. */
+    /** Returns the number of watched claims, for tests. */
     public int watchCount() {
         return watches.size();
     }
@@ -135,7 +138,7 @@ public final class LockOperations {
 
     public Mono<Void> close() {
         return Mono.defer(() -> {
-            watches.fail(new LockBackendException("", "cannot go on watching: the back end was closed", false, null));
+            watches.fail(new LockBackendException("", "cannot watch any longer: the back end was closed", false, null));
             return lanes.close().then(channel.close());
         });
     }

@@ -1,4 +1,4 @@
-/** The operations of one back end, put together. */
+/** The operations of one back end, built from the other packages. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.r2dbc.internal.operation;

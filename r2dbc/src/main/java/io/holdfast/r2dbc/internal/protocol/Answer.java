@@ -7,15 +7,15 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A row of an answer: to one operation of a call, or what a client is to be told.
+ * A row of an answer: the answer to one operation of a call, or a message for a client.
  *
- * @param number of the operation in its call, from 1 on; 0 for what a client is to be told
- * @param word as in {@code holdfast_answer_v1}
- * @param token of a grant, else 0
- * @param millis a duration, by the word
+ * @param number the number of the operation in its call, from 1 on; 0 for a message
+ * @param word the word, as in {@code holdfast_answer_v1}
+ * @param token the token of a grant, else 0
+ * @param millis a duration, whose meaning depends on the word
  * @param attempt which attempt of the claim was granted
- * @param channel of the client that is to be told
- * @param id the claim of which it is told
+ * @param channel the channel of the client that gets the message
+ * @param id the claim that the message is about
  */
 public record Answer(
         int number,
@@ -28,12 +28,12 @@ public record Answer(
 
     private static final String BUSY = "busy";
 
-    /** An answer to an operation that gives no number. */
+    /** Returns an answer without numbers. */
     public static Answer of(int number, String word) {
         return new Answer(number, word, 0, 0, 0, null, null);
     }
 
-    /** Whether another call had locked the row. Nothing was done. */
+    /** Whether another call had locked the row. Then nothing was changed. */
     public boolean isBusy() {
         return word.equals(BUSY);
     }

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Operations as one text, for procedures that take no arrays, and the answers to them. They are sent in the order of their locks, which is the same for all
- * clients: so no two calls wait for each other.
+ * Writes operations as one text, for procedures that accept no arrays, and reads their answers. It sends operations in the order of their
+ * locks, which is the same for all clients. So no two calls wait for each other.
  */
 public final class CallText {
 
@@ -18,7 +18,7 @@ public final class CallText {
 
     private final String batch;
 
-    /** The place in the batch that was given, for each place in the one that is sent. */
+    /** For each place in the sent batch: the place in the given batch. */
     private final int[] order;
 
     private CallText(String batch, int[] order) {
@@ -42,7 +42,7 @@ public final class CallText {
         return new CallText(text.toString(), order);
     }
 
-    /** What is sent, as {@code holdfast_call_v1} reads it. */
+    /** Returns the text to send, as {@code holdfast_call_v1} reads it. */
     public String batch() {
         return batch;
     }
@@ -76,7 +76,7 @@ public final class CallText {
         return HexFormat.of().formatHex(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** What the database answers, a line for each operation and for each claim that is told. */
+    /** Reads the answer of the database: a line for each operation and for each message. */
     public List<Answer> answers(String lines) {
         List<Answer> answers = new ArrayList<>();
         for (String line : lines.split("\n", -1)) {

@@ -4,28 +4,28 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Printable;
 
 /**
- * What is asked for one claim.
+ * One request for one claim.
  *
- * @param verb what to do
- * @param claim for which claim
- * @param isWatched whether the claim can be told of a grant on the channel of this client
+ * @param verb the kind of request
+ * @param claim the claim
+ * @param isWatched whether the claim can be notified of a grant on the channel of this client
  */
 public record Operation(Verb verb, LockClaim claim, boolean isWatched) {
 
     /** A hundred years: the end of a longer lease may not fit into a timestamp. */
     private static final long LONGEST_LEASE_MILLIS = 100L * 365 * 24 * 3_600_000;
 
-    /** What is done. */
+    /** The kind of request. */
     public enum Verb {
         /** Takes the lock, or a place in the queue. */
         ACQUIRE,
-        /** Sets the end of the lease anew. */
+        /** Extends the lease. */
         RENEW,
-        /** Renews a claim that was never granted: the answer is a sign of life. */
+        /** Renews a claim that was never granted. The answer is a sign of life. */
         PING,
         /** Ends the claim. */
         RELEASE,
-        /** Ends a claim of which an attempt was never answered: it may still come. */
+        /** Ends a claim that has an unanswered attempt: that attempt may still arrive. */
         RELEASE_UNSURE
     }
 
@@ -47,12 +47,12 @@ public record Operation(Verb verb, LockClaim claim, boolean isWatched) {
         };
     }
 
-    /** For a message; empty for a ping. */
+    /** Returns the lock name for a message; empty for a ping. */
     public String lockName() {
         return verb == Verb.PING ? "" : claim.key().name();
     }
 
-    /** The beginning of a sentence, for a message. */
+    /** Returns the beginning of a message. */
     public String subject() {
         if (verb == Verb.PING) {
             return "ping";

@@ -9,23 +9,23 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one claim is told, and how it is written into a notification.
+ * A message for one claim, and its form in a notification.
  *
  * @param claimId the claim
- * @param signal what it is told; null: it is at the head of the queue now, and looks again within a claim time
+ * @param signal the signal; null if the claim is at the head of the queue now, and must send an attempt within a claim time
  */
 public record Push(String claimId, @Nullable WatchSignal signal) {
 
-    /** PostgreSQL takes less than 8 000 bytes. All characters here are of one byte. */
+    /** PostgreSQL accepts less than 8 000 bytes. All characters in these messages take one byte. */
     private static final int MOST_CHARS = 7_000;
 
     private static final String SEPARATOR = "\n";
 
-    /** What an answer tells a claim. */
+    /** Reads the message in an answer. */
     public static Push of(Answer answer) {
         String id = answer.id();
         if (id == null) {
-            throw new IllegalStateException("an answer that tells no claim");
+            throw new IllegalStateException("the answer is for no claim");
         }
         return switch (answer.word()) {
             case "granted" ->
@@ -49,7 +49,7 @@ public record Push(String claimId, @Nullable WatchSignal signal) {
     /** A notification. */
     public record Message(String channel, String text) {}
 
-    /** As few notifications as hold them. */
+    /** Packs the messages into as few notifications as possible. */
     public static List<Message> messages(List<Answer> pushes) {
         Map<String, StringBuilder> open = new LinkedHashMap<>();
         List<Message> full = new ArrayList<>();
@@ -67,7 +67,7 @@ public record Push(String claimId, @Nullable WatchSignal signal) {
         return full;
     }
 
-    /** Reads a notification. What is not one of ours is left out: any user of the database may notify. */
+    /** Reads a notification. Leaves out lines that this library has not written: any user of the database may notify. */
     public static List<Push> read(String text) {
         List<Push> pushes = new ArrayList<>();
         for (String line : text.split(SEPARATOR, -1)) {

@@ -5,8 +5,8 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
- * Claims with an attempt that was sent and never answered: it may still reach the database, even after the release of the claim. Their release
- * leaves a trace there. Bounded: those that are never released are forgotten, the oldest first. Thread-safe.
+ * The claims with an attempt that was sent but never answered. Such an attempt may still reach the database, even after the release of its
+ * claim. So the release leaves a trace there. The number of claims is bounded: the oldest ones are forgotten first. Thread-safe.
  */
 public final class UnansweredClaims {
 

@@ -1,4 +1,4 @@
-/** What is asked of the database, and what its answers mean. Nothing here does any I/O. */
+/** The requests to the database, and the meaning of its answers. This package does no I/O. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.r2dbc.internal.protocol;

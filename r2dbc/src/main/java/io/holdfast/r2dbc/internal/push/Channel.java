@@ -13,32 +13,33 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
 /**
- * The listening connection of one client. It is opened when a claim first has to wait, and opened again, under a new name, when it was lost while claims
- * wait: the server may take the old one for alive for a while.
+ * The listening connection of one client. It is opened when the first claim must wait. If it is lost while claims wait, it is opened again
+ * under a new name, because the server may count the old one as alive for a while.
  *
- * <p>The name begins at random, and is in the tables of the locks only: any user of the database may notify any channel whose name that user knows.
+ * <p>The name begins with a random text, and is stored only in the tables of the locks: any user of the database may notify any channel
+ * whose name that user knows.
  */
 public final class Channel {
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
 
-    /** How often a connection that listens is asked for a sign of life, while claims wait. */
+    /** How often a listening connection is pinged while claims wait. */
     private static final Duration HEARTBEAT = Duration.ofSeconds(5);
 
     private final Connections connections;
     private final Watches watches;
 
-    /** Drawn once: later, on a thread that must not wait for random numbers, a count makes the name a new one. */
+    /** Drawn once. Later, a counter makes a new name, on a thread that must not wait for random numbers. */
     private final String beginning = "holdfast_" + UUID.randomUUID().toString().replace("-", "") + "_";
 
     /** Written when the channel was lost. */
     private volatile String name = beginning + 0;
 
-    /** Whether it is open, or being opened. Guarded by this. */
+    /** Whether it is open or being opened. Guarded by this. */
     private boolean isOpening;
 
-    /** Counts the openings: what an earlier connection tells does not concern the present one. Guarded by this. */
+    /** Counts the openings, because the events of an earlier connection do not concern the present one. Guarded by this. */
     private int opening;
 
     /** Guarded by this. */
@@ -47,30 +48,33 @@ public final class Channel {
     /** Guarded by this. */
     private Duration pause = FIRST_PAUSE;
 
-    /** The connection that listens. Guarded by this. */
+    /** The listening connection. Guarded by this. */
     private @Nullable Session session;
 
     /** Guarded by this. */
     private @Nullable Disposable heartbeat;
 
-    /** What the connection hears. Guarded by this. */
+    /** The messages of that connection. Guarded by this. */
     private @Nullable Listening listening;
 
-    /** The subscription to that. Guarded by this. */
+    /** The subscription to the messages. Guarded by this. */
     private @Nullable Disposable hearing;
 
-    /** Opens nothing yet. */
+    /** Does not connect yet. */
     public Channel(Connections connections, Watches watches) {
         this.connections = connections;
         this.watches = watches;
     }
 
-    /** Where this client is told. Claims may be sent with it before it is open: until then the database passes them over. */
+    /**
+     * Returns the channel of this client. A claim may be sent with this name before the channel is open: until then the database passes it
+     * over.
+     */
     public String name() {
         return name;
     }
 
-    /** A claim waits: begins to listen, unless it does already. */
+    /** A claim waits: opens the channel, unless it is open already. */
     public void open() {
         Listening present;
         int number = 0;
@@ -91,7 +95,7 @@ public final class Channel {
         }
     }
 
-    /** The one place that subscribes to this. */
+    /** Opens a connection. This is the only place that subscribes to it. */
     private void open(int number) {
         Disposable unused = connections.open().subscribe(fresh -> listen(fresh, number), error -> lost(number, error));
     }
@@ -128,7 +132,7 @@ public final class Channel {
         }
         Disposable begun = fresh.heard()
                 .subscribe(
-                        watches::tell,
+                        watches::deliver,
                         error -> lost(number, error),
                         () -> lost(number, new IllegalStateException("it ended")));
         boolean isOver;
@@ -193,7 +197,10 @@ public final class Channel {
         }
     }
 
-    /** What it heard; the connection is given up, so it does not matter that a question on it may be cancelled. Guarded by this. */
+    /**
+     * Returns the subscription to the messages, to be disposed. The connection is dropped, so a request on it may be cancelled. Guarded by
+     * this.
+     */
     private Disposable stopHearing() {
         Disposable heard = hearing;
         hearing = null;
@@ -201,7 +208,7 @@ public final class Channel {
         return heard == null ? Disposables.disposed() : heard;
     }
 
-    /** Ends it for good. */
+    /** Closes the channel for good. */
     public Mono<Void> close() {
         return Mono.defer(() -> {
             Session last;

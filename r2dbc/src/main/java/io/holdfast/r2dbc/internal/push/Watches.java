@@ -18,8 +18,8 @@ import reactor.core.publisher.FluxSink;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The claims of one client that are watched, and what they are told. Only claims that wait are told to look again: one that holds the lock has
- * missed nothing that its next renewal does not tell.
+ * The watched claims of one client, and their signals. Only waiting claims are signalled to send an attempt: a holder learns all that it
+ * needs from its next renewal.
  */
 public final class Watches {
 
@@ -31,7 +31,7 @@ public final class Watches {
     private final Duration claimTime;
     private final Consumer<LockClaim> giveBack;
 
-    /** Claims that left while they waited; guarded by itself. */
+    /** Claims that were cancelled while they waited. Guarded by itself. */
     private final Map<String, LockClaim> abandoned = new LinkedHashMap<>();
 
     /** Written by the channel. */
@@ -40,15 +40,13 @@ public final class Watches {
     /** Set once. */
     private volatile @Nullable Throwable end;
 
-    /** As a deadline: when a claim that is at the head of its queue looks again. */
+    /** The deadline is the time at which a claim at the head of its queue sends its next attempt. */
     private static final class Watch extends Deadlines.Deadline {
 
         final LockClaim claim;
         final FluxSink<WatchSignal> subscriber;
 
-        /**
-         * Whether it looks for the lock, or is about to: written by each attempt that is answered, and by a pushed grant.
-         */
+        /** Whether the claim waits for the lock, or is about to. Written by each answered attempt, and by a pushed grant. */
         volatile boolean isWaiting = true;
 
         Watch(LockClaim claim, FluxSink<WatchSignal> subscriber) {
@@ -65,10 +63,10 @@ public final class Watches {
     }
 
     /**
-     * Nothing is watched.
+     * Starts without watches.
      *
-     * @param deadlines on the timer
-     * @param giveBack releases a claim that was granted the lock after it had left
+     * @param deadlines the deadlines of the timer
+     * @param giveBack releases a claim that got the lock after it was cancelled
      */
     public Watches(Deadlines deadlines, Scheduler timer, Duration claimTime, Consumer<LockClaim> giveBack) {
         this.deadlines = deadlines;
@@ -77,7 +75,7 @@ public final class Watches {
         this.giveBack = giveBack;
     }
 
-    /** The signals of one claim, which has one watch at a time: a later one replaces it. */
+    /** Emits the signals of one claim. A claim has one watch at a time: a later one replaces it. */
     public Flux<WatchSignal> watch(LockClaim claim) {
         return Flux.create(subscriber -> {
             Watch watch = new Watch(claim, subscriber);
@@ -95,7 +93,7 @@ public final class Watches {
 
     private void remove(Watch watch) {
         if (watch.isWaiting) {
-            synchronized (abandoned) { // first: a grant that comes now finds the one or the other
+            synchronized (abandoned) { // before the removal below, so that a grant finds the claim in one of the two
                 abandoned.put(watch.claim.id(), watch.claim);
                 if (abandoned.size() > MOST_ABANDONED) {
                     abandoned.remove(abandoned.keySet().iterator().next());
@@ -114,7 +112,7 @@ public final class Watches {
         return watches.size();
     }
 
-    /** Whether any claim waits for something to be told. */
+    /** Whether any claim waits for a message. */
     boolean hasWaiting() {
         return watches.values().stream().anyMatch(it -> it.isWaiting);
     }
@@ -127,7 +125,7 @@ public final class Watches {
         }
     }
 
-    /** From now on nothing is missed. */
+    /** From now on no message is missed. */
     void arm() {
         isArmed = true;
         for (Watch watch : watches.values()) {
@@ -141,8 +139,8 @@ public final class Watches {
         isArmed = false;
     }
 
-    /** What the database tells a claim, by a notification or in the answer to another claim of this client. */
-    public void tell(Push push) {
+    /** Delivers a message of the database, from a notification or from the answer to another claim of this client. */
+    public void deliver(Push push) {
         Watch watch = watches.get(push.claimId());
         WatchSignal signal = push.signal();
         if (watch == null) {
@@ -150,11 +148,11 @@ public final class Watches {
                 giveBack(push.claimId());
             }
         } else if (watch.isWaiting) {
-            tell(watch, signal);
+            deliver(watch, signal);
         }
     }
 
-    private void tell(Watch watch, @Nullable WatchSignal signal) {
+    private void deliver(Watch watch, @Nullable WatchSignal signal) {
         if (signal == null) {
             attemptLater(watch);
         } else {
@@ -173,12 +171,15 @@ public final class Watches {
         }
     }
 
-    /** It has come to the head of its queue: when it is still there after a claim time, the one before it may hang. Nearly all are served before. */
+    /**
+     * The claim has come to the head of its queue. If it is still there after a claim time, the holder may hang. Nearly all claims get the
+     * lock before that.
+     */
     private void attemptLater(Watch watch) {
         deadlines.set(watch, timer.now(TimeUnit.NANOSECONDS) + claimTime.toNanos());
     }
 
-    /** Ends all watches, and those to come. */
+    /** Fails all watches, and later ones. */
     public void fail(Throwable error) {
         end = error;
         watches.values().forEach(it -> it.subscriber.error(error));

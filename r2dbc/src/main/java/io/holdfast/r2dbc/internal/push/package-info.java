@@ -1,4 +1,4 @@
-/** How waiters learn of their turn: the listening connection, and which claim each message wakes. */
+/** How waiters learn of their turn: the listening connection, and the claims that each message wakes. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.r2dbc.internal.push;

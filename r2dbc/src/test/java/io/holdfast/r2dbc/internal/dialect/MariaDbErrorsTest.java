@@ -21,11 +21,12 @@ class MariaDbErrorsTest {
         "08004, 1040, true, false, max_connections",
         "HY000, 1021, true, true, disk is full",
         "HY000, 1205, true, true, innodb_trx",
-        "40001, 1213, true, true, met another",
-        "70100, 1927, true, false, made anew",
-        "08S01, 1158, true, false, made anew"
+        "40001, 1213, true, true, met deadlocks",
+        "70100, 1927, true, false, client reconnects",
+        "08S01, 1158, true, false, client reconnects"
     })
-    void codeOfTheServerIsTold(String state, int code, boolean isTransient, boolean keepsConnection, String advice) {
+    void codeOfTheServerIsExplained(
+            String state, int code, boolean isTransient, boolean keepsConnection, String advice) {
         KnownError known = MariaDbErrors.explain(new Coded(state, code)).orElseThrow();
         assertThat(known.isTransient()).isEqualTo(isTransient);
         assertThat(known.keepsConnection()).isEqualTo(keepsConnection);
@@ -33,10 +34,10 @@ class MariaDbErrorsTest {
     }
 
     @Test
-    void endOfAConnectionIsToldAlsoWithoutACode() {
+    void endOfAConnectionIsExplainedEvenWithoutACode() {
         assertThat(MariaDbErrors.explain(new R2dbcNonTransientResourceException("Connection unexpectedly closed")))
                 .map(KnownError::advice)
-                .hasValueSatisfying(advice -> assertThat(advice).contains("made anew"));
+                .hasValueSatisfying(advice -> assertThat(advice).contains("client reconnects"));
     }
 
     @Test

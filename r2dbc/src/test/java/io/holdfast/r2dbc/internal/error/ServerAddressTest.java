@@ -8,19 +8,19 @@ import org.junit.jupiter.api.Test;
 class ServerAddressTest {
 
     @Test
-    void userHostPortAndDatabaseAreToldAndNothingElse() {
+    void addressHasUserHostPortAndDatabaseOnly() {
         assertThat(of("r2dbc:postgresql://app:geheim@db1:5432/shop?applicationName=till"))
                 .isEqualTo("app@db1:5432/shop");
         assertThat(of("r2dbc:mariadb://db1")).isEqualTo("db1");
     }
 
     @Test
-    void withoutAHostThereIsNone() {
+    void optionsWithoutAHostHaveNoAddress() {
         assertThat(ServerAddress.of(ConnectionFactoryOptions.builder().build())).isNull();
     }
 
     @Test
-    void whatCouldSpoilALogDoesNot() {
+    void controlCharactersAreEscaped() {
         assertThat(ServerAddress.of(ConnectionFactoryOptions.builder()
                         .option(ConnectionFactoryOptions.HOST, "db1\nERROR")
                         .build()))

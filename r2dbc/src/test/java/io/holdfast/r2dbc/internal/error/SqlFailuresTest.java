@@ -29,31 +29,31 @@ class SqlFailuresTest {
         "53100, true, true, disk is full",
         "55P03, true, true, pg_stat_activity",
         "57014, true, true, pg_stat_activity",
-        "57P01, true, false, made anew",
-        "08006, true, false, made anew",
-        "40P01, true, true, tried again",
-        "XX000, true, false, could not be asked"
+        "57P01, true, false, client reconnects",
+        "08006, true, false, client reconnects",
+        "40P01, true, true, tries again",
+        "XX000, true, false, does not know"
     })
-    void codeOfTheServerIsTold(String code, boolean isTransient, boolean keepsConnection, String advice) {
+    void codeOfTheServerIsExplained(String code, boolean isTransient, boolean keepsConnection, String advice) {
         Throwable error = new Coded(code);
-        LockBackendException told = FAILURES.of("stock/42", "acquire lock 'stock/42'", error);
-        assertThat(told.isTransient()).isEqualTo(isTransient);
+        LockBackendException failure = FAILURES.of("stock/42", "acquire lock 'stock/42'", error);
+        assertThat(failure.isTransient()).isEqualTo(isTransient);
         assertThat(FAILURES.keepsConnection(error)).isEqualTo(keepsConnection);
-        assertThat(told)
+        assertThat(failure)
                 .hasMessageStartingWith("acquire lock 'stock/42' in PostgreSQL failed")
                 .hasMessageContaining(advice)
                 .hasCause(error);
-        assertThat(told.lockName()).isEqualTo("stock/42");
+        assertThat(failure.lockName()).isEqualTo("stock/42");
     }
 
     /** Drivers give such an error a code of their own. */
     @Test
-    void networkIsToldBeforeTheCodeOfTheDriver() {
-        assertThat(told(new R2dbcNonTransientResourceException("no", "08000", new ConnectException("refused"))))
+    void networkErrorCountsBeforeTheCodeOfTheDriver() {
+        assertThat(failure(new R2dbcNonTransientResourceException("no", "08000", new ConnectException("refused"))))
                 .hasMessageContaining("nothing listens there");
-        assertThat(told(new R2dbcNonTransientResourceException("no", "08000", new UnknownHostException("host"))))
+        assertThat(failure(new R2dbcNonTransientResourceException("no", "08000", new UnknownHostException("host"))))
                 .hasMessageContaining("host name is not known");
-        assertThat(told(new TimeoutException("late"))).hasMessageContaining("failed after 700 ms");
+        assertThat(failure(new TimeoutException("late"))).hasMessageContaining("failed after 700 ms");
     }
 
     @Test
@@ -66,12 +66,12 @@ class SqlFailuresTest {
     }
 
     @Test
-    void failureThatIsToldAlreadyStaysAsItIs() {
+    void knownFailureStaysAsItIs() {
         LockBackendException known = FAILURES.closed("a", "release lock 'a'");
         assertThat(FAILURES.of("a", "release lock 'a'", known)).isSameAs(known);
     }
 
-    private static LockBackendException told(Throwable error) {
+    private static LockBackendException failure(Throwable error) {
         return FAILURES.of("a", "acquire lock 'a'", error);
     }
 

@@ -22,7 +22,7 @@ class BatchLimitTest {
         assertThat(limit.after(200, 249, REPLY_MILLIS).calls()).isEqualTo(400);
         assertThat(limit.after(199, 249, REPLY_MILLIS)).isEqualTo(limit);
         assertThat(limit.after(200, 250, REPLY_MILLIS))
-                .as("fast enough, and no faster")
+                .as("the limit after a batch that was just fast enough")
                 .isEqualTo(limit);
         assertThat(new BatchLimit(BatchLimit.MOST).after(512, 0, REPLY_MILLIS).calls())
                 .isEqualTo(BatchLimit.MOST);

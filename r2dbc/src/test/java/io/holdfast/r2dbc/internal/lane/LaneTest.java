@@ -36,7 +36,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/** Which calls share a batch. The database here answers when the test says so. */
+/** Which calls share a batch. The database of this test answers when the test says so. */
 class LaneTest {
 
     private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
@@ -72,7 +72,7 @@ class LaneTest {
             new SqlFailures(dialect, null, Duration.ofSeconds(2)),
             () -> "channel",
             2_000,
-            told -> List.of());
+            messages -> List.of());
 
     @Test
     void renewalsAndReleasesGoBeforeClaims() {
@@ -105,13 +105,13 @@ class LaneTest {
                 .hasMessageContaining("lock 0")
                 .hasMessageContaining("the answer has no row for this operation");
         send(Verb.RENEW, 1);
-        assertThat(batches).as("the connection is free").hasSize(2);
+        assertThat(batches).as("batches, with a free connection").hasSize(2);
         assertThat(sent.isDisposed()).isTrue();
     }
 
-    /** As on a full disk: an attempt makes a row, and a renewal changes one. */
+    /** On a full disk, an attempt adds a row, and a renewal changes one. */
     @Test
-    void callsThatNeedLessThanARefusedOneAreSentAgainWithoutIt() {
+    void callsThatNeedLessThanARefusedCallAreSentAgainWithoutIt() {
         send(Verb.ACQUIRE, 0);
         send(Verb.ACQUIRE, 1);
         send(Verb.RENEW, 2);
@@ -129,7 +129,7 @@ class LaneTest {
     }
 
     @Test
-    void claimsGoOnWhenTheSubscriberOfTheRenewalBeforeThemHasLeft() {
+    void claimsGoOnWhenTheSubscriberOfTheRenewalBeforeThemHasCancelled() {
         send(Verb.ACQUIRE, 0);
         Disposable renewal = send(Verb.RENEW, 1);
         send(Verb.ACQUIRE, 2, renewal::dispose);
@@ -139,7 +139,7 @@ class LaneTest {
         assertThat(batches.get(2)).extracting(Operation::verb).containsExactly(Verb.ACQUIRE);
     }
 
-    /** A driver that was not loaded yet, on a busy machine. */
+    /** The driver was not loaded yet, on a busy machine. */
     @Test
     void firstConnectionMayTakeLongerThanAReply() {
         making = Mono.delay(Duration.ofSeconds(9), time).thenReturn(connection);
@@ -149,9 +149,9 @@ class LaneTest {
         assertThat(made).isEqualTo(1);
     }
 
-    /** Else each call would begin again to make a connection, and close it when it comes. */
+    /** Otherwise each call would open a new connection, and close it when it is ready. */
     @Test
-    void serverThatMakesConnectionsSlowlyIsReached() {
+    void serverThatOpensConnectionsSlowlyIsReached() {
         send(Verb.PING, 0);
         answer(0);
         isOpen = false;
@@ -164,13 +164,15 @@ class LaneTest {
 
         send(Verb.PING, 2);
         time.advanceTimeBy(Duration.ofSeconds(3));
-        assertThat(batches).as("the third has twice as much time").hasSize(2);
+        assertThat(batches)
+                .as("batches, as the third connection has twice as much time")
+                .hasSize(2);
         assertThat(made).isEqualTo(3);
-        assertThat(dropped).as("the connection that came late").isEqualTo(1);
+        assertThat(dropped).as("dropped connections that came late").isEqualTo(1);
     }
 
     @Test
-    void callsWhoseSubscribersLeaveWhileTheConnectionIsMadeAreNotSent() {
+    void callsCancelledWhileTheConnectionOpensAreNotSent() {
         making = Mono.delay(Duration.ofSeconds(3), time).thenReturn(connection);
         Disposable left = send(Verb.ACQUIRE, 0);
         send(Verb.ACQUIRE, 1);
@@ -224,7 +226,7 @@ class LaneTest {
         Object call(Object[] arguments);
     }
 
-    /** Its other methods are never called. */
+    /** Returns a stand-in whose other methods are never called. */
     private static <T> T fake(Class<T> type, Map<String, Method> methods) {
         return type.cast(Proxy.newProxyInstance(
                 type.getClassLoader(),

@@ -16,7 +16,7 @@ class OpeningLimitTest {
     }
 
     @Test
-    void laterOnesHaveTheTimeOfAReplyAndTwiceAsMuchAfterEachThatTookTooLong() {
+    void laterConnectionsHaveTheTimeOfAReplyAndTwiceAsMuchAfterEachThatTookTooLong() {
         OpeningLimit later = FIRST.opened();
         assertThat(later.limit()).isEqualTo(Duration.ofSeconds(2));
         assertThat(later.tookTooLong().limit()).isEqualTo(Duration.ofSeconds(4));
@@ -25,7 +25,7 @@ class OpeningLimitTest {
     }
 
     @Test
-    void neverShorterThanTheTimeOfAReply() {
+    void limitIsNeverShorterThanTheTimeOfAReply() {
         OpeningLimit patient = OpeningLimit.first(Duration.ofMinutes(1));
         assertThat(patient.limit()).isEqualTo(Duration.ofMinutes(1));
         assertThat(patient.opened().tookTooLong().limit()).isEqualTo(Duration.ofMinutes(1));

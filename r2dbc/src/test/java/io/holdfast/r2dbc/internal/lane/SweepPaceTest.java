@@ -12,13 +12,13 @@ class SweepPaceTest {
     private final SweepPace pace = new SweepPace();
 
     @Test
-    void firstSweepComesBehindSomeBatches() {
+    void firstSweepComesAfterSomeBatches() {
         assertThat(asked(SweepPace.LEAST_BATCHES - 1, 5)).isZero();
         assertThat(asked(1, 5)).isOne();
     }
 
     @Test
-    void manyBatchesAskOncePerPause() {
+    void manyBatchesSweepOncePerPause() {
         assertThat(asked(10_000, 0)).isOne();
         assertThat(asked(10_000, PAUSE - 1)).isZero();
         assertThat(asked(10_000, PAUSE)).isOne();
@@ -26,7 +26,7 @@ class SweepPaceTest {
     }
 
     @Test
-    void fewBatchesInALongTimeDoNotAsk() {
+    void fewBatchesInALongTimeDoNotSweep() {
         assertThat(asked(SweepPace.LEAST_BATCHES, 0)).isOne();
         assertThat(asked(SweepPace.LEAST_BATCHES - 1, 10 * PAUSE)).isZero();
     }

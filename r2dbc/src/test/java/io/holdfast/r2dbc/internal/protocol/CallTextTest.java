@@ -24,7 +24,7 @@ class CallTextTest {
     }
 
     @Test
-    void answersHaveTheNumbersOfTheOperationsThatWereGiven() {
+    void answersHaveTheNumbersOfTheGivenOperations() {
         List<Answer> answers = CallText.of(List.of(B, A))
                 .answers("0 granted 4000 2003 3 holdfast_x_0 an id\n1 held 0 0\n2 acquired 8000 30000\n");
         assertThat(answers)
@@ -43,7 +43,7 @@ class CallTextTest {
                 .contains("|queue ");
     }
 
-    /** It goes into the text of a statement as it stands. */
+    /** The text becomes part of a statement without escaping. */
     @Test
     void noNameOrIdCanEndTheText() {
         assertThat(CallText.of(List.of(A, operation(Operation.Verb.RENEW, "\\', 1); drop table x", "\\'")))
@@ -52,7 +52,7 @@ class CallTextTest {
     }
 
     @Test
-    void strangeAnswerIsToldAsItCame() {
+    void unexpectedAnswerIsQuotedInTheError() {
         assertThatThrownBy(() -> CallText.of(List.of(A)).answers("1 held\n"))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("1 held");

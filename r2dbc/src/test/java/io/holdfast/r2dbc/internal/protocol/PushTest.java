@@ -15,7 +15,7 @@ class PushTest {
     private static final Answer CHANGED = new Answer(0, "changed", 0, 0, 0, "two", "id5");
 
     @Test
-    void whatIsWrittenIsRead() {
+    void writtenMessagesAreParsedBack() {
         List<Push.Message> messages = Push.messages(List.of(GRANTED, HEAD, CHANGED));
         assertThat(messages).extracting(Push.Message::channel).containsExactly("one", "two");
         assertThat(Push.read(messages.get(0).text()))
@@ -26,7 +26,7 @@ class PushTest {
     }
 
     @Test
-    void answerTellsWhatItsMessageTells() {
+    void answerAndItsMessageHaveTheSameSignal() {
         for (Answer answer : List.of(GRANTED, HEAD, CHANGED)) {
             String text = Push.messages(List.of(answer)).get(0).text();
             assertThat(Push.read(text)).containsExactly(Push.of(answer));

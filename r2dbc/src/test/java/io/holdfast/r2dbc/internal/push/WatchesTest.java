@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/** When a claim that has come to the head of its queue looks again. */
+/** When a claim at the head of its queue sends its next attempt. */
 class WatchesTest {
 
     private static final Duration CLAIM_TIME = Duration.ofSeconds(2);
@@ -28,24 +28,24 @@ class WatchesTest {
 
     @Test
     void claimAtTheHeadTriesAgainAfterAClaimTime() {
-        List<WatchSignal> told = new ArrayList<>();
-        Disposable watch = watch("head", told);
-        watches.tell(new Push("head", null));
+        List<WatchSignal> signals = new ArrayList<>();
+        Disposable watch = watch("head", signals);
+        watches.deliver(new Push("head", null));
         time.advanceTimeBy(CLAIM_TIME.minusMillis(1));
-        assertThat(told).isEmpty();
+        assertThat(signals).isEmpty();
         time.advanceTimeBy(Duration.ofMillis(1));
-        assertThat(told).containsExactly(new WatchSignal.Changed());
+        assertThat(signals).containsExactly(new WatchSignal.Changed());
         watch.dispose();
     }
 
     @Test
-    void claimThatIsServedBeforeDoesNotTryAgain() {
-        List<WatchSignal> told = new ArrayList<>();
-        Disposable watch = watch("head", told);
-        watches.tell(new Push("head", null));
-        watches.tell(new Push("head", GRANTED));
+    void claimServedBeforeThatDoesNotTryAgain() {
+        List<WatchSignal> signals = new ArrayList<>();
+        Disposable watch = watch("head", signals);
+        watches.deliver(new Push("head", null));
+        watches.deliver(new Push("head", GRANTED));
         time.advanceTimeBy(CLAIM_TIME.multipliedBy(2));
-        assertThat(told).containsExactly(GRANTED);
+        assertThat(signals).containsExactly(GRANTED);
         watch.dispose();
     }
 
@@ -54,16 +54,16 @@ class WatchesTest {
     void headsOfAThousandHandOffsShareOneTaskOfTheTimer() {
         IntStream.range(0, 1_000).forEach(i -> {
             Disposable watch = watch("head" + i, new ArrayList<>());
-            watches.tell(new Push("head" + i, null));
-            watches.tell(new Push("head" + i, GRANTED));
+            watches.deliver(new Push("head" + i, null));
+            watches.deliver(new Push("head" + i, GRANTED));
             watch.dispose();
         });
         assertThat(time.getScheduledTaskCount()).isEqualTo(1);
     }
 
-    private Disposable watch(String id, List<WatchSignal> told) {
+    private Disposable watch(String id, List<WatchSignal> signals) {
         LockKey key = LockKey.of(LockKind.MUTEX, "orders");
         return watches.watch(LockClaim.first(key, id, Duration.ofSeconds(30), Waiting.QUEUE))
-                .subscribe(told::add);
+                .subscribe(signals::add);
     }
 }

@@ -19,15 +19,15 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /**
- * What the claims of this back end have in ZooKeeper, by claim and by node: its own node, and the node that it waits for. {@link
- * SessionReactions} says what the session does to them. On the executor only.
+ * Records what each claim of this back end has in ZooKeeper: its own node, and the node that it waits for. {@link SessionReactions} applies
+ * the events of the session to them. On the executor only.
  */
 public final class ClaimRegistry implements LockQueues.Claims {
 
-    /** Most locks are held for less. */
+    /** Most locks are held for a shorter time than this. */
     private static final Duration HELD_UNWATCHED = Duration.ofMillis(50);
 
-    /** Claims that wait for longer do not come to the front without the server having told whether their nodes are there. */
+    /** If a claim waits for longer, the server must report whether its node exists before the claim can come to the front. */
     private static final Duration IN_LINE_UNWATCHED = Duration.ofSeconds(1);
 
     private final Map<String, ClaimState> byClaim = new HashMap<>();
@@ -49,7 +49,7 @@ public final class ClaimRegistry implements LockQueues.Claims {
     private final DelayedWatches held;
     private final DelayedWatches longInLine;
 
-    /** No claims yet. */
+    /** Starts without claims. */
     public ClaimRegistry(
             ClaimSignals signals,
             AsyncZooKeeper zooKeeper,
@@ -81,10 +81,10 @@ public final class ClaimRegistry implements LockQueues.Claims {
         return List.copyOf(byClaim.values());
     }
 
-    /** One of its requests has ended: forgets it when there is nothing to remember. What became possible meanwhile, happens now. */
+    /** A request of the claim has ended. Advances its queue, and forgets the claim when it has nothing in ZooKeeper. */
     public void settle(ClaimState state) {
         if (!state.isHeld()) {
-            queues.advance(state); // a claim without a node, too, may have learned what others wait for
+            queues.advance(state); // even a claim without a node may have learned something that other claims wait for
         }
         if (state.isEmpty() && state.operations().areOver()) {
             byClaim.remove(state.id(), state);
@@ -92,7 +92,7 @@ public final class ClaimRegistry implements LockQueues.Claims {
         }
     }
 
-    /** Runs the task, as one of the executor, as soon as no claim has anything in ZooKeeper, or may have. */
+    /** Runs the task on the executor as soon as no claim has, or may have, anything in ZooKeeper. */
     public void whenEmpty(Runnable task) {
         atEmpty = task;
         tellIfEmpty();
@@ -106,7 +106,7 @@ public final class ClaimRegistry implements LockQueues.Claims {
         }
     }
 
-    /** Before the watch is set: an event of it is not missed then. */
+    /** Call it before the watch is set, so that no event is missed. */
     public void expect(String path, ClaimState state) {
         watchedNodes.expect(path, state);
     }
@@ -115,7 +115,7 @@ public final class ClaimRegistry implements LockQueues.Claims {
         watchedNodes.expectNothing(state);
     }
 
-    /** It has a node in the queue. */
+    /** The claim has a node in the queue. */
     public void entered(ClaimState state, Session session) {
         byOwnNode.put(state.knownPath(), state);
         if (!state.isPermit()) {
@@ -123,9 +123,9 @@ public final class ClaimRegistry implements LockQueues.Claims {
         }
     }
 
-    /** It holds the lock from now on. What happens to its node before the watch is there is seen when it is set. */
+    /** The claim holds the lock from now on. If its node is deleted before the watch is set, the request for the watch reports it. */
     public void hold(ClaimState state, Session session) {
-        signals.forget(state.id()); // what was lost before is not this
+        signals.forget(state.id()); // an earlier loss does not concern this hold
         byOwnNode.put(state.knownPath(), state);
         state.hold();
         queues.holds(state);
@@ -133,9 +133,8 @@ public final class ClaimRegistry implements LockQueues.Claims {
     }
 
     /**
-     * Marks the node of a holder, for the next waiter of the semaphore: it is at the head now, and nothing was deleted that it could have
-     * seen. A mark that fails is sent again with the next {@link
-     * SessionReactions#continued}, since that waiter does not poll.
+     * Marks the node of a holder, for the next waiter of the semaphore: that waiter is at the head now, and no node was deleted that it
+     * watches. A mark that fails is sent again with the next {@link SessionReactions#continued}, since that waiter does not poll.
      */
     public void mark(ClaimState state, Session session) {
         String path = state.path();
@@ -148,12 +147,15 @@ public final class ClaimRegistry implements LockQueues.Claims {
                 state.marked(reply.isOk());
             }
             if (!reply.isOk()) {
-                LOG.debug("{} could not be marked, it is tried again: {}", state, reply);
+                LOG.debug("the node of {} could not be marked, and the back end will try again: {}", state, reply);
             }
         });
     }
 
-    /** Once for each node. If the request fails, a renewal finds out by asking for the node, and a waiter by the list of the new connection. */
+    /**
+     * Watches the claim's own node, once for each node. If the request fails, a holder learns of the end of its node by its next renewal,
+     * and a waiter by the list after a reconnect.
+     */
     private void watchEnd(ClaimState state, Session session) {
         String path = state.path();
         if (path == null || byOwnNode.get(path) != state || !state.isIn(session) || state.isEndWatched()) {
@@ -173,7 +175,7 @@ public final class ClaimRegistry implements LockQueues.Claims {
         }
     }
 
-    /** Its node is surely gone. A claim that held the lock has lost it. */
+    /** The claim's node does not exist any more. If the claim held the lock, it has lost it. */
     public void gone(ClaimState state) {
         boolean wasHeld = state.isHeld();
         String path = state.path();
@@ -189,7 +191,7 @@ public final class ClaimRegistry implements LockQueues.Claims {
         settle(state);
     }
 
-    /** As {@link #gone}; a waiter has to begin anew. */
+    /** Does the same as {@link #gone}, and signals a waiter to start again. */
     @Override
     public void vanished(ClaimState state) {
         boolean waits = !state.isHeld() && !state.isWithdrawn();
@@ -207,8 +209,8 @@ public final class ClaimRegistry implements LockQueues.Claims {
     }
 
     /**
-     * A grant is counted from the newest attempt. The engine takes off a hundredth of it, for clocks of different speed: of one that waited
-     * for long that would be more than is right for a session that is proved now, so such a claim is asked to make another attempt.
+     * A grant is counted from the newest attempt. The engine takes off a hundredth of it, for clocks of different speed. After a long wait,
+     * that hundredth is too much for a session that is proved now. Such a claim is signalled to send another attempt.
      */
     @Override
     public void isFirst(ClaimState state, Session session) {
@@ -222,7 +224,7 @@ public final class ClaimRegistry implements LockQueues.Claims {
         }
     }
 
-    /** The holder has been told of the loss, so its former node is deleted before the server notices that its session has ended. */
+    /** The holder knows of the loss, so its former node is deleted before the server notices that its session has ended. */
     public void giveUpOrphan(ClaimState state, @Nullable Session current) {
         String path = state.takeOrphan();
         if (path != null) {
@@ -230,7 +232,7 @@ public final class ClaimRegistry implements LockQueues.Claims {
         }
     }
 
-    /** A creation was answered after its session had ended: its node is deleted. */
+    /** A creation was answered after its session had ended. Deletes its node. */
     public void leftBehind(String path) {
         leftovers.delete(path, queues.session());
     }
@@ -258,7 +260,7 @@ public final class ClaimRegistry implements LockQueues.Claims {
         settle(state);
     }
 
-    /** The server has told that a node is gone. */
+    /** The server reported that a node was deleted. */
     void deleted(Session session, String path) {
         ClaimState own = byOwnNode.get(path);
         if (own != null && own.isIn(session)) {
@@ -266,17 +268,17 @@ public final class ClaimRegistry implements LockQueues.Claims {
         }
     }
 
-    /** The server has told that a node is gone, or is another than it was: the claims that wait for it make another attempt. */
+    /** The server reported that a node was deleted or has changed. The claims that wait for it send another attempt. */
     void changed(String path) {
         watchedNodes.take(path).forEach(state -> signals.changed(state.id()));
     }
 
-    /** How many nodes are waited for, for tests. */
+    /** Returns how many nodes claims wait for, for tests. */
     int waitedFor() {
         return watchedNodes.count();
     }
 
-    /** What is not given up yet, a line each. */
+    /** Returns a line for each claim that is not removed yet. */
     public List<String> contents() {
         return byClaim.values().stream().map(ClaimState::toString).toList();
     }

@@ -11,16 +11,16 @@ import io.holdfast.zookeeper.internal.queue.QueueNode;
 import io.holdfast.zookeeper.internal.session.Session;
 import org.jspecify.annotations.Nullable;
 
-/** What one claim has in ZooKeeper, as far as it is known. Everything in it is read and written on the executor. */
+/** What one claim has in ZooKeeper, as far as the client knows. All fields are read and written on the executor. */
 public final class ClaimState {
 
-    /** So seldom a waiter for a permit lists its queue without being told to. */
+    /** A waiter for a permit lists its queue, without a signal, only in one of so many attempts. */
     private static final int READINGS_PER_LIST = 8;
 
-    /** What a holder of a permit has done to tell the next waiter that it is at the head. */
+    /** How far a holder of a permit is with marking its node, which signals the next waiter that it is at the head. */
     private enum Mark {
         NONE,
-        /** It has to, and has not begun, or failed. */
+        /** The mark must be sent: it was not sent yet, or it failed. */
         OWED,
         SENT,
         DONE
@@ -29,18 +29,18 @@ public final class ClaimState {
     private final LockClaim claim;
     private final PendingOperations operations = new PendingOperations();
 
-    /** The newest attempt, and when it was asked for: what a grant is counted from. */
+    /** The newest attempt, and when it began. A grant is counted from then. */
     private int attempt;
 
     private long askedNanos;
 
-    /** Whether its attempt has to find out more before it may hold, and was told to. */
+    /** Whether the claim was signalled to send an attempt, because only an attempt can find out more. */
     private boolean isTold;
 
-    /** Known with the first session. */
+    /** Set with the first session. */
     private @Nullable LockPath queue;
 
-    /** The session of the node, or of a creation whose outcome is not known; null without either. */
+    /** The session of the node, or of a creation whose outcome is unknown; null without either. */
     private @Nullable Session session;
 
     private @Nullable String path;
@@ -84,7 +84,7 @@ public final class ClaimState {
         return queue != null;
     }
 
-    /** An attempt was asked for then. */
+    /** An attempt began at that time. */
     public void asked(int number, long nowNanos) {
         attempt = number;
         askedNanos = nowNanos;
@@ -98,7 +98,7 @@ public final class ClaimState {
         return askedNanos;
     }
 
-    /** Once for each node: nothing but the clock, or a grant, calls for another attempt. */
+    /** Returns true once for each node. After that, only the clock or a grant causes another attempt. */
     public boolean tell() {
         boolean isNew = !isTold;
         isTold = true;
@@ -117,14 +117,14 @@ public final class ClaimState {
         return operations;
     }
 
-    /** A creation is sent: from now on there may be a node. */
+    /** A creation is sent. From now on there may be a node. */
     public void entering(Session sentIn) {
         session = sentIn;
         path = null;
         node = null;
     }
 
-    /** The outcome of a creation is not known: there may be a node now, or even later. */
+    /** The outcome of a creation is unknown. The node may exist now, or appear later. */
     public void enteredPerhaps() {
         isDoubtful = true;
     }
@@ -144,7 +144,7 @@ public final class ClaimState {
         isEndWatched = false;
     }
 
-    /** The server tells when its node goes. */
+    /** The server will report the end of its node. */
     void watchesEnd() {
         isEndWatched = true;
     }
@@ -153,7 +153,7 @@ public final class ClaimState {
         return isEndWatched;
     }
 
-    /** There is surely no node. */
+    /** The node surely does not exist. */
     public void left() {
         session = null;
         path = null;
@@ -166,12 +166,12 @@ public final class ClaimState {
         return session != null && session.is(which);
     }
 
-    /** Whether its node is known, and of that session. */
+    /** Whether its node is known and belongs to that session. */
     public boolean isIn(Session which) {
         return path != null && belongsTo(which);
     }
 
-    /** Whether nothing of it can be in ZooKeeper. */
+    /** Whether the claim surely has nothing in ZooKeeper. */
     public boolean hasNothingThere() {
         return session == null;
     }
@@ -180,7 +180,10 @@ public final class ClaimState {
         return session == null && waitsFor == null && orphan == null;
     }
 
-    /** What it held in a session that has ended may still be there. Its holder is told first: then it is released, and deleted. */
+    /**
+     * The node that it held in a session that has ended may still exist. First the holder learns of the loss and releases; then the node is
+     * deleted.
+     */
     void orphaned(String itsPath) {
         orphan = itsPath;
     }
@@ -196,7 +199,7 @@ public final class ClaimState {
         return taken;
     }
 
-    /** Whether there may be a node that is not known, of the session that it belongs to. */
+    /** Whether its session may have a node whose path is not known. */
     public boolean isDoubtful() {
         return isDoubtful || (session != null && path == null);
     }
@@ -226,17 +229,17 @@ public final class ClaimState {
         isHeld = true;
     }
 
-    /** The server has marked its node as that of a reader. */
+    /** The server has marked its node as the node of a reader. */
     public void reads() {
         isReader = true;
     }
 
-    /** Of its node: which side of a read/write lock it holds. */
+    /** Returns the side of a read/write lock that its node holds. */
     public LockKind side() {
         return isReader ? LockKind.READ : node().kind();
     }
 
-    /** The next waiter has to be told, once. */
+    /** The next waiter must be signalled, once. */
     public void oweMark() {
         mark = mark == Mark.NONE ? Mark.OWED : mark;
     }
@@ -250,20 +253,20 @@ public final class ClaimState {
     }
 
     /**
-     * A mark was answered.
+     * The request for a mark was answered.
      *
-     * @param isDone false: it has to be sent again
+     * @param isDone false if the mark must be sent again
      */
     void marked(boolean isDone) {
         mark = isDone ? Mark.DONE : Mark.OWED;
     }
 
-    /** Counts attempts that only the clock asked for. True for one of eight: then the queue is listed, although no watch fired. */
+    /** Counts attempts that only the clock caused. Returns true for each eighth: then the queue is listed, although no watch fired. */
     public boolean isListDue() {
         return ++readings % READINGS_PER_LIST == 0;
     }
 
-    /** Its release was asked for. What the claim has in ZooKeeper is deleted, however long that takes. */
+    /** The release of the claim was requested. The back end deletes what the claim has in ZooKeeper, however long that takes. */
     public void withdraw() {
         isWithdrawn = true;
     }
@@ -272,7 +275,7 @@ public final class ClaimState {
         return isWithdrawn;
     }
 
-    /** The node whose change it waits for; null without one. */
+    /** Returns the node whose change the claim waits for; null without one. */
     @Nullable
     public String waitsFor() {
         return waitsFor;
@@ -283,12 +286,12 @@ public final class ClaimState {
         hasStood |= watched != null;
     }
 
-    /** Its node waits for another one. */
+    /** Its node waits for another node. */
     public void stands() {
         hasStood = true;
     }
 
-    /** Whether its node was ever found to wait for another one. */
+    /** Whether its node ever had to wait for another node. */
     public boolean hasStood() {
         return hasStood;
     }

@@ -8,8 +8,8 @@ import java.util.Deque;
 import reactor.core.Disposable;
 
 /**
- * Has nodes watched after a while. Most are gone by then, and a watch costs a request and, when the node is deleted, an event. On the executor
- * only.
+ * Watches nodes after a pause. Most nodes are deleted by then. A watch costs a request and, when the node is deleted, an event. On the
+ * executor only.
  */
 final class DelayedWatches {
 
@@ -19,10 +19,10 @@ final class DelayedWatches {
         void watch(ClaimState state, Session session);
     }
 
-    /** To be watched then. */
+    /** A watch to set at that time. */
     private record Due(ClaimState state, Session session, long nanos) {}
 
-    /** In the order in which they came. There is a task when there is one of them. */
+    /** In the order of arrival. While it is not empty, one task is scheduled. */
     private final Deque<Due> due = new ArrayDeque<>();
 
     private final SerialExecutor executor;
@@ -42,13 +42,13 @@ final class DelayedWatches {
         }
     }
 
-    /** One task for all, since one for each would wake a thread for each. */
+    /** Schedules one task for all watches, since a task for each would wake a thread for each. */
     private void watchAfter() {
         Disposable unused = executor.runAfter(pause, () -> {
             long now = executor.now();
             for (Due first = due.peek(); first != null; first = due.peek()) {
                 if (first.nanos() - now > 0) {
-                    watchAfter(); // and not when that one is due: each of them would wake a thread then
+                    watchAfter(); // after a full pause, not when the next one is due: that would wake a thread for each
                     return;
                 }
                 due.remove();

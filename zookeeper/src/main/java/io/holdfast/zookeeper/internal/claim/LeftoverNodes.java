@@ -19,12 +19,12 @@ final class LeftoverNodes {
         this.zooKeeper = zooKeeper;
     }
 
-    /** One more, which is deleted with the next {@link #delete}. */
+    /** Adds a node, which the next {@link #delete} deletes. */
     void add(String path) {
         paths.add(path);
     }
 
-    /** One more, which is deleted now if there is a session. */
+    /** Adds a node, and deletes it now if there is a session. */
     void delete(String path, @Nullable Session session) {
         paths.add(path);
         if (session != null) {
@@ -32,10 +32,12 @@ final class LeftoverNodes {
         }
     }
 
-    /** One try each: the server ends what is left of a session by itself. */
+    /** Tries to delete each node once. If that fails, the server deletes it when it ends the session. */
     void delete(Session session) {
         for (String path : paths) {
-            Disposable unused = zooKeeper.delete(session, path).subscribe(reply -> LOG.debug("left over: {}", reply));
+            Disposable unused = zooKeeper
+                    .delete(session, path)
+                    .subscribe(reply -> LOG.debug("deletion of a node of an ended session: {}", reply));
         }
         paths.clear();
     }

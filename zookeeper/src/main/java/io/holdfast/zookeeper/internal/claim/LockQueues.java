@@ -19,24 +19,24 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
- * The queues of mutexes and read/write locks that the session has claims in, or had lately. Asks for what the first waiter of each has to
- * know, and makes a claim the holder as soon as nothing is in its way. On the executor only.
+ * The queues of mutexes and read/write locks in which the session has claims, or had some lately. Requests what the first waiter of each
+ * queue must know, and makes a claim the holder as soon as no node is in front of it. On the executor only.
  */
 public final class LockQueues {
 
-    /** Without a claim in them. Each has a watch at the server, until the server takes the empty queue away. */
+    /** The most queues without a claim. Each has a watch at the server until the server removes the empty queue. */
     public static final int MOST_IDLE = 10_000;
 
-    /** Told what becomes of claims. */
+    /** Is notified of what happens to claims. */
     interface Claims {
 
-        /** It waits, nothing is in its way any more, and no attempt of it is under way. */
+        /** The claim waits, no node is in front of it any more, and none of its attempts is under way. */
         void isFirst(ClaimState state, Session session);
 
-        /** Its node is not there any more. */
+        /** The node of the claim does not exist any more. */
         void vanished(ClaimState state);
 
-        /** Something failed that an attempt of it will report. */
+        /** A request failed. An attempt of the claim will report the failure. */
         void mustAttempt(ClaimState state);
     }
 
@@ -46,8 +46,8 @@ public final class LockQueues {
     private final Supplier<LockQueue<ClaimState>> made;
 
     /**
-     * The one that the claims are in, while its connection is there. An answer to a session that has ended may come late: what is known now is
-     * asked for, and granted, in this one only.
+     * The session of the claims while it is connected. An answer to a session that has ended may come late. So requests and grants use only
+     * this session.
      */
     private @Nullable Session session;
 
@@ -57,7 +57,7 @@ public final class LockQueues {
         this.claims = claims;
     }
 
-    /** The queue; one that was not used for a while is forgotten for it. */
+    /** Returns the queue. For a new one, it forgets a queue that was not used for a while. */
     public LockQueue<ClaimState> at(String path) {
         LockQueue<ClaimState> queue = byPath.get(path);
         if (queue == null) {
@@ -80,7 +80,7 @@ public final class LockQueues {
         }
     }
 
-    /** Null for a permit, and for a queue in which no claim was. */
+    /** Returns null for a permit, and for a queue that never had a claim. */
     private @Nullable LockQueue<ClaimState> of(ClaimState state) {
         return state.isPermit() || !state.hasQueue()
                 ? null
@@ -94,7 +94,7 @@ public final class LockQueues {
         }
     }
 
-    /** The claim has ended, and its node is about to go. */
+    /** The claim has ended, and its node is about to be deleted. */
     public void leaves(ClaimState state) {
         LockQueue<ClaimState> queue = of(state);
         if (queue != null && state.path() != null) {
@@ -103,7 +103,7 @@ public final class LockQueues {
         }
     }
 
-    /** A node of any queue is surely not there. */
+    /** A node of any queue surely does not exist any more. */
     public void gone(String path) {
         int slash = path.lastIndexOf('/');
         LockQueue<ClaimState> queue = slash < 0 ? null : byPath.get(path.substring(0, slash));
@@ -113,13 +113,13 @@ public final class LockQueues {
         unsure(path);
     }
 
-    /** As {@link #forget}; what its first waiter waits for is asked for anew. */
+    /** Does the same as {@link #forget}, and requests again what the first waiter needs. */
     void unsure(String path) {
         forget(path);
         advance(path);
     }
 
-    /** What is known of the queue with that path, if there is one, is not sure any more. */
+    /** What the client knows of the queue at that path, if there is one, may be outdated. */
     public void forget(String path) {
         LockQueue<ClaimState> queue = byPath.get(path);
         if (queue != null) {
@@ -127,7 +127,10 @@ public final class LockQueues {
         }
     }
 
-    /** Connected, or connected again. Events may have been missed, even if nothing told that the connection was lost. */
+    /**
+     * The session is connected or connected again. Events may have been missed, even if the client did not notice that the connection was
+     * lost.
+     */
     void connected(Session to) {
         connectionLost();
         session = to;
@@ -141,7 +144,7 @@ public final class LockQueues {
         byPath.values().forEach(LockQueue::forgetAll);
     }
 
-    /** Null while there is no connection. */
+    /** Returns null while there is no connection. */
     @Nullable
     Session session() {
         return session;
@@ -162,7 +165,7 @@ public final class LockQueues {
         }
     }
 
-    /** A node that was watched is another than it was. The watch is used up. */
+    /** A watched node has changed. Its watch is used up. */
     void nodeChanged(String path) {
         int slash = path.lastIndexOf('/');
         LockQueue<ClaimState> queue = slash < 0 ? null : byPath.get(path.substring(0, slash));
@@ -210,7 +213,7 @@ public final class LockQueues {
         }
     }
 
-    /** Its attempt asks again, and fails with what is wrong. Connected again, all is asked for anew. */
+    /** Signals the first waiter: its attempt repeats the request, and fails with the cause. After a reconnect, all is requested again. */
     private void tellFirst(LockQueue<ClaimState> queue, Reply<?> failed) {
         ClaimState state = queue.firstWaiting();
         if (failed.code() != Code.CONNECTIONLOSS && state != null) {
@@ -218,12 +221,12 @@ public final class LockQueues {
         }
     }
 
-    /** Whether the node that was read is that of a writer which has become a reader. */
+    /** Whether the node was created by a writer that has become a reader. */
     public static boolean isReader(Reply<byte[]> watched) {
         return watched.isOk() && NodeData.isOfAReader(watched.get());
     }
 
-    /** Watches for the end of a node, and learns whether its writer has become a reader. */
+    /** Watches for the end of a node, and checks whether its writer has become a reader. */
     public Mono<Reply<byte[]>> watch(String path, QueueNode node, Session session) {
         LockQueue<ClaimState> queue = at(path);
         queue.watching(node);
@@ -236,7 +239,7 @@ public final class LockQueues {
         });
     }
 
-    /** Learns which nodes there are in front of the claims of the session. */
+    /** Lists the nodes in front of the claims of the session. */
     public Mono<Reply<List<String>>> list(String path, Session session) {
         LockQueue<ClaimState> queue = at(path);
         int upTo = queue.lastNumber();
@@ -250,7 +253,7 @@ public final class LockQueues {
         });
     }
 
-    /** Takes in a list that was {@linkplain LockQueue#namesAsked asked for}. */
+    /** Applies a list that was {@linkplain LockQueue#namesAsked requested}. */
     public Mono<Reply<List<String>>> learn(
             LockQueue<ClaimState> queue, int asked, int upTo, Reply<List<String>> listed) {
         return zooKeeper
@@ -262,7 +265,7 @@ public final class LockQueues {
                 });
     }
 
-    /** Has the server tell when the queue is deleted, which it cannot be while the node is there that was made just before. */
+    /** Watches for the deletion of the queue. The queue cannot be deleted while it contains the node that was created just before. */
     public Mono<Boolean> guard(String path, Session session) {
         LockQueue<ClaimState> queue = at(path);
         return Mono.defer(() -> {
@@ -276,7 +279,7 @@ public final class LockQueues {
         });
     }
 
-    /** A claim that would get the lock after one more release by another client; null without one. */
+    /** Returns a claim that would get the lock after one more release by another client; null without one. */
     @Nullable
     ClaimState next() {
         for (LockQueue<ClaimState> queue : byPath.values()) {

@@ -4,21 +4,21 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
-/** One claim's operations, one after the other, in the order in which they came. On the executor only. */
+/** Runs the operations of one claim one after another, in the order of arrival. On the executor only. */
 public final class PendingOperations {
 
-    /** Begins when the operations before it have ended. It ends with {@link #ended}, once. */
+    /** Begins when the operations before it have ended. It calls {@link #ended} once, at its end. */
     public interface Operation {
 
         void begin();
     }
 
-    /** Most claims never have two operations at a time. */
+    /** Null for most claims, which never have two operations at a time. */
     private @Nullable Deque<Operation> waiting;
 
     private boolean isBusy;
 
-    /** Begins as soon as those before have ended. */
+    /** Begins the operation as soon as those before it have ended. */
     public void run(Operation operation) {
         if (isBusy) {
             if (waiting == null) {

@@ -6,8 +6,8 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * Claims that were released a short while ago: a late attempt of such a claim takes nothing. All operations of one claim go through one
- * back end, so this needs no node. Not thread-safe.
+ * The claims that were released a short while ago. A late attempt of such a claim does not take the lock. All operations of one claim use
+ * the same back end, so this needs no node. Not thread-safe.
  */
 public final class ReleasedClaims {
 

@@ -12,7 +12,7 @@ import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import reactor.core.Disposable;
 
-/** What the claims of the back end do when something happens to the session. On the executor only. */
+/** Applies the events of the session to the claims of the back end. On the executor only. */
 public final class SessionReactions implements SessionEvents {
 
     private final ClaimRegistry claims;
@@ -25,8 +25,8 @@ public final class SessionReactions implements SessionEvents {
     /**
      * Does nothing yet.
      *
-     * @param failFast leases end when the connection is lost
-     * @param release tries once more to release a claim whose release has failed
+     * @param failFast whether leases end when the connection is lost
+     * @param release releases a claim once more whose release has failed
      */
     public SessionReactions(
             ClaimRegistry claims,
@@ -55,7 +55,7 @@ public final class SessionReactions implements SessionEvents {
         attemptAgain();
     }
 
-    /** Events of the time without a connection may have been missed. A waiter reads the node that it waits for. */
+    /** Events may have been missed while the connection was lost. A waiter reads the node that it waits for. */
     private void attemptAgain() {
         releaseAgain();
         signals.changedAll();
@@ -77,14 +77,14 @@ public final class SessionReactions implements SessionEvents {
         return true;
     }
 
-    /** A node that a server refused to delete stays as long as the session, which may never end. */
+    /** A node that a server refused to delete stays as long as its session, which may never end. */
     @Override
     public void continued(Session session) {
         releaseAgain();
         claims.all().forEach(state -> claims.mark(state, session));
     }
 
-    /** Unless that is under way. */
+    /** Repeats failed releases, except those that are under way. */
     private void releaseAgain() {
         for (ClaimState state : claims.all()) {
             if (state.isWithdrawn() && state.operations().areOver()) {
@@ -93,7 +93,10 @@ public final class SessionReactions implements SessionEvents {
         }
     }
 
-    /** Leases were given for a part of the longer time. If the connection were lost again, the server would end the session before they end. */
+    /**
+     * Leases were given for a part of the longer time-out. If the connection were lost again, the server could end the session before these
+     * leases end.
+     */
     @Override
     public void shortened(Session session) {
         loseAll();
@@ -131,7 +134,7 @@ public final class SessionReactions implements SessionEvents {
         }
     }
 
-    /** A waiter that is told makes another attempt, which fails. */
+    /** Each waiter sends another attempt, which fails. */
     @Override
     public void ownerClosed() {
         signals.changedAll();

@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Which claims wait for a change of which node. Not thread-safe. */
+/** Records which claims wait for a change of which node. Not thread-safe. */
 final class WatchedNodes {
 
-    /** Claims in the order in which they came, so that a simulation can repeat a run. */
+    /** Keeps the claims in the order of arrival, so that a simulation can repeat a run. */
     private final Map<String, Set<ClaimState>> waiting = new HashMap<>();
 
-    /** The claim waits for that node from now on, and for no other. */
+    /** The claim waits for that node from now on, and for no other one. */
     void expect(String path, ClaimState state) {
         expectNothing(state);
         state.waitFor(path);
@@ -30,7 +30,7 @@ final class WatchedNodes {
         }
     }
 
-    /** The node changed: the claims that waited for it, which wait for nothing now. */
+    /** The node changed. Returns the claims that waited for it; they do not wait for a node any more. */
     List<ClaimState> take(String path) {
         List<ClaimState> states = List.copyOf(waiting.getOrDefault(path, Set.of()));
         states.forEach(this::expectNothing);

@@ -1,6 +1,6 @@
 /**
- * What each claim of the back end has in ZooKeeper, and what becomes of it when a watch fires, when the connection is lost, or when the session
- * ends. {@link io.holdfast.zookeeper.internal.claim.LockQueues} asks for what the first waiter has to know, and grants.
+ * What each claim of the back end has in ZooKeeper, and what happens to it when a watch fires, the connection is lost, or the session ends.
+ * {@link io.holdfast.zookeeper.internal.claim.LockQueues} requests what the first waiter must know, and grants the lock.
  */
 @NullMarked
 @CheckReturnValue

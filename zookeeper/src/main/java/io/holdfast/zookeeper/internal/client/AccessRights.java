@@ -13,28 +13,28 @@ import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
-/** Which rights new nodes have: those that the user names, else those that the Curator client would give them. Thread-safe. */
+/** Decides the access rights of new nodes: those that the user sets, else those that the Curator client would give them. Thread-safe. */
 public final class AccessRights {
 
-    /** With one of these, a stranger can take a lock, end one, or read its queue's names and enter it. */
+    /** With one of these rights, a stranger can take a lock, end a hold, or read the names of a queue and enter it. */
     private static final int CHANGES = Perms.CREATE | Perms.WRITE | Perms.DELETE | Perms.ADMIN;
 
     private final @Nullable ACLProvider explicit;
     private final AtomicBoolean hasWarned = new AtomicBoolean();
 
-    /** Of the client that was found last; written before its session is used. */
+    /** The provider of the client that was found last; written before its session is used. */
     private volatile @Nullable ACLProvider inherited;
 
     /**
-     * What the user says wins.
+     * Creates the rights. A provider of the user comes first.
      *
-     * @param explicit null: as the Curator client does
+     * @param explicit null to use the provider of the Curator client
      */
     public AccessRights(@Nullable ACLProvider explicit) {
         this.explicit = explicit;
     }
 
-    /** The same clients; what each says of rights is known from then on. */
+    /** Returns the same clients, and remembers the provider of each client that it returns. */
     public Supplier<? extends @Nullable CuratorFramework> inheritedFrom(
             Supplier<? extends @Nullable CuratorFramework> clients) {
         return () -> {
@@ -46,7 +46,7 @@ public final class AccessRights {
         };
     }
 
-    /** The rights of a new node; in the way of Curator (ACLing, 5.9). */
+    /** Returns the rights of a new node, in the same way as Curator (ACLing, 5.9). */
     List<ACL> of(String path) {
         ACLProvider provider = explicit != null ? explicit : inherited;
         List<ACL> rights = provider == null ? Ids.OPEN_ACL_UNSAFE : of(provider, path);
@@ -67,7 +67,7 @@ public final class AccessRights {
                 .anyMatch(it -> Ids.ANYONE_ID_UNSAFE.equals(it.getId()) && (it.getPerms() & CHANGES) != 0);
     }
 
-    /** Curator has no public way to ask for it: a method that its own builders call, in each version since 2.0. */
+    /** Curator has no public getter. This method exists in each version since 2.0, and Curator's own builders call it. */
     private static @Nullable ACLProvider providerOf(CuratorFramework client) {
         for (Class<?> type = client.getClass(); type != null; type = type.getSuperclass()) {
             try {

@@ -14,15 +14,15 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** The asynchronous calls of ZooKeeper's own client, each a {@link Call}: a mono for one subscriber, which always answers. */
+/** Makes the asynchronous calls of ZooKeeper's own client. Each is a {@link Call}: a mono for one subscriber, which always answers. */
 public final class AsyncZooKeeper {
 
     private static final byte[] NOTHING = {};
 
-    /** To read so many names takes some microseconds. */
+    /** Parsing so many names takes some microseconds. */
     private static final int SHORT_LIST = 500;
 
-    /** Each costs no more than a question that was not needed. */
+    /** If more are lost, all are forgotten. Each forgotten one costs at most a request that was not needed. */
     private static final int MOST_LOST_LISTS = 10_000;
 
     /**
@@ -34,22 +34,22 @@ public final class AsyncZooKeeper {
     public record Created(String path, long zxid) {}
 
     /**
-     * What the node of a claim tells.
+     * The content of a claim's node.
      *
      * @param owner the label in its data
      * @param czxid the transaction that created it
      * @param ctime when that was, in milliseconds since 1970 by the clock of the leader
-     * @param reads whether it has become a reader, whatever its name says
+     * @param reads whether it has become a reader, even if its name is that of a writer
      */
     public record Content(String owner, long czxid, long ctime, boolean reads) {}
 
     private final SerialExecutor executor;
     private final AccessRights rights;
 
-    /** Queues whose list was asked for when the connection was lost. On the executor. */
+    /** Queues whose list was under way when the connection was lost. On the executor. */
     private final Set<String> lostLists = new HashSet<>();
 
-    /** Told of such a queue. */
+    /** Notes such a queue. */
     private final Consumer<String> lost = this::noteLost;
 
     public AsyncZooKeeper(SerialExecutor executor, AccessRights rights) {
@@ -57,14 +57,14 @@ public final class AsyncZooKeeper {
         this.rights = rights;
     }
 
-    /** A node of the session's own; the server puts a number at the end of its name. */
+    /** Creates an ephemeral node; the server appends a number to its name. */
     public Mono<Reply<Created>> enter(Session session, String prefix, LockClaim claim) {
         return create(session, prefix, NodeData.entering(claim), CreateMode.EPHEMERAL_SEQUENTIAL);
     }
 
     /**
-     * Makes what is missing. Asks for the last one first: usually the others are there, and the rights above the root may forbid to make
-     * them. The server takes it away again some time after the last node in it is gone.
+     * Creates the missing containers. Tries the last one first: usually the others exist, and the access rights above the root may forbid
+     * creating them. The server removes a container some time after its last node was deleted.
      *
      * @param nodes from the top
      */
@@ -93,28 +93,28 @@ public final class AsyncZooKeeper {
         return list(session, path, null);
     }
 
-    /** Lists, and watches which nodes there are. */
+    /** Lists the nodes, and watches for new and deleted ones. */
     public Mono<Reply<List<String>>> listAndWatch(Session session, String path) {
         return list(session, path, session.watcher());
     }
 
-    /** Watches for the end of a node only: one that is its session's own has no nodes in it. */
+    /** Watches for the end of a node only: an ephemeral node has no children. */
     public Mono<Reply<List<String>>> watchEnd(Session session, String path) {
         return list(session, path, session.watcher());
     }
 
     /**
-     * Reads the names of a queue. The executor may have borrowed ZooKeeper's event thread or an event loop, so a long list is read on a
+     * Parses the names of a queue. The executor may have borrowed ZooKeeper's event thread or an event loop, so a long list is parsed on a
      * thread of the scheduler.
      *
-     * @param names those in the queue
+     * @param names the names in the queue
      * @param reading touches nothing that belongs to the executor
      */
     public <T> Mono<T> read(List<String> names, Supplier<T> reading) {
         return names.size() <= SHORT_LIST ? Mono.fromSupplier(reading) : executor.elsewhere(reading);
     }
 
-    /** A list may have been lost because it was too long for the driver, so its node is asked first how long it is. */
+    /** If a list was lost, it may have been too long for the driver. Then this method first requests the number of nodes. */
     private Mono<Reply<List<String>>> list(Session session, String path, @Nullable Watcher watcher) {
         return !lostLists.isEmpty() && lostLists.contains(path)
                 ? stat(session, path).flatMap(found -> listIfItFits(session, path, watcher, found))
@@ -124,8 +124,8 @@ public final class AsyncZooKeeper {
     private Mono<Reply<List<String>>> listIfItFits(
             Session session, String path, @Nullable Watcher watcher, Reply<Stat> found) {
         if (!found.isOk()) {
-            return Mono.just(
-                    new Reply<>(found.code(), path, null)); // a list sent on a guess may cost the connection again
+            return Mono.just(new Reply<>(
+                    found.code(), path, null)); // a list without a known length may cost the connection again
         }
         if (!QueueLimit.fits(session.handle(), found.get().getNumChildren())) {
             return Mono.just(new Reply<>(Code.MARSHALLINGERROR, path, null));
@@ -145,7 +145,7 @@ public final class AsyncZooKeeper {
         lostLists.add(list);
     }
 
-    /** Reads a node and watches its data and its end. A node that is not there is not watched. */
+    /** Reads a node, and watches its data and its end. A node that does not exist is not watched. */
     public Mono<Reply<byte[]>> watch(Session session, String path) {
         return new Calls.Reading(executor, session, path);
     }
@@ -164,7 +164,7 @@ public final class AsyncZooKeeper {
         return new Calls.Existence(executor, session, path, session.watcher());
     }
 
-    /** A watch that is there as long as the session is: the driver tells it of the session's own changes. */
+    /** Sets a watch that lasts as long as the session: the driver notifies it of the session's own changes. */
     public Mono<Reply<Stat>> watchSession(Session session) {
         return new Calls.Existence(executor, session, Session.WATCHED_NODE, session.watcher());
     }
@@ -180,12 +180,12 @@ public final class AsyncZooKeeper {
                         null);
     }
 
-    /** Marks the node of a claim as one that holds the lock. Clients that watch the node hear of it. */
+    /** Marks the node of a claim as one that holds the lock. Clients that watch the node are notified. */
     public Mono<Reply<Stat>> mark(Session session, String path, LockClaim claim) {
         return new Calls.Marking(executor, session, path, NodeData.holding(claim));
     }
 
-    /** Marks the node of a writer as that of a reader. Clients that watch the node hear of it. */
+    /** Marks the node of a writer as the node of a reader. Clients that watch the node are notified. */
     public Mono<Reply<Stat>> markReader(Session session, String path, LockClaim claim) {
         return new Calls.Marking(executor, session, path, NodeData.reading(claim));
     }
@@ -194,16 +194,16 @@ public final class AsyncZooKeeper {
         return new Calls.Deletion(executor, session, path);
     }
 
-    /** What is read after this is not older than this. */
+    /** Makes sure that later reads return nothing older than this call. */
     public Mono<Reply<Void>> sync(Session session, String path) {
         return new Calls.Syncing(executor, session, path);
     }
 
     /**
-     * Whether the nodes are there, by a transaction that changes nothing. Unlike a read, which a server that was cut off from the others
-     * goes on to answer for a while (up to {@code syncLimit} ticks), it is agreed on by a majority: it proves the session, too.
+     * Checks whether the nodes exist, by a transaction that changes nothing. A server that is cut off from the others still answers reads
+     * for a while (up to {@code syncLimit} ticks). A transaction needs a majority, so it also proves the session.
      *
-     * @return a code for each, up to the first that is not there; {@code RUNTIMEINCONSISTENCY} for those after it
+     * @return a code for each node, up to the first that does not exist; {@code RUNTIMEINCONSISTENCY} for the nodes after it
      */
     public Mono<Reply<List<Code>>> check(Session session, List<String> paths) {
         return new Calls.Check(executor, session, paths);

@@ -11,11 +11,11 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
 /**
- * One request to the driver, sent when it is subscribed to on the executor, by one subscriber. It always answers and never fails, unless the
- * driver refuses to take it. A subscriber that cancels is not told; the request goes on.
+ * One request to the driver. It is sent when its one subscriber subscribes, on the executor. It always emits an answer and never fails,
+ * unless the driver refuses the request. After a cancellation it emits nothing, but the request goes on.
  *
- * <p>One object for the mono, the subscription, the driver's callback and the task that brings the answer to the executor: each lock cycle makes
- * three. On ZooKeeper's event thread, which Vert.x and others of the process share, it only hands the answer over.
+ * <p>One object is the mono, the subscription, the driver's callback and the task that brings the answer to the executor, since each lock
+ * cycle makes three calls. On ZooKeeper's event thread, which Vert.x and other code of the process share, it only hands the answer over.
  */
 abstract class Call<T> extends Mono<Reply<T>> implements Subscription, Runnable {
 
@@ -23,7 +23,7 @@ abstract class Call<T> extends Mono<Reply<T>> implements Subscription, Runnable 
     enum AnsweredBy {
         ANY_SERVER,
         LEADER,
-        /** The leader, once a majority has agreed: to a transaction. */
+        /** The leader, after a majority has agreed to a transaction. */
         QUORUM
     }
 
@@ -32,24 +32,24 @@ abstract class Call<T> extends Mono<Reply<T>> implements Subscription, Runnable 
     private final AnsweredBy answeredBy;
     private final String path;
 
-    /** The subscriber has its answer, or has cancelled. Written on the executor, and by the thread that cancels. */
+    /** True when the subscriber has its answer or has cancelled. Written on the executor, and by the thread that cancels. */
     private volatile boolean isOver;
 
-    /** Written on ZooKeeper's event thread before it hands this over, else on the executor. */
+    /** Written on ZooKeeper's event thread before it hands the task over, else on the executor. */
     private @Nullable Reply<T> reply;
 
-    // Both: on the executor.
+    // The next three: written on the executor.
     private @Nullable CoreSubscriber<? super Reply<T>> subscriber;
     private boolean isRequested;
     private boolean isLearned;
 
-    /** Written on the executor, when it is sent. */
+    /** Written on the executor, when the request is sent. */
     private long sentNanos;
 
     /**
      * Sends nothing yet.
      *
-     * @param path what it is about
+     * @param path the node of the request
      */
     Call(SerialExecutor executor, Session session, AnsweredBy answeredBy, String path) {
         this.executor = executor;
@@ -58,10 +58,10 @@ abstract class Call<T> extends Mono<Reply<T>> implements Subscription, Runnable 
         this.path = path;
     }
 
-    /** Gives the request to the driver, with this as the callback. */
+    /** Gives the request to the driver, with this object as the callback. */
     abstract void send(ZooKeeper handle);
 
-    /** Takes in what the answer says besides, on the executor. */
+    /** Reads further facts from the answer, on the executor. */
     void learn(Reply<T> answered) {}
 
     String path() {
@@ -71,7 +71,7 @@ abstract class Call<T> extends Mono<Reply<T>> implements Subscription, Runnable 
     @Override
     public void subscribe(CoreSubscriber<? super Reply<T>> actual) {
         if (subscriber != null) {
-            Operators.error(actual, new IllegalStateException("a call is sent once"));
+            Operators.error(actual, new IllegalStateException("a call can be subscribed to only once"));
             return;
         }
         subscriber = actual;
@@ -113,7 +113,7 @@ abstract class Call<T> extends Mono<Reply<T>> implements Subscription, Runnable 
         }
     }
 
-    /** Other codes may be the driver's own: they prove nothing. */
+    /** Other codes may come from the driver itself, so they prove nothing. */
     private void proves(Code code) {
         SessionValidity validity = session.validity();
         switch (code) {

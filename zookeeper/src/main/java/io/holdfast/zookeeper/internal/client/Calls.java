@@ -222,7 +222,7 @@ final class Calls {
             answered(checked(code, paths, results == null ? List.of() : results));
         }
 
-        /** The leader asks for the session with each of the nodes, and notes there that it is over: then nothing is proved. */
+        /** The leader checks the session with each of the nodes, and reports there if the session is over. Then nothing is proved. */
         static Reply<List<Code>> checked(int code, List<String> paths, List<OpResult> results) {
             String first = paths.get(0);
             if (results.size() != paths.size()) {

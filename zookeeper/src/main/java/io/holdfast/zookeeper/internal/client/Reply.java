@@ -7,11 +7,11 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a request to ZooKeeper ended. A code is an answer to decide on, so it is a value and no exception.
+ * The outcome of a request to ZooKeeper. Callers decide by the code, so it is a value and no exception.
  *
- * @param code what the server, or the driver on its behalf, said
- * @param path what it was about
- * @param body what was asked for; null unless it went well
+ * @param code the code from the server, or from the driver on its behalf
+ * @param path the node of the request
+ * @param body the content of the answer; null unless the request succeeded
  */
 public record Reply<T>(Code code, String path, @Nullable T body) {
 
@@ -28,7 +28,7 @@ public record Reply<T>(Code code, String path, @Nullable T body) {
         return code == Code.NONODE;
     }
 
-    /** Whether a queue has so many places that its list would be longer than the driver takes. */
+    /** Whether a queue has so many places that its list would be longer than the driver accepts. */
     public boolean isTooLong() {
         return code == Code.MARSHALLINGERROR;
     }

@@ -20,31 +20,35 @@ import reactor.core.scheduler.Scheduler;
 import reactor.util.context.Context;
 
 /**
- * Runs one task at a time, in the order in which they came: on the thread that brings the first, since no task takes long and each other
- * thread would have to be woken, and after a while on those of a scheduler. It has no thread and nothing to close.
+ * Runs one task at a time, in the order of arrival. Tasks run on the thread that brings the first one, since no task takes long and waking
+ * another thread costs time. After a while they move to the threads of a scheduler. The executor has no thread of its own and nothing to
+ * close.
  */
 public final class SerialExecutor {
 
-    /** Then others may have the thread. */
+    /** After so many tasks, the executor gives the thread back. */
     private static final int MOST_IN_A_ROW = 128;
 
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final AtomicInteger wanted = new AtomicInteger();
     private final Scheduler threads;
 
-    /** The thread that runs a task now; written by it. Others only compare it with themselves. */
+    /** The thread that runs a task now. Only that thread writes it; other threads only compare it with themselves. */
     private volatile @Nullable Thread drainer;
 
-    /** What leaves the executor with the tasks of this turn; null until something does. For the drainer only. */
+    /** The signals that leave the executor in this turn; null while there is none. Only the drainer uses it. */
     private @Nullable Deque<Runnable> onIt;
 
     public SerialExecutor(Scheduler threads) {
         this.threads = threads;
     }
 
-    /** From any thread, which runs it, and what comes meanwhile, if no other is at it. What leaves the executor does not do so here. */
+    /**
+     * Runs the task. If no other thread is at work, the calling thread runs it, and the tasks that arrive meanwhile. Signals that leave the
+     * executor run on other threads.
+     */
     public void run(Runnable task) {
-        // A queue that is not empty may have an earlier task of this thread, though no task is wanted: see drain.
+        // Although no task is wanted, a queue that is not empty may contain an earlier task of this thread: see drain.
         if (tasks.isEmpty() && wanted.compareAndSet(0, 1)) {
             departSoon(drain(task));
             return;
@@ -55,7 +59,7 @@ public final class SerialExecutor {
         }
     }
 
-    /** Later. Never, when the threads have ended. */
+    /** Runs the task after the pause, or never if the scheduler is disposed. */
     public Disposable runAfter(Duration pause, Runnable task) {
         try {
             return threads.schedule(() -> run(task), pause.toNanos(), TimeUnit.NANOSECONDS);
@@ -64,12 +68,12 @@ public final class SerialExecutor {
         }
     }
 
-    /** The monotonic time. */
+    /** Returns the monotonic time. */
     public long now() {
         return threads.now(TimeUnit.NANOSECONDS);
     }
 
-    /** Subscribes on the executor, unless it was cancelled before that. */
+    /** Subscribes on the executor, unless the subscriber cancels before that. */
     public <T> Mono<T> defer(Supplier<? extends Mono<T>> source) {
         return Mono.create(sink -> {
             Disposable.Swap running = Disposables.swap();
@@ -84,8 +88,8 @@ public final class SerialExecutor {
     }
 
     /**
-     * Works something out on a thread of the scheduler, and goes on here: for what takes longer than a task may. Fails if that does, however
-     * it does; an error of the JVM is seen by the thread's handler too.
+     * Computes a value on a thread of the scheduler, and continues on the executor: for work that takes longer than a task may. Fails if
+     * the work fails in any way. The thread's handler also sees an error of the JVM.
      *
      * @param work touches nothing that belongs to the executor
      */
@@ -110,19 +114,19 @@ public final class SerialExecutor {
         });
     }
 
-    /** Reactor's operators throw errors of the JVM instead of passing them on: the request would wait for ever. */
+    /** Reactor's operators throw errors of the JVM instead of passing them on, so the request would never end. */
     private static Throwable passable(Throwable bug) {
         return Exceptions.isJvmFatal(bug) ? new IllegalStateException("a task failed: " + bug, bug) : bug;
     }
 
     /**
-     * Passes an answer on outside of the executor: on its threads, but without holding up what is next.
+     * Emits an answer outside of the executor: on its threads, but without delaying the next task.
      *
-     * @param answer comes on the executor, or fails anywhere
+     * @param answer emits on the executor, or fails on any thread
      */
     public <T> Mono<T> outside(Mono<T> answer) {
         return Mono.create(sink -> {
-            // One signal for each: several could pass each other.
+            // One runnable for each signal: separate signals could overtake each other.
             Mono<Runnable> signal = answer.<Runnable>map(value -> () -> sink.success(value))
                     .defaultIfEmpty(sink::success)
                     .onErrorResume(error -> Mono.just(() -> sink.error(error)));
@@ -142,7 +146,7 @@ public final class SerialExecutor {
         }
         Deque<Runnable> leaving = onIt;
         if (leaving == null) {
-            leaving = new ArrayDeque<>(1); // seldom more than one leaves in a turn
+            leaving = new ArrayDeque<>(1); // most turns have one signal
             onIt = leaving;
         }
         leaving.add(signal);
@@ -157,11 +161,11 @@ public final class SerialExecutor {
     }
 
     /**
-     * Runs a task for each that is wanted. One that is in the queue and not wanted yet may be run for one behind it, which then stays in the
-     * queue until that is made up for.
+     * Runs as many tasks as are wanted. A task in the queue that is not counted as wanted yet may run in place of a later one. The later
+     * one then stays in the queue until the count catches up.
      *
-     * @param first not in the queue; null: the first of the queue
-     * @return what leaves the executor; null if nothing does
+     * @param first a task that is not in the queue; null to take the first of the queue
+     * @return the signals that leave the executor; null if there is none
      */
     private @Nullable Deque<Runnable> drain(@Nullable Runnable first) {
         Deque<Runnable> leaving = null;
@@ -188,7 +192,7 @@ public final class SerialExecutor {
         return leaving;
     }
 
-    /** A task failed with an error of the JVM, which this thread passes on to its handler: the rest goes on without it. */
+    /** A task failed with an error of the JVM, which this thread passes on to its handler. The remaining tasks run on another thread. */
     private void abandon() {
         Deque<Runnable> leaving = onIt;
         drainer = null;
@@ -198,7 +202,7 @@ public final class SerialExecutor {
         departSoon(leaving);
     }
 
-    /** One here, as this thread is free now, and the others wherever there is room: one that takes long must not hold up the rest. */
+    /** Runs one signal here, as this thread is free now. Schedules the others, since one that takes long must not delay the rest. */
     private void depart(@Nullable Deque<Runnable> leaving) {
         Runnable last = leaving == null ? null : leaving.pollLast();
         departSoon(leaving);

@@ -3,18 +3,18 @@ package io.holdfast.zookeeper.internal.client;
 import io.holdfast.spi.Printable;
 
 /**
- * The servers, as a message names them: host and port of each.
+ * The servers as messages name them: host and port of each.
  *
- * @param text without what follows them in a connect string, which may tell more than a reader of logs should know
+ * @param text without the rest of the connect string, which a reader of logs should perhaps not see
  */
 public record Servers(String text) {
 
     private static final int MOST_CHARS = 200;
 
-    /** Not known. */
+    /** Used when the servers are not known. */
     public static final Servers UNKNOWN = new Servers("ZooKeeper");
 
-    /** Those of a connect string, {@code host1:port,host2:port/root}. */
+    /** Returns the servers of a connect string, {@code host1:port,host2:port/root}. */
     public static Servers of(String connectString) {
         int root = connectString.indexOf('/');
         String hosts = root < 0 ? connectString : connectString.substring(0, root);

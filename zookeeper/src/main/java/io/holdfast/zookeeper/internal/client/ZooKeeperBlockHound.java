@@ -4,12 +4,12 @@ import reactor.blockhound.BlockHound;
 import reactor.blockhound.integration.BlockHoundIntegration;
 
 /**
- * Tells BlockHound, where it is used, of the one lock that ZooKeeper's client takes when it is given a request: it guards the queue to the
- * client's own thread, which holds it for as long as it takes to add or remove an element. Found by BlockHound; not for use otherwise.
+ * Allows the one lock that ZooKeeper's client takes when it accepts a request, in applications that use BlockHound. The lock guards the
+ * queue to the client's own thread, which holds it only to add or remove an element. BlockHound loads this class; do not use it yourself.
  */
 public final class ZooKeeperBlockHound implements BlockHoundIntegration {
 
-    /** Made by BlockHound. */
+    /** Called by BlockHound. */
     public ZooKeeperBlockHound() {}
 
     @Override

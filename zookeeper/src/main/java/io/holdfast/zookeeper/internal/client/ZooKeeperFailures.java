@@ -9,7 +9,7 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
-/** What failed, and what to do. Transient are those that can pass without a change to the client's settings. */
+/** Says what failed and what to do. A failure is transient if it can pass without a change to the client's settings. */
 public final class ZooKeeperFailures {
 
     private ZooKeeperFailures() {}
@@ -25,7 +25,7 @@ public final class ZooKeeperFailures {
     public static LockBackendException notConnected(Subject subject, Session session, Servers servers, Duration tried) {
         return exception(
                 subject,
-                "%s is not connected to %s since %d ms; it is tried on. Do the servers run, and have they a majority?"
+                "%s is not connected to %s for %d ms now; the client keeps trying. Do the servers run, and do they have a majority?"
                         .formatted(session, servers, tried.toMillis()),
                 true,
                 null);
@@ -38,7 +38,7 @@ public final class ZooKeeperFailures {
     public static LockBackendException notProven(Subject subject, Session session) {
         return exception(
                 subject,
-                "nothing was heard from %s for so long that a server may end it at any moment; it is sure again in a third of its time-out"
+                "%s was silent for so long that a server may end it at any moment; it is proved again after a third of its time-out"
                         .formatted(session),
                 true,
                 null);
@@ -47,7 +47,7 @@ public final class ZooKeeperFailures {
     public static LockBackendException clientNotRunning(Subject subject, @Nullable Throwable cause) {
         return exception(
                 subject,
-                "the Curator client is not running: start it before, and close it after the locks are used",
+                "the Curator client is not running: start it before you use the locks, and close it after that",
                 false,
                 cause);
     }
@@ -76,13 +76,13 @@ public final class ZooKeeperFailures {
     public static LockBackendException noServerYet(Subject subject, Servers servers, Duration tried) {
         return exception(
                 subject,
-                "no session with %s after %d ms; it is tried on. Do the servers run, is the address right, and do they accept this client?"
+                "no session with %s after %d ms; the client keeps trying. Do the servers run, is the address right, and do they accept this client?"
                         .formatted(servers, tried.toMillis()),
                 true,
                 null);
     }
 
-    /** ZooKeeper makes its connection by reflection, and wraps what that meets. */
+    /** ZooKeeper creates its connection by reflection, and wraps the error. */
     private static @Nullable Throwable linkageError(@Nullable Throwable error) {
         Throwable cause = error;
         for (int depth = 0; cause != null && depth < 10; depth++) {
@@ -110,14 +110,14 @@ public final class ZooKeeperFailures {
     public static LockBackendException vanished(Subject subject) {
         return exception(
                 subject,
-                "its node was deleted by another program while it was read; no other program may change what is under the root",
+                "another program deleted its node while it was read; no other program may change the nodes under the root",
                 true,
                 null);
     }
 
     public static LockQueueFullException queueFull(Subject subject, QueueLimit limit) {
         String advice = limit.isOfTheBuffer()
-                ? "that is as many as a list of them has room for in %d bytes: raise jute.maxbuffer on the clients and the servers, or let fewer wait for one lock"
+                ? "a list of more does not fit into %d bytes: raise jute.maxbuffer on the clients and the servers, or let fewer claims wait for one lock"
                         .formatted(limit.bufferBytes())
                 : "that is what maxWaiters of the back end allows";
         return new LockQueueFullException(
@@ -143,7 +143,7 @@ public final class ZooKeeperFailures {
     public static LockException unexpected(Subject subject, Throwable error) {
         return error instanceof LockException known
                 ? known
-                : exception(subject, "it met something unexpected: " + error, false, error);
+                : exception(subject, "an unexpected error:  " + error, false, error);
     }
 
     private static LockBackendException exception(
@@ -155,13 +155,13 @@ public final class ZooKeeperFailures {
     private static String advice(Code code) {
         return switch (code) {
             case CONNECTIONLOSS, SESSIONMOVED, OPERATIONTIMEOUT ->
-                "the connection was lost, so its outcome is unknown; it is being made anew";
-            case SESSIONEXPIRED -> "the session has ended, and with it all that it held";
+                "the connection was lost, so the outcome is unknown; the client reconnects";
+            case SESSIONEXPIRED -> "the session has ended, and all its locks with it";
             case NOAUTH, INVALIDACL ->
                 "the access rights forbid it: create, read, write and delete are needed under the root; see acl() of the builder";
             case AUTHFAILED -> "the client could not authenticate itself: check its credentials";
-            case NOTREADONLY -> "the server has lost the others and only reads: wait";
-            case UNIMPLEMENTED -> "the server is too old, it may not know containers: upgrade it";
+            case NOTREADONLY -> "the server has lost the other servers and only answers reads: wait";
+            case UNIMPLEMENTED -> "the server is too old and may not know containers: upgrade it";
             case QUOTAEXCEEDED -> "a quota on the root is used up: raise it";
             case MARSHALLINGERROR ->
                 "its queue has so many places that a list of them is longer than jute.maxbuffer allows: raise jute.maxbuffer on the clients and the servers";
@@ -178,10 +178,10 @@ public final class ZooKeeperFailures {
     }
 
     /**
-     * What was tried, for the message.
+     * What the back end tried, for the message.
      *
-     * @param lockName the lock; empty when it concerns none or several
-     * @param verb what was tried with the lock, or the whole of it
+     * @param lockName the lock; empty if the request concerns no lock or several
+     * @param verb what the back end tried with the lock; without a lock, the whole phrase
      */
     public record Subject(String lockName, String verb) {
 
@@ -189,7 +189,7 @@ public final class ZooKeeperFailures {
             return new Subject(lockName, verb);
         }
 
-        /** The beginning of a sentence. Made for a message only: each lock cycle has three subjects. */
+        /** Returns the beginning of the message. It is built only for a message: each lock cycle has three subjects. */
         String text() {
             return lockName.isEmpty() ? verb : "%s lock '%s'".formatted(verb, lockName);
         }

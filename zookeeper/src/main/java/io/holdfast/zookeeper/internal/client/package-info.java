@@ -1,7 +1,7 @@
 /**
- * ZooKeeper's asynchronous calls on one session. Each is a {@link io.holdfast.zookeeper.internal.client.Call}. Its {@link
- * io.holdfast.zookeeper.internal.client.Reply} comes on the {@link io.holdfast.zookeeper.internal.client.SerialExecutor} of the back end. Also what
- * users are told when a call fails.
+ * ZooKeeper's asynchronous calls on one session. Each call is a {@link io.holdfast.zookeeper.internal.client.Call}. It emits its {@link
+ * io.holdfast.zookeeper.internal.client.Reply} on the {@link io.holdfast.zookeeper.internal.client.SerialExecutor} of the back end. The
+ * package also has the messages of failed calls.
  */
 @NullMarked
 @CheckReturnValue

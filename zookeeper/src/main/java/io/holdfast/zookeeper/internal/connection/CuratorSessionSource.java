@@ -19,13 +19,13 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/** Asks Curator for the handle of its session, and to tell when it is connected. On the executor, unless noted. */
+/** Gets the handle of the session from Curator, and listens for connects and for the closing of the client. On the executor, unless noted. */
 final class CuratorSessionSource {
 
-    /** What Curator has. */
+    /** The handle and the namespace of the Curator client. */
     record Found(ZooKeeper handle, String namespace) {}
 
-    /** Told on the executor, after each search. */
+    /** Called on the executor after each search. */
     interface Outcome {
 
         void found(Found found);
@@ -42,14 +42,14 @@ final class CuratorSessionSource {
     private boolean isRunning;
     private boolean isClosed;
 
-    /** Written by the one search that runs, read when it has ended or is overtaken by the closing. */
+    /** Written by the only search that runs. Read after the search has ended, or by the closing. */
     private volatile @Nullable CuratorFramework client;
 
     /**
-     * Asks nothing yet.
+     * Calls nothing yet.
      *
-     * @param connected run on the executor, also when a client is closed in whose place there is another one
-     * @param closed run on the executor when the owner of the client has begun to close it, and there is no other one
+     * @param connected run on the executor when the client connects, and when a client is closed but the supplier returns another one
+     * @param closed run on the executor when the owner begins to close the client, and the supplier returns no other one
      */
     CuratorSessionSource(
             Supplier<? extends @Nullable CuratorFramework> clients,
@@ -77,7 +77,10 @@ final class CuratorSessionSource {
         };
     }
 
-    /** Unless one is under way. Curator may open a handle, close one and wait for locks meanwhile, so this is not for the executor. */
+    /**
+     * Starts a search unless one is under way. Meanwhile Curator may open a handle, close another one and wait for locks, so the search
+     * must not run on the executor.
+     */
     void begin(Outcome outcome) {
         if (isRunning || isClosed) {
             return;
@@ -100,23 +103,23 @@ final class CuratorSessionSource {
         }
     }
 
-    /** Whether the owner of the client has closed it: Curator never opens one again. Does not block. */
+    /** Whether the owner of the client has closed it. Curator never reopens a closed client. Does not block. */
     boolean isClientClosed() {
         return ask(borrowed -> borrowed.getState() == CuratorFrameworkState.STOPPED, false);
     }
 
-    /** The servers that the client was given; does not block. */
+    /** Returns the servers that the client was given. Does not block. */
     Servers servers() {
         return ask(borrowed -> Servers.of(borrowed.getZookeeperClient().getCurrentConnectionString()), Servers.UNKNOWN);
     }
 
-    /** A client that refuses to say it must not keep a request from its answer: a proxy may fail each call. */
+    /** Even if the client fails the call, the request must get an answer: a proxy may fail each call. */
     private <T> T ask(Function<CuratorFramework, T> question, T otherwise) {
         CuratorFramework borrowed = client;
         try {
             return borrowed == null ? otherwise : question.apply(borrowed);
         } catch (RuntimeException refused) {
-            LOG.debug("the Curator client does not say how it is", refused);
+            LOG.debug("the Curator client does not report its state", refused);
             return otherwise;
         }
     }
@@ -129,14 +132,14 @@ final class CuratorSessionSource {
                 borrowed.getCuratorListenable().removeListener(closing);
             }
         } catch (UnsupportedOperationException viewOfAClient) {
-            LOG.debug("{} does not tell when it is closed: its state is looked at", borrowed);
+            LOG.debug("{} does not notify listeners when it is closed: the back end reads its state instead", borrowed);
         }
     }
 
     private void ended(Runnable tell) {
         isRunning = false;
         if (isClosed) {
-            close(); // it may have begun to listen after the closing
+            close(); // the search may have added its listeners after the closing
         } else {
             tell.run();
         }
@@ -151,13 +154,13 @@ final class CuratorSessionSource {
             listenTo(borrowed);
             return new Found(borrowed.getZookeeperClient().getZooKeeper(), borrowed.getNamespace());
         } catch (LinkageError e) {
-            // Reactor throws a LinkageError instead of passing it on, as if the JVM were at its end; but only ZooKeeper
-            // is incomplete.
+            // Reactor throws a LinkageError instead of passing it on, as if the JVM had failed. Here only a class of
+            // ZooKeeper is missing.
             throw new IncompleteClassPath(e);
         }
     }
 
-    /** To one client at a time. */
+    /** Listens to one client at a time. */
     private void listenTo(CuratorFramework borrowed) {
         CuratorFramework before = client;
         if (borrowed.equals(before)) {
@@ -172,7 +175,7 @@ final class CuratorSessionSource {
         listenForItsClosing(borrowed, true);
     }
 
-    /** A class is missing, so trying again cannot help. */
+    /** A class is missing, so another try cannot help. */
     private static final class IncompleteClassPath extends Exception {
 
         private static final long serialVersionUID = 1;

@@ -2,39 +2,39 @@ package io.holdfast.zookeeper.internal.connection;
 
 import io.holdfast.zookeeper.internal.session.Session;
 
-/** What happens to the current session. Told on the executor. */
+/** Receives the events of the current session. Called on the executor. */
 public interface SessionEvents {
 
-    /** Connected for the first time. */
+    /** The session is connected for the first time. */
     void opened(Session session);
 
-    /** Connected again, and still the same session. */
+    /** The connection is back, and the session is still the same. */
     void reconnected(Session session);
 
-    /** A server that it was connected to again gives it less time than those before. */
+    /** After a reconnect, the session has a shorter time-out than before. */
     void shortened(Session session);
 
-    /** Still connected; from time to time. */
+    /** The session is still connected; called from time to time. */
     void continued(Session session);
 
     void disconnected(Session session);
 
-    /** Expired, or closed by its owner. */
+    /** The session has expired, or its owner has closed it. */
     void ended(Session session);
 
-    /** The owner of the client has closed it: there will not be another session. */
+    /** The owner of the client has closed it: there will be no other session. */
     void ownerClosed();
 
     /**
-     * The leader is to be asked something. Sends a check for a claim that is about to get its lock, which proves the session, too.
+     * Sends the leader a check for a claim that is next in line. The check also proves the session.
      *
-     * @return false when there is no such claim
+     * @return false if there is no such claim
      */
     boolean checkNext(Session session);
 
-    /** The node is gone. */
+    /** The node was deleted. */
     void deleted(Session session, String path);
 
-    /** The node is another than it was. */
+    /** The node has changed. */
     void changed(Session session, String path);
 }

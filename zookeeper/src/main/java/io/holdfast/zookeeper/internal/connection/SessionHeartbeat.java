@@ -9,21 +9,21 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 
 /**
- * Asks the leader something small on a session that has not asked it for a while, so that there is always an answer from which the next
- * transaction proves something: see {@link SessionValidity}. The driver, in turn, has less to send. On the executor only.
+ * Sends the leader a small request if none was sent for a while. So there is always an answer that lets the next transaction prove
+ * something: see {@link SessionValidity}. The driver, in turn, has fewer pings to send. On the executor only. On the executor only.
  */
 final class SessionHeartbeat {
 
-    /** A session that is over negotiates nothing. */
+    /** The shortest pause. A session that is over reports a time-out of 0. */
     private static final Duration SHORTEST = Duration.ofMillis(10);
 
-    /** What it does, with a session that is connected. */
+    /** The actions of each beat, on a connected session. */
     interface Beat {
 
-        /** The leader was not asked for a while. */
+        /** Called when no request was sent to the leader for a while. */
         void askTheLeader(Session session);
 
-        /** Each time, about as often. */
+        /** Called at each beat. */
         void always(Session session);
     }
 
@@ -31,16 +31,16 @@ final class SessionHeartbeat {
     private final Beat beat;
     private final Disposable.Swap timer = Disposables.swap();
 
-    /** The last one: what the timer of an earlier one has left on the executor does nothing. */
+    /** The latest session. The timer of an earlier session may still run on the executor, and does nothing. */
     private @Nullable Session kept;
 
-    /** Does nothing yet. */
+    /** Starts no timer yet. */
     SessionHeartbeat(SerialExecutor executor, Beat beat) {
         this.executor = executor;
         this.beat = beat;
     }
 
-    /** From now on for that session, and no other. */
+    /** Beats for that session from now on, and for no other one. */
     void keep(Session session) {
         kept = session;
         beatAfter(session, session.validity().heartbeat());

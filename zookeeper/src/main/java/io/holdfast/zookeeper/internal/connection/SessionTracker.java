@@ -24,10 +24,10 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The session that is current, on a client that is borrowed.
+ * Tracks the current session of a borrowed client.
  *
- * <p>Curator gives the handle and tells when it has opened another session. What happens to a session is heard from the handle itself:
- * Curator says nothing of one that its owner closes, and says LOST later than a rival may hold the lock.
+ * <p>Curator provides the handle, and reports when it has opened another session. The handle itself reports the events of a session.
+ * Curator does not report that the owner closed a session, and it reports LOST later than another client may hold the lock.
  */
 public final class SessionTracker implements CuratorSessionSource.Outcome, SessionHeartbeat.Beat {
 
@@ -40,14 +40,14 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
     private final SessionWaiters sessionWaiters;
     private final SessionHeartbeat heartbeat;
 
-    // All below: written and read on the executor.
+    // All fields below are written and read on the executor.
     private @Nullable Session session;
     private int agreedMillis;
 
-    /** The request for the watch was lost, so the back end does not hear of the session's own changes. */
+    /** True if the request for the watch was lost. Then the back end does not receive the session's own events. */
     private boolean isUnwatched;
 
-    /** When the connection of the current session was lost; 0 while it is there. */
+    /** When the connection of the current session was lost; 0 while it is connected. */
     private long disconnectedNanos;
 
     private boolean hadSession;
@@ -72,8 +72,8 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
     }
 
     /**
-     * The current session, if it is connected. Waits only for the first connection of all; after that a request that cannot be sent now
-     * fails, since it must not be sent later. Subscribe on the executor.
+     * Emits the current session if it is connected. Without a session, waits for one for a limited time. While an existing session is disconnected, the
+     * request fails, since it must not be sent later. Subscribe on the executor.
      */
     public Mono<Session> current(Subject subject) {
         return Mono.defer(() -> {
@@ -102,7 +102,10 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
                 : ZooKeeperFailures.noServerYet(subject, search.servers(), tried);
     }
 
-    /** What waits for a session, or in a queue, has nothing to wait for. A session that is still open ends by itself in a moment. */
+    /**
+     * Fails all requests that wait for a session, and wakes all waiters in queues. If a session is still open, it ends by itself in a
+     * moment.
+     */
     private void ownerClosed() {
         sessionWaiters.fail(ZooKeeperFailures::ownerClosed);
         if (session == null) {
@@ -110,7 +113,7 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
         }
     }
 
-    /** The current session; null unless it is connected. */
+    /** Returns the current session; null unless it is connected. */
     @Nullable
     public Session connectedNow() {
         Session known = session;
@@ -121,7 +124,7 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
         return session != null && session.is(other);
     }
 
-    /** Stops listening to the client, which goes on. */
+    /** Stops listening to the client. The client stays open. */
     public void close() {
         isClosed = true;
         heartbeat.stop();
@@ -200,14 +203,14 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
         isUnwatched = false;
         Disposable unused = zooKeeper.watchSession(of).subscribe(watched -> {
             if (watched.code() == Code.SESSIONEXPIRED) {
-                end(of); // it ended between being found and being listened to
+                end(of); // it ended before the watch was set
             } else if (!watched.isOk() && isCurrent(of)) {
                 isUnwatched = true;
             }
         });
     }
 
-    /** It may have been connected anew meanwhile, which was not heard of. */
+    /** The session may have been reconnected meanwhile, without an event. */
     private void watchAgain(Session of) {
         watch(of);
         connectedAgain(of);
@@ -228,7 +231,7 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
         }
     }
 
-    /** Its event may come later than this: what was in it has not to be released any more. */
+    /** The event of the end may come later than this. After this call, the claims of the session need no release any more. */
     private void endIfItIsOver() {
         Session known = session;
         if (known != null && !known.isAlive()) {
@@ -269,7 +272,7 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
         }
     }
 
-    /** Each connection agrees on the time-out anew, and the leader counts with the latest. */
+    /** Each connection negotiates the time-out again, and the leader uses the latest one. */
     private void connectedAgain(Session to) {
         int before = agreedMillis;
         disconnectedNanos = 0;

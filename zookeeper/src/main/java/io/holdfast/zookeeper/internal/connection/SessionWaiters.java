@@ -14,29 +14,29 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/** Requests that wait until there is a session, for a limited time. On the executor only. */
+/** Holds requests that wait for a session, for a limited time. On the executor only. */
 final class SessionWaiters {
 
-    /** Less than the engine waits for an answer, by default, since it does not know the servers; a retry follows. */
+    /** Shorter than the engine's default time-out for an answer, since the engine does not know the servers. A retry follows. */
     static final Duration PATIENCE = Duration.ofMillis(1_500);
 
     private record Waiting(MonoSink<Session> sink, Subject subject, long sinceNanos) {}
 
-    /** In the order in which they came. There is a task when there is one of them. */
+    /** In the order of arrival. While it is not empty, one task is scheduled. */
     private final Deque<Waiting> waiting = new ArrayDeque<>();
 
     private final SerialExecutor executor;
     private final BiFunction<Subject, Duration, LockBackendException> noServer;
 
-    /** Since when there is no session and one is wanted. */
+    /** The time since which requests wait for a session; 0 while none waits. */
     private long wantedSinceNanos;
 
     private boolean isTimed;
 
     /**
-     * Nothing waits.
+     * Starts empty.
      *
-     * @param noServer tells how long a session was wanted in vain
+     * @param noServer makes the error, from the time for which a session was missing
      */
     SessionWaiters(SerialExecutor executor, BiFunction<Subject, Duration, LockBackendException> noServer) {
         this.executor = executor;
@@ -44,9 +44,9 @@ final class SessionWaiters {
     }
 
     /**
-     * One more.
+     * Adds a request.
      *
-     * @param search begins to look for a session
+     * @param search starts the search for a session
      */
     Mono<Session> await(Subject subject, Runnable search) {
         return Mono.create(sink -> {
@@ -59,7 +59,7 @@ final class SessionWaiters {
         });
     }
 
-    /** One task for all. */
+    /** Schedules one task for all waiting requests. */
     private void timeOut() {
         Waiting first = waiting.peek();
         if (isTimed || first == null) {
@@ -69,12 +69,12 @@ final class SessionWaiters {
         Duration left = PATIENCE.minusNanos(executor.now() - first.sinceNanos());
         Disposable unused = executor.runAfter(left.isNegative() ? Duration.ZERO : left, () -> {
             isTimed = false;
-            giveUpThoseThatWaitedLong();
+            failExpired();
             timeOut();
         });
     }
 
-    private void giveUpThoseThatWaitedLong() {
+    private void failExpired() {
         long now = executor.now();
         for (Waiting it = waiting.peek();
                 it != null && now - it.sinceNanos() >= PATIENCE.toNanos();

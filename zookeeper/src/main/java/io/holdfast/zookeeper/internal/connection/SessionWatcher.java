@@ -7,7 +7,7 @@ import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.jspecify.annotations.Nullable;
 
-/** The watcher of one session and of all its watches. On ZooKeeper's event thread it only hands the event over to the executor. */
+/** The watcher of one session and of all its nodes. On ZooKeeper's event thread it only hands the event over to the executor. */
 final class SessionWatcher implements Watcher {
 
     private final SerialExecutor executor;

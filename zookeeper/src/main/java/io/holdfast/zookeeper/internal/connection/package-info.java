@@ -1,7 +1,7 @@
 /**
- * Which session is current: found on the borrowed Curator client, watched, and kept valid by a heartbeat. {@link
- * io.holdfast.zookeeper.internal.connection.SessionTracker} tells {@link io.holdfast.zookeeper.internal.connection.SessionEvents} of connects,
- * disconnects, expiry and watch events.
+ * Finds the current session on the borrowed Curator client, watches it, and keeps it valid by a heartbeat. {@link
+ * io.holdfast.zookeeper.internal.connection.SessionTracker} notifies {@link io.holdfast.zookeeper.internal.connection.SessionEvents} of
+ * connects, disconnects, expiry and watch events.
  */
 @NullMarked
 @CheckReturnValue

@@ -27,8 +27,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * How an operator sees the queues: by the names in them, and by the data of the first nodes. Nothing is older than the question: each begins with a {@code
- * sync}. Only {@link #breakHold} writes. On the executor, as all operations.
+ * Reads the queues for an operator: the names in them, and the data of the first nodes. Each request begins with a {@code sync}, so no
+ * answer is older than its request. Only {@link #breakHold} writes. On the executor, like all operations.
  */
 public final class QueueInspection {
 
@@ -38,7 +38,7 @@ public final class QueueInspection {
         this.zooKeeper = zooKeeper;
     }
 
-    /** The names of the locks of a kind that have a queue, be it an empty one. */
+    /** Emits the names of the locks of a kind that have a queue, even an empty one. */
     public Mono<List<String>> names(Session session, LockKind kind, Subject subject) {
         String path = LockPath.ofAll(session.root(), kind);
         return children(session, path, subject)
@@ -47,7 +47,7 @@ public final class QueueInspection {
                         .toList());
     }
 
-    /** What is known of a lock; empty when it has no claims. */
+    /** Emits the state of a lock; empty if it has no claims. */
     public Mono<LockReport> report(Session session, LockKey key, Subject subject) {
         LockPath path = LockPath.of(session.root(), key);
         return children(session, path.path(), subject)
@@ -74,7 +74,7 @@ public final class QueueInspection {
                 List.of());
     }
 
-    /** The holders of a lock. */
+    /** Emits the holders of a lock. */
     public Flux<LockHolder> holders(Session session, LockKey key, Subject subject) {
         LockPath path = LockPath.of(session.root(), key);
         return children(session, path.path(), subject)
@@ -83,7 +83,7 @@ public final class QueueInspection {
                 .flatMapIterable(holders -> holders);
     }
 
-    /** A writer that has become a reader has the name of a writer. */
+    /** The node of a writer that has become a reader has the name of a writer, so its data must be read. */
     private Mono<QueueStanding> standing(Session session, LockPath path, List<String> names, Subject subject) {
         QueueStanding byName = QueueStanding.of(names);
         QueueNode first = byName.holders().isEmpty() ? null : byName.holders().get(0);
@@ -109,7 +109,7 @@ public final class QueueInspection {
         return read(session, path, standing.waiters(), LockReport.MOST_WAITERS, subject, QueueInspection::waiter);
     }
 
-    /** One that is gone meanwhile is left out. */
+    /** Reads the data of the nodes. Leaves out nodes that were deleted meanwhile. */
     private <T> Mono<List<T>> read(
             Session session,
             LockPath path,
@@ -132,7 +132,7 @@ public final class QueueInspection {
                 .collectList();
     }
 
-    /** When it got the lock, and until when its session lives, no server tells. */
+    /** No server reports when the claim got the lock, nor when its session ends. */
     private static LockHolder holder(QueueNode node, Content content) {
         return new LockHolder(
                 claimId(node, content),
@@ -157,7 +157,7 @@ public final class QueueInspection {
         if (node.taken() > 1) {
             details.put(permits, Integer.toString(node.taken()));
         }
-        details.put("session", "0x" + Long.toHexString(node.sessionId()) + ", which holds it as long as it lives");
+        details.put("session", "0x" + Long.toHexString(node.sessionId()) + ", which keeps the lock until it ends");
         details.put("in the queue since", Instant.ofEpochMilli(content.ctime()).toString());
         return details;
     }

@@ -1,4 +1,4 @@
-/** How an operator sees the queues of locks. */
+/** Reads the queues of locks for an operator. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.zookeeper.internal.inspect;

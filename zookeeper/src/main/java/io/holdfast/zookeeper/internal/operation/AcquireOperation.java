@@ -27,15 +27,15 @@ import org.apache.zookeeper.KeeperException.Code;
 import reactor.core.publisher.Mono;
 
 /**
- * One attempt of one claim: creates its node if it has none, finds out whether the node is first, and watches the node that it waits for. On
- * the executor, and without another operation of the claim at the same time. {@link NodeCreation}, {@link AttemptWithoutNode} and {@link
- * SemaphoreAttempt} are parts of it.
+ * One attempt of one claim. It creates the claim's node if there is none, finds out whether the node is first, and watches the node in
+ * front. On the executor, with no other operation of the claim at the same time. {@link NodeCreation}, {@link AttemptWithoutNode} and
+ * {@link SemaphoreAttempt} are parts of it.
  *
- * @param claim as the attempt asks
+ * @param claim the claim with the options of this attempt
  * @param state what the claim has so far
  * @param session connected a moment ago
- * @param admission limits what enters a queue at once
- * @param isReleased whether the release of the claim was asked for meanwhile
+ * @param admission limits how many claims enter a queue at once
+ * @param isReleased whether the release of the claim was requested meanwhile
  */
 record AcquireOperation(
         LockClaim claim,
@@ -58,7 +58,7 @@ record AcquireOperation(
         return queues() ? enter() : new AttemptWithoutNode(this).answer();
     }
 
-    /** A writer may become a reader, and never the other way round. */
+    /** A writer may become a reader, but a reader may not become a writer. */
     private Mono<LockAttempt> held() {
         if (state.side() == claim.key().kind()) {
             return check(() -> hold(false));
@@ -66,7 +66,7 @@ record AcquireOperation(
         return claim.key().kind() == LockKind.READ ? downgrade() : contended();
     }
 
-    /** Its node keeps its place. Those that wait for it hear that its data has changed, and read that it is a reader's. */
+    /** The node keeps its place. Clients that watch it are notified that its data has changed, and read that it is a reader's now. */
     private Mono<LockAttempt> downgrade() {
         return zooKeeper.markReader(session, state.knownPath(), state.claim()).flatMap(marked -> {
             if (marked.isNoNode()) {
@@ -85,7 +85,7 @@ record AcquireOperation(
         });
     }
 
-    /** The claim may have waited without a node of its own, for a node that is gone now. */
+    /** The claim may have waited without a node of its own, for a node that is deleted now. */
     Mono<LockAttempt> enter() {
         claims.expectNothing(state);
         return nodeCreation().enter();
@@ -117,12 +117,12 @@ record AcquireOperation(
         return state.isDoubtful() ? listAgain() : inLine();
     }
 
-    /** An earlier attempt gave the place up, and the deletion failed. Claims of the session behind it may have passed it since. */
+    /** An earlier attempt gave the place up, but the deletion failed. Since then, later claims of the session may have passed it. */
     private Mono<LockAttempt> leaveAndBeginAnew() {
         return leave().flatMap(left -> answer());
     }
 
-    /** Whether the session is sure to last for long enough, without another transaction. */
+    /** Whether the session is proved for long enough, without another transaction. */
     boolean isProvedNow() {
         return session.validity().suffices(executor.now());
     }
@@ -151,7 +151,8 @@ record AcquireOperation(
             return fail(listed);
         }
         if (!state.isIn(session)) {
-            return Mono.error(ZooKeeperFailures.noSession(subject())); // it ended while the answer was on its way
+            return Mono.error(
+                    ZooKeeperFailures.noSession(subject())); // the session ended while the answer was on its way
         }
         if (state.isDoubtful() && ownNodes().among(listed.get()).size() > 1) {
             claims.expectNothing(state);
@@ -160,15 +161,16 @@ record AcquireOperation(
                 claims.guardNoLonger(state);
             }
             state.entering(session);
-            return nodeCreation().recover(); // it would wait for itself
+            return nodeCreation().recover(); // otherwise the claim would wait for its own second node
         }
         return state.isPermit() ? semaphore().judged(listed) : inLine();
     }
 
-    /** By what the session knows of the queue. */
+    /** Decides by what the session knows of the queue. */
     Mono<LockAttempt> inLine() {
         if (!state.isIn(session)) {
-            return Mono.error(ZooKeeperFailures.noSession(subject())); // it ended while an answer was on its way
+            return Mono.error(
+                    ZooKeeperFailures.noSession(subject())); // the session ended while an answer was on its way
         }
         LockQueue<ClaimState> queue = queue();
         return switch (queue.position(state.node())) {
@@ -178,7 +180,7 @@ record AcquireOperation(
         };
     }
 
-    /** The first that waits watches the node in front of it, and reads that again when the clock asks for an attempt. */
+    /** The first waiter watches the node in front of it. When the recheck time is over, it reads that node again. */
     private Mono<LockAttempt> waitInLine(LockQueue<ClaimState> queue) {
         state.stands();
         QueueNode blocker = queue.blockerToWatch(state.node());
@@ -201,7 +203,7 @@ record AcquireOperation(
         return claims.queues().at(state.queue().path());
     }
 
-    /** Deletes the node, or what may be there of a creation with an unknown outcome. */
+    /** Deletes the node, and any node that a creation with an unknown outcome may have left. */
     Mono<Ownership> leave() {
         return new ReleaseOperation(state, session, zooKeeper, claims).answer();
     }
@@ -218,7 +220,7 @@ record AcquireOperation(
         return claims.queues().list(state.queue().path(), session).flatMap(this::judged);
     }
 
-    /** A session of which little is known yet, or little has been heard for a while, may need a second transaction, after the first. */
+    /** A session that is new, or was silent for a while, may need a second transaction after the first. */
     Mono<LockAttempt> hold(boolean isFollowed) {
         boolean unused = state.tell();
         LeaseGrant grant = grant();

@@ -14,7 +14,10 @@ import java.util.Optional;
 import java.util.function.Function;
 import reactor.core.publisher.Mono;
 
-/** The attempt of a claim that does not queue. It writes nothing while a node is in its way: it reads, and watches if it wants to be notified. */
+/**
+ * The attempt of a claim that does not queue. While a node blocks it, it writes nothing: it reads, and it watches if it wants a
+ * notification.
+ */
 record AttemptWithoutNode(AcquireOperation acquire) {
 
     Mono<LockAttempt> answer() {
@@ -50,9 +53,8 @@ record AttemptWithoutNode(AcquireOperation acquire) {
                     .flatMap(read -> {
                         if (read.isOk() && read.get().reads()) {
                             acquire.queue().reads(blocker);
-                            return acquire
-                                    .enter(); // it was the nearest writer, and the first of all: no other writer is
-                            // there
+                            // The blocker was the nearest writer and the first node: there is no other writer.
+                            return acquire.enter();
                         }
                         return refusedFor(blocker);
                     });
@@ -80,7 +82,7 @@ record AttemptWithoutNode(AcquireOperation acquire) {
         });
     }
 
-    /** Any of the nodes may make room. */
+    /** A permit waits for a change of any node in the queue. */
     private Mono<LockAttempt> refusedPermit() {
         acquire.claims().expect(queue(), state());
         return whenFree(zooKeeper().listAndWatch(session(), queue()), blocker -> acquire.contended());

@@ -22,10 +22,11 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
 /**
- * One subscription to an operation of a claim, from its turn to its answer, which leaves the executor. The subscriber may cancel: then nothing
- * is sent any more, unless the request is owed. What was sent is awaited all the same, because only the answer tells what the claim has.
+ * One subscription to an operation of a claim, from its turn to its answer. The answer leaves the executor. If the subscriber cancels,
+ * nothing more is sent, unless the request is owed. After a request was sent, the operation always waits for its answer, because only the
+ * answer shows what the claim has in ZooKeeper.
  *
- * <p>One object for the subscription, the turn, the work and the answer: each lock cycle makes two.
+ * <p>One object is the subscription, the turn, the work and the answer, since each lock cycle makes two requests.
  */
 abstract class ClaimRequest<T> implements CoreSubscriber<T>, Subscription, PendingOperations.Operation, Runnable {
 
@@ -33,7 +34,7 @@ abstract class ClaimRequest<T> implements CoreSubscriber<T>, Subscription, Pendi
     private static final AtomicIntegerFieldUpdater<ClaimRequest> STAGE =
             AtomicIntegerFieldUpdater.newUpdater(ClaimRequest.class, "stage");
 
-    /** The subscriber has asked for the answer. */
+    /** The subscriber has requested the answer. */
     private static final int ASKED = 1;
 
     /** The answer has left the executor. */
@@ -45,13 +46,13 @@ abstract class ClaimRequest<T> implements CoreSubscriber<T>, Subscription, Pendi
     private final SessionTracker sessions;
     private final ClaimRegistry claims;
 
-    /** Both bits: the one that sets the second one of them passes the answer on. */
+    /** Has both bits at the end. The thread that sets the second bit emits the answer. */
     private volatile int stage;
 
     /** Written by the thread that cancels. */
     private volatile boolean isLeft;
 
-    // All below: written on the executor. The outcome is read when it has left the executor.
+    // All fields below are written on the executor. The outcome is read after it has left the executor.
     private @Nullable T answer;
     private @Nullable Throwable failure;
     private @Nullable Disposable waiting;
@@ -84,16 +85,16 @@ abstract class ClaimRequest<T> implements CoreSubscriber<T>, Subscription, Pendi
         };
     }
 
-    /** The first task on the executor: takes its turn, or fails. */
+    /** The first task on the executor: takes the request's turn, or fails it. */
     abstract void start();
 
-    /** What is asked of the servers. Called once, when there is a session. */
+    /** Returns the request to the servers. Called once, when there is a session. */
     abstract Mono<T> work(Session session);
 
-    /** For messages, such as "acquire". */
+    /** Returns the verb for messages, such as "acquire". */
     abstract String verb();
 
-    /** Whether it is carried out although the back end is closed. */
+    /** Whether the request is carried out even if the back end is closed. */
     boolean isForClosing() {
         return false;
     }
@@ -106,7 +107,7 @@ abstract class ClaimRequest<T> implements CoreSubscriber<T>, Subscription, Pendi
         return Subject.of(verb(), claim.key().name());
     }
 
-    /** Its turn comes after those of the other requests of its claim; {@link #begin} is called then. */
+    /** Waits for the earlier requests of the same claim. Then {@link #begin} is called. */
     void takeTurn() {
         ClaimState its = claims.open(claim);
         state = its;
@@ -117,7 +118,10 @@ abstract class ClaimRequest<T> implements CoreSubscriber<T>, Subscription, Pendi
         return requireNonNull(state, "no turn");
     }
 
-    /** It is carried out even when its subscriber has left: a release, since no server ends a node while its session goes on. */
+    /**
+     * The request must be carried out even if its subscriber cancels. This is for releases: no server deletes a node while its session goes
+     * on.
+     */
     void owe() {
         isOwed = true;
     }
@@ -126,7 +130,7 @@ abstract class ClaimRequest<T> implements CoreSubscriber<T>, Subscription, Pendi
         return isLeft && !isOwed;
     }
 
-    /** Sends the work as soon as there is a session. It goes on when the subscriber has left. */
+    /** Sends the request as soon as there is a session. After that, a cancellation does not stop it. */
     void send() {
         if (isOff()) {
             end();
@@ -208,7 +212,7 @@ abstract class ClaimRequest<T> implements CoreSubscriber<T>, Subscription, Pendi
         }
     }
 
-    /** Tells the outcome, outside of the executor. */
+    /** Emits the outcome, outside of the executor. */
     @Override
     public void run() {
         Throwable error = failure;

@@ -16,10 +16,10 @@ import reactor.core.scheduler.Scheduler;
 import reactor.util.retry.Retry;
 
 /**
- * Releases all claims of a back end that closes. The session goes on, so no server would end any of them.
+ * Releases all claims when the back end closes. The session goes on, so no server would delete their nodes.
  *
- * @param limit for each claim
- * @param release of one claim
+ * @param limit the time for each claim
+ * @param release releases one claim
  */
 record CloseOperation(Duration limit, Scheduler scheduler, Function<LockClaim, Mono<Ownership>> release) {
 
@@ -31,7 +31,7 @@ record CloseOperation(Duration limit, Scheduler scheduler, Function<LockClaim, M
                 .then();
     }
 
-    /** Again and again, since the connection may be lost for a moment. */
+    /** Retries until the limit, since the connection may be lost for a moment. */
     private Mono<Ownership> release(ClaimState state) {
         return release.apply(state.claim())
                 .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, BETWEEN_TRIES)
@@ -40,7 +40,7 @@ record CloseOperation(Duration limit, Scheduler scheduler, Function<LockClaim, M
                 .timeout(limit, scheduler)
                 .onErrorResume(error -> {
                     LOG.warn(
-                            "{} is deleted later, when a server is reached, or with its session: {}",
+                            "{} could not be deleted in time; it is deleted when a server is reached again, or with its session: {}",
                             state,
                             Printable.text(error.toString()));
                     return Mono.empty();

@@ -10,17 +10,17 @@ import io.holdfast.zookeeper.internal.session.SessionValidity;
 import reactor.core.publisher.Mono;
 
 /**
- * Makes a claim that is first in line the holder, as long as its session is sure to last. What proves that may be older than the attempt, so
- * the lease is counted from when the attempt was asked for, and ends when the session may. On the executor, and alone for its claim.
+ * Makes the first claim in line the holder, if its session is proved. The proof may be older than the attempt. So the lease is counted from
+ * the start of the attempt, and ends when the session may end. On the executor, with no other operation of the claim at the same time.
  *
- * @param state of the claim, with a node
+ * @param state the state of the claim, which has a node
  * @param session connected a moment ago
- * @param subject what for
+ * @param subject for messages
  * @param nowNanos the time
  */
 record LeaseGrant(ClaimState state, Session session, ClaimRegistry claims, Subject subject, long nowNanos) {
 
-    /** Whether the session is sure enough to last, without another transaction. */
+    /** Whether the session is proved for long enough, without another transaction. */
     boolean isProved() {
         SessionValidity validity = session.validity();
         if (state.isHeld()) {
@@ -29,7 +29,7 @@ record LeaseGrant(ClaimState state, Session session, ClaimRegistry claims, Subje
         return validity.suffices(nowNanos) || (validity.agreedSince(state.askedNanos()) && validity.suffices());
     }
 
-    /** Fails when the session is not sure enough; the place is kept, and the next attempt may find more. */
+    /** Fails if the session is not proved for long enough. The claim keeps its place, and the next attempt may succeed. */
     Mono<LockAttempt> answer(boolean isFollowed) {
         if (!state.isIn(session) || !session.isAlive()) {
             return Mono.error(ZooKeeperFailures.noSession(subject));

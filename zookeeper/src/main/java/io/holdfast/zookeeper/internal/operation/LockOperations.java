@@ -38,12 +38,12 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The operations of one back end. They work on its executor, one thread at a time, so that nothing in there needs a lock. An operation that
- * waits for an answer of ZooKeeper does not occupy the executor.
+ * The operations of one back end. They run on its executor, one thread at a time, so their state needs no lock. An operation that waits for
+ * an answer of ZooKeeper does not occupy the executor.
  */
 public final class LockOperations {
 
-    /** What a user may choose. */
+    /** The settings that a user may choose. */
     public record Options(
             String root,
             AccessRights rights,
@@ -64,16 +64,16 @@ public final class LockOperations {
     private final CloseOperation releasingAll;
     private final Closing closing;
 
-    /** Written once, on the executor: from then on nothing new is taken in. */
+    /** Written once, on the executor. From then on, the back end accepts no new claims. */
     private boolean isClosing;
 
-    /** Written once, on the executor; a watch reads it anywhere. */
+    /** Written once, on the executor; a watch reads it on any thread. */
     private volatile boolean isClosed;
 
     /**
      * Sends nothing yet.
      *
-     * @param scheduler signals come there; gives the time
+     * @param scheduler emits the signals, and is the clock
      * @param mayBlock opens sessions
      */
     public LockOperations(
@@ -100,17 +100,17 @@ public final class LockOperations {
         closing = new Closing("the ZooKeeper back end", closeNow());
     }
 
-    /** What comes of the others, where users may have it: see {@link SerialExecutor#outside}. */
+    /** Emits the answer of an internal call on the threads for users: see {@link SerialExecutor#outside}. */
     public <T> Mono<T> outside(Mono<T> answer) {
         return executor.outside(answer);
     }
 
-    /** Answers outside of the executor. */
+    /** Emits the answer outside of the executor. */
     public Mono<LockAttempt> acquire(LockClaim claim) {
         return ClaimRequest.mono(executor, subscriber -> new AcquireRequest(subscriber, claim));
     }
 
-    /** Answers outside of the executor. */
+    /** Emits the answer outside of the executor. */
     public Mono<Ownership> release(LockClaim claim) {
         return ClaimRequest.mono(executor, subscriber -> new ReleaseRequest(subscriber, claim, false));
     }
@@ -202,13 +202,13 @@ public final class LockOperations {
         }
     }
 
-    /** The release that a subscriber asked for has failed. This one has no subscriber. */
+    /** The release of the subscriber has failed. This second release has no subscriber. */
     private void releaseOnceMore(ClaimState state) {
         Disposable unused = ClaimRequest.<Ownership>mono(
                         executor, subscriber -> new ReleaseRequest(subscriber, state.claim(), true))
                 .subscribe(
-                        ownership -> LOG.debug("given up at last: {}", state),
-                        error -> LOG.debug("not given up yet: {}", state, error));
+                        ownership -> LOG.debug("released at last: {}", state),
+                        error -> LOG.debug("not released yet: {}", state, error));
     }
 
     private void enqueue(ClaimRequest<?> request) {
@@ -238,28 +238,28 @@ public final class LockOperations {
                         synced.isOk() ? Mono.<Void>empty() : Mono.error(ZooKeeperFailures.of(subject, synced))));
     }
 
-    /** Outside of the executor. */
+    /** Emits outside of the executor. */
     public Flux<LockHolder> holders(LockKey key) {
-        Subject subject = Subject.of("ask for the holders of", key.name());
+        Subject subject = Subject.of("list the holders of", key.name());
         return asked(
                         subject,
                         session -> inspection.holders(session, key, subject).collectList())
                 .flatMapIterable(holders -> holders);
     }
 
-    /** Outside of the executor. */
+    /** Emits outside of the executor. */
     public Mono<LockReport> report(LockKey key) {
         Subject subject = Subject.of("inspect", key.name());
         return asked(subject, session -> inspection.report(session, key, subject));
     }
 
-    /** Outside of the executor. */
+    /** Emits outside of the executor. */
     public Mono<List<String>> names(LockKind kind) {
         Subject subject = new Subject("", "inspect the locks");
         return asked(subject, session -> inspection.names(session, kind, subject));
     }
 
-    /** Outside of the executor. */
+    /** Emits outside of the executor. */
     public Mono<Boolean> breakHold(LockKey key, String claimId) {
         Subject subject = Subject.of("break", key.name());
         return asked(subject, session -> inspection.breakHold(session, key, claimId, subject));
@@ -284,7 +284,7 @@ public final class LockOperations {
         return releasingAll.releaseAll(claims.all());
     }
 
-    /** The session may go on for long. So claims that could not be released in time are released when a server is reached again. */
+    /** The session may last long. So claims that could not be released in time are released when a server is reached again. */
     private void stop() {
         isClosed = true;
         signals.fail(ZooKeeperFailures.closed(new Subject("", "watch")));

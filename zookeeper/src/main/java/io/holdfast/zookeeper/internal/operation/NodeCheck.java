@@ -12,10 +12,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Asks whether nodes are there, many with one transaction.
+ * Checks whether nodes exist, many in one transaction.
  *
- * @param session of all of them
- * @param subject what for
+ * @param session the session of all nodes
+ * @param subject for messages
  */
 record NodeCheck(Session session, AsyncZooKeeper zooKeeper, Subject subject) {
 
@@ -23,8 +23,8 @@ record NodeCheck(Session session, AsyncZooKeeper zooKeeper, Subject subject) {
     static final int MOST_CHARACTERS = 200_000;
 
     /**
-     * In the order of the paths. Asks once more when that does not prove much: of a session that was just found, and after a pause, the
-     * second of two transactions proves more than the first.
+     * Emits an answer for each path, in their order. Sends the check again if the first one does not prove enough: after the session was
+     * just found, or after a pause, the second of two transactions proves more than the first.
      */
     Mono<List<Boolean>> areThere(List<String> paths) {
         return askAll(paths).flatMap(answers -> session.validity().suffices() ? Mono.just(answers) : askAll(paths));
@@ -56,7 +56,7 @@ record NodeCheck(Session session, AsyncZooKeeper zooKeeper, Subject subject) {
         return parts;
     }
 
-    /** The first that is not there ends the transaction, so those behind it are asked for once more. */
+    /** The first missing node ends the transaction, so the nodes after it are checked in another one. */
     private Mono<List<Boolean>> part(List<String> paths) {
         return zooKeeper.check(session, paths).flatMap(reply -> {
             if (!reply.isOk()) {

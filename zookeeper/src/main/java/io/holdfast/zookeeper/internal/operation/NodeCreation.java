@@ -17,15 +17,15 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The part of an attempt that gives a claim its node in the queue: a new one, or one that an earlier attempt may have left. On the executor,
- * and without another operation of the claim at the same time.
+ * The part of an attempt that gives a claim its node in the queue: a new one, or one that an earlier attempt may have left. On the
+ * executor, with no other operation of the claim at the same time.
  */
 record NodeCreation(AcquireOperation acquire) {
 
-    /** The parent can be taken away between being made and being used, but not for ever. */
+    /** Between its creation and its use, the parent node can be removed, but not each time. */
     private static final int TRIES = 5;
 
-    /** At once, unless the queue is known to be long. */
+    /** Creates the node at once, unless the queue is known to be long. */
     Mono<LockAttempt> enter() {
         return enter(TRIES);
     }
@@ -42,15 +42,15 @@ record NodeCreation(AcquireOperation acquire) {
         });
     }
 
-    /** The claim waited for its admission, and was released. As a task of its own: it admits the next claim, which may be released, too. */
+    /** The claim waited for its admission and was released. This is a task of its own: it admits the next claim, which may be released, too. */
     private Mono<LockAttempt> leaveTheAdmission() {
         acquire.executor().run(() -> acquire.admission().answered(session(), queue(), null));
         return acquire.contended();
     }
 
     /**
-     * Create and list go out back to back: the server answers one session in order, so the list has the new node in it. The gate is told in
-     * any case: what it takes for under way keeps others out.
+     * Sends create and list back to back: the server answers one session in order, so the list contains the new node. The gate is notified
+     * in any case, since a creation that it counts as under way keeps other claims out.
      */
     private Mono<LockAttempt> create(int tries) {
         if (!state().isPermit()) {
@@ -73,7 +73,7 @@ record NodeCreation(AcquireOperation acquire) {
         return zooKeeper().enter(session(), state().queue().of(prefix), acquire.claim());
     }
 
-    /** The list is left out when the number of the new node may tell enough. */
+    /** Leaves the list out if the number of the new node may show enough. */
     private Mono<LockAttempt> createInLine(int tries) {
         return Mono.defer(() -> {
             LockQueue<ClaimState> queue = acquire.queue();
@@ -151,10 +151,11 @@ record NodeCreation(AcquireOperation acquire) {
         }
         return state().isIn(session())
                 ? beginAnew(tries)
-                : Mono.error(ZooKeeperFailures.noSession(acquire.subject())); // it ended, or the node was deleted
+                : Mono.error(
+                        ZooKeeperFailures.noSession(acquire.subject())); // the session ended, or the node was deleted
     }
 
-    /** The session counts as ended since the creation was sent: its client was replaced by another one, and still answers. */
+    /** True if the session has ended since the creation was sent: its client was replaced by another one, but still answers. */
     private boolean isLate() {
         return !state().belongsTo(session());
     }
@@ -185,7 +186,7 @@ record NodeCreation(AcquireOperation acquire) {
         return created.isNoNode() && tries > 0 ? makeTheQueue(tries - 1) : acquire.fail(created);
     }
 
-    /** Others entered meanwhile. Each that sees too many in front leaves, so that those that stay are no more than the limit. */
+    /** Other claims entered meanwhile. Each claim that sees too many nodes in front leaves, so that no more than the limit stay. */
     private Mono<LockAttempt> unlessItIsFull(Reply<List<String>> listed) {
         boolean isTooFarBehind = listed.isOk()
                 && state().isIn(session())
@@ -194,7 +195,7 @@ record NodeCreation(AcquireOperation acquire) {
         return isTooFarBehind ? giveUp() : acquire.judged(listed);
     }
 
-    /** The queue is full: leaves it. */
+    /** The queue is full, so the claim leaves it. */
     Mono<LockAttempt> giveUp() {
         return acquire.leave().flatMap(left -> Mono.error(full()));
     }
@@ -206,8 +207,8 @@ record NodeCreation(AcquireOperation acquire) {
     }
 
     /**
-     * The numbers are used up. A queue without nodes can be deleted, and begins again at 0; while there are nodes in it no claim gets in,
-     * so it will be empty soon. Tokens are not the numbers, and go on rising.
+     * The numbers are used up. A queue without nodes can be deleted, and then starts again at 0. While it has nodes, no claim can enter, so
+     * it will be empty soon. Fencing tokens are not these numbers and keep rising.
      */
     Mono<LockAttempt> beginAnew() {
         return beginAnew(TRIES);
@@ -225,7 +226,7 @@ record NodeCreation(AcquireOperation acquire) {
                 });
     }
 
-    /** A creation of this session may have been carried out or not. */
+    /** The outcome of an earlier creation of this session is unknown. */
     Mono<LockAttempt> recover() {
         return acquire.ownNodes()
                 .find()
@@ -236,7 +237,7 @@ record NodeCreation(AcquireOperation acquire) {
                                 .then(adopt(state().queue().of(nodes.get(0).name()))));
     }
 
-    /** A creation that got lost was carried out after all, and after it was looked for. */
+    /** A creation whose answer was lost succeeded after all, after the attempt had looked for its node. */
     private Mono<Void> deleteAll(List<QueueNode> nodes) {
         return Flux.fromIterable(nodes)
                 .concatMap(node -> zooKeeper().delete(session(), state().queue().of(node.name())))

@@ -13,14 +13,14 @@ import java.util.Objects;
 import reactor.core.publisher.Mono;
 
 /**
- * The nodes that a claim has in its queue, when a creation may have been carried out or not.
+ * Finds the nodes that a claim has in its queue, after a creation with an unknown outcome.
  *
- * @param session only what this one made is the claim's own
- * @param subject what for
+ * @param session only nodes of this session are the claim's own
+ * @param subject for messages
  */
 record OwnNodes(ClaimState state, Session session, AsyncZooKeeper zooKeeper, Subject subject) {
 
-    /** In their order. What the own server shows may be behind, so sync comes first (CURATOR-79, -264). */
+    /** Emits the nodes in their order. The connected server may be behind, so sync comes first (CURATOR-79, -264). */
     Mono<List<QueueNode>> find() {
         String queue = state.queue().path();
         return Mono.zip(zooKeeper.sync(session, queue), zooKeeper.list(session, queue))

@@ -17,28 +17,28 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /**
- * Keeps queues from growing longer than a list may be. A claim enters at once as long as its client has no reason to think that the queue is
- * long; otherwise the client asks for the number of places first. On the executor only.
+ * Keeps queues shorter than the longest list that the driver can read. A claim enters at once while its client has no sign that the queue
+ * is long. Otherwise the client first requests the number of places. On the executor only.
  */
 final class QueueAdmission {
 
-    /** Gates of long queues that this client has nothing under way in. */
+    /** The most gates of long queues in which this client has no request under way. */
     private static final int MOST_IDLE = 1_000;
 
     private record Entering(MonoSink<Reply<Boolean>> sink) {}
 
-    /** The one that was used last comes last. */
+    /** In the order of use, the latest one last. */
     private final Map<String, AdmissionWindow<Entering>> byQueue = new LinkedHashMap<>(16, 0.75f, true);
 
     private final AsyncZooKeeper zooKeeper;
     private final int maxWaiters;
 
-    /** That of the session before, which the driver keeps as a text. */
+    /** The limit of the last session, kept because the driver stores the setting as a text. */
     private @Nullable QueueLimit limit;
 
     private @Nullable ZooKeeper limitOf;
 
-    /** Nothing is known yet. */
+    /** Starts without any gate. */
     QueueAdmission(AsyncZooKeeper zooKeeper, int maxWaiters) {
         this.zooKeeper = zooKeeper;
         this.maxWaiters = maxWaiters;
@@ -55,10 +55,10 @@ final class QueueAdmission {
     }
 
     /**
-     * Asks to enter a queue, now. Usually the answer is there.
+     * Requests to enter a queue now. Usually the answer is known at once.
      *
-     * @return true when the claim may enter now, and then has to tell {@link #answered}; false when the queue is full; what failed if
-     *     the server could not be asked
+     * @return true if the claim may enter now, and must then call {@link #answered}; false if the queue is full; the error code if the
+     *     request to the server failed
      */
     Mono<Reply<Boolean>> enter(Session session, String queue) {
         AdmissionWindow<Entering> gate = byQueue.computeIfAbsent(queue, it -> new AdmissionWindow<>());
@@ -75,7 +75,7 @@ final class QueueAdmission {
     /**
      * A creation was answered.
      *
-     * @param size how many places the queue had then; null when that is not known
+     * @param size how many places the queue had then; null if not known
      */
     void answered(Session session, String queue, @Nullable Integer size) {
         AdmissionWindow<Entering> gate = byQueue.get(queue);
@@ -100,7 +100,7 @@ final class QueueAdmission {
         }
     }
 
-    /** While the question is under way, no claim enters. Those that come meanwhile wait for the same answer. */
+    /** While the request is under way, no claim enters. Claims that arrive meanwhile wait for the same answer. */
     private void ask(AdmissionWindow<Entering> gate, Session session, String queue) {
         Disposable unused = zooKeeper.stat(session, queue).subscribe(found -> {
             gate.asked();
@@ -144,7 +144,7 @@ final class QueueAdmission {
         }
     }
 
-    /** For tests. */
+    /** Returns the number of gates, for tests. */
     int remembered() {
         return byQueue.size();
     }

@@ -10,10 +10,10 @@ import io.holdfast.zookeeper.internal.session.Session;
 import reactor.core.publisher.Mono;
 
 /**
- * Deletes the node of a claim that holds or waits, and the nodes of creations with an unknown outcome. On the executor, and without another
+ * Deletes the node of a claim that holds or waits, and the nodes of creations with an unknown outcome. On the executor, with no other
  * operation of the claim at the same time.
  *
- * @param state whose
+ * @param state the state of the claim
  * @param session connected a moment ago
  */
 record ReleaseOperation(ClaimState state, Session session, AsyncZooKeeper zooKeeper, ClaimRegistry claims) {
@@ -22,7 +22,7 @@ record ReleaseOperation(ClaimState state, Session session, AsyncZooKeeper zooKee
         claims.expectNothing(state);
         claims.guardNoLonger(state);
         if (!state.belongsTo(session)) {
-            state.left(); // what it had was another session's, which has ended
+            state.left(); // its node belonged to another session, which has ended
             return Mono.just(Ownership.NOT_HELD);
         }
         boolean wasHeld = state.isHeld();
@@ -48,7 +48,7 @@ record ReleaseOperation(ClaimState state, Session session, AsyncZooKeeper zooKee
                         : Mono.error(ZooKeeperFailures.of(subject(), deleted)));
     }
 
-    /** A creation had an unknown outcome, so there may be a node, or one more. */
+    /** The outcome of a creation is unknown, so there may be a node, or a second one. */
     private Mono<Void> deleteAllOfIts() {
         return new OwnNodes(state, session, zooKeeper, subject())
                 .find()

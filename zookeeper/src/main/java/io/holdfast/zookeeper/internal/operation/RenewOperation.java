@@ -23,7 +23,7 @@ record RenewOperation(ClaimRegistry claims, SessionTracker sessions, AsyncZooKee
 
     private static final Renewal NOT_HELD = new Renewal.NotHeld();
 
-    /** An answer for each, in their order. */
+    /** Emits an answer for each claim, in their order. */
     Mono<List<Renewal>> renew(List<LockClaim> batch) {
         Map<String, ClaimState> held = new LinkedHashMap<>();
         for (LockClaim claim : batch) {
@@ -71,8 +71,8 @@ record RenewOperation(ClaimRegistry claims, SessionTracker sessions, AsyncZooKee
     }
 
     /**
-     * A claim that ended with its session is not held. Its watcher has been told so, with the session as the reason; "not held" would replace that
-     * reason, so the answer is "unknown" then.
+     * A claim that ended with its session is not held. Its watcher was already notified of the loss, with the session as the reason. "Not
+     * held" would replace that reason, so the answer is "unknown".
      */
     private Renewal notHeld(LockClaim claim) {
         ClaimState state = claims.find(claim.id());

@@ -6,10 +6,11 @@ import io.holdfast.zookeeper.internal.session.SessionValidity;
 import java.util.function.Supplier;
 
 /**
- * The two pure classes on which exclusion rests. A simulation replaces one of them by a class with a mistake, to see that the mistake is found.
+ * The two pure classes on which exclusion rests. A simulation replaces one of them by a class with a mistake, and checks that the mistake
+ * is found.
  *
- * @param queues makes what is known of one queue
- * @param validities makes what is known of one session
+ * @param queues makes the knowledge of one queue
+ * @param validities makes the validity of one session
  */
 public record ReplaceableParts(Supplier<LockQueue<ClaimState>> queues, SessionValidity.Factory validities) {
 

@@ -16,18 +16,18 @@ import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
 
 /**
- * The part of an attempt that finds out whether a claim of a semaphore has a permit. Each attempt reads the names in the queue, since any of the
- * nodes in front may make room.
+ * The part of an attempt that finds out whether a claim of a semaphore has a permit. Each attempt reads the names in the queue, since any
+ * node in front may make room.
  */
 record SemaphoreAttempt(AcquireOperation acquire) {
 
-    /** The claim has a node. */
+    /** Continues for a claim that has a node. */
     Mono<LockAttempt> fromItsNode() {
         String watched = state().waitsFor();
         return watched != null && acquire.queues() ? unlessItStillWaits(watched) : inFull();
     }
 
-    /** Nothing was told of what it waits for, so this only reads; what it finds, it does not act on without a transaction. */
+    /** No change of the watched node was reported, so this only reads. Before it acts on a change that it finds, it sends a transaction. */
     private Mono<LockAttempt> unlessItStillWaits(String watched) {
         if (watched.equals(queue())) {
             return waitAtTheHead(listed -> inFull());
@@ -48,7 +48,10 @@ record SemaphoreAttempt(AcquireOperation acquire) {
                         : inFull());
     }
 
-    /** The list comes after the check in the same session, so it is not older; and the check counts for the validity, if it is first. */
+    /**
+     * The list comes after the check in the same session, so it is not older. If the claim is first, the check also counts for the
+     * validity.
+     */
     private Mono<LockAttempt> inFull() {
         if (acquire.isProvedNow()) {
             return list();
@@ -63,14 +66,15 @@ record SemaphoreAttempt(AcquireOperation acquire) {
         return zooKeeper().list(session(), queue()).flatMap(acquire::judged);
     }
 
-    /** By the names in the queue. */
+    /** Decides by the names in the queue. */
     Mono<LockAttempt> judged(Reply<List<String>> listed) {
         return position(listed).flatMap(this::decided);
     }
 
     private Mono<LockAttempt> decided(QueuePosition position) {
         if (!state().isIn(session())) {
-            return Mono.error(ZooKeeperFailures.noSession(acquire.subject())); // it ended while the list was read
+            return Mono.error(
+                    ZooKeeperFailures.noSession(acquire.subject())); // the session ended while the list was read
         }
         if (position instanceof QueuePosition.Holder holder) {
             return acquire.hold(holder.isFollowed());
@@ -92,7 +96,7 @@ record SemaphoreAttempt(AcquireOperation acquire) {
         return zooKeeper().read(listed.get(), () -> QueuePosition.of(listed.get(), own));
     }
 
-    /** Waits until the node in front is gone, or is marked as a holder. */
+    /** Waits until the node in front is deleted, or is marked as a holder. */
     private Mono<LockAttempt> waitBehind(String path, Supplier<Mono<LockAttempt>> whenItIsGone) {
         claims().expect(path, state());
         return zooKeeper().watch(session(), path).flatMap(watched -> {
@@ -105,7 +109,7 @@ record SemaphoreAttempt(AcquireOperation acquire) {
         });
     }
 
-    /** Waits until there are other nodes in the queue. */
+    /** Waits for a change of the nodes in the queue. */
     private Mono<LockAttempt> waitAtTheHead(Function<Reply<List<String>>, Mono<LockAttempt>> whenItIsNot) {
         claims().expect(queue(), state());
         return zooKeeper()

@@ -1,6 +1,6 @@
 /**
- * The operations of one back end, put together from the other packages: acquire, renew, release, watch, ping and close. The operations of one
- * claim run one after the other.
+ * The operations of one back end, put together from the other packages: acquire, renew, release, watch, ping and close. The operations of
+ * one claim run one after another.
  */
 @NullMarked
 @CheckReturnValue

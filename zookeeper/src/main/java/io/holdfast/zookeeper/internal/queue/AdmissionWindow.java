@@ -6,38 +6,41 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides how many claims of this client may enter one queue now. Each creation that is under way makes the queue longer before its client
- * sees how long it is. So only a small share of the room that is left may be under way at once, and never so many that what else the
- * client sends would wait long for its answer.
+ * Decides how many claims of this client may enter one queue now. Each creation makes the queue longer before its client sees the length.
+ * So the creations under way may take only a small share of the free room. They must also be so few that the client's other requests do not
+ * wait long for their answers.
  *
  * @param <T> a claim that wants to enter
  */
 public final class AdmissionWindow<T> {
 
-    /** Of the room. As many clients may fill a queue at the same moment, and none of them makes it longer than its limit. */
+    /**
+     * The share of the free room is one in so many. As many clients may fill a queue at the same moment, and none of them makes it longer
+     * than its limit.
+     */
     static final int SHARE = 32;
 
     /**
-     * However much room there is. A server answers one session in order, so a renewal waits for all that its client sent before, and each
-     * creation comes with a list. More than this would not fill the queue sooner.
+     * The most creations under way, even with much room. A server answers one session in order, so a renewal waits for all earlier requests
+     * of its client, and each creation comes with a list. More creations at once would not fill the queue sooner.
      */
     static final int MOST_UNDER_WAY = 32;
 
-    /** Made when a claim cannot enter at once, which is rare. */
+    /** Created when a claim cannot enter at once, which is rare. */
     private @Nullable Deque<T> waiting;
 
     private int known;
     private int underWay;
     private boolean isAsking;
 
-    /** Whether a claim may enter now, without waiting; if so, its creation is under way from now on. */
+    /** Whether a claim may enter now, without waiting. If so, its creation counts as under way from now on. */
     public boolean enters(int places) {
         boolean may = !isAwaited() && underWay < share(places);
         underWay += may ? 1 : 0;
         return may;
     }
 
-    /** Last in line. */
+    /** Adds a claim at the end of the line. */
     public void add(T claim) {
         Deque<T> all = waiting;
         if (all == null) {
@@ -47,7 +50,7 @@ public final class AdmissionWindow<T> {
         all.addLast(claim);
     }
 
-    /** The next of those that wait, if it may enter now; its creation is under way from now on. */
+    /** Returns the next waiting claim if it may enter now; null otherwise. Its creation counts as under way from now on. */
     @Nullable
     public T next(int places) {
         Deque<T> all = waiting;
@@ -62,14 +65,14 @@ public final class AdmissionWindow<T> {
         return waiting != null && !waiting.isEmpty();
     }
 
-    /** Whether claims wait, and no answer is on its way that would tell more. If so, the question is on its way from now on. */
+    /** Whether claims wait, and no request is under way that will report the length. If so, the request counts as under way from now on. */
     public boolean hasToAsk() {
         boolean hasTo = isAwaited() && underWay == 0 && !isAsking;
         isAsking |= hasTo;
         return hasTo;
     }
 
-    /** The question was answered. */
+    /** The request for the length was answered. */
     public void asked() {
         isAsking = false;
     }
@@ -88,14 +91,14 @@ public final class AdmissionWindow<T> {
         return known >= places;
     }
 
-    /** None waits any more. */
+    /** Removes and returns all waiting claims. */
     public List<T> turnAway() {
         List<T> all = waiting == null ? List.of() : List.copyOf(waiting);
         waiting = null;
         return all;
     }
 
-    /** Nothing is under way, and what is known is as good as nothing: the queue is not long. */
+    /** Whether no request is under way and the window knows nothing of use: the queue is not long. */
     public boolean isForgettable(int places) {
         return isIdle() && known < places / 2;
     }

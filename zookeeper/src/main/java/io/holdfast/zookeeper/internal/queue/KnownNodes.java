@@ -9,8 +9,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The nodes of one queue that a session knows, and which of its claims is first by them. Up to some number all nodes that may be there are
- * known. Whether that can still be believed is for {@link LockQueue} to decide.
+ * The nodes of one queue that a session knows. They show which of its claims is first. Up to a certain number, all nodes that may exist are
+ * known. {@link LockQueue} decides whether that is still true.
  *
  * @param <C> a claim of the session
  */
@@ -21,12 +21,12 @@ final class KnownNodes<C> {
     private final NodeMap<C> waiting = new NodeMap<>();
     private final NodeMap<C> holding = new NodeMap<>();
 
-    /** Of other clients, and of claims of the session that may have another node, too. */
+    /** The nodes of other clients, and of claims of the session that may have another node, too. */
     private final NodeMap<Boolean> others = new NodeMap<>();
 
     private int upTo = NOTHING;
 
-    /** Nodes up to this number are known, but those of the session that have ended. */
+    /** All nodes up to this number are known, except those of the session's claims that have ended. */
     int upTo() {
         return upTo;
     }
@@ -52,7 +52,7 @@ final class KnownNodes<C> {
         }
     }
 
-    /** It holds the lock as a reader from now on. Whether it was known as a writer. */
+    /** The node holds the lock as a reader from now on. Returns whether it was known as a writer. */
     boolean reads(QueueNode node) {
         return reads(holding, node) || reads(others, node);
     }
@@ -65,9 +65,9 @@ final class KnownNodes<C> {
         return value != null;
     }
 
-    /** Whether it was of a claim of the session that waited or held. */
+    /** Removes a node of the session. Returns whether it belonged to a claim that waited or held. */
     boolean removeOwn(QueueNode node) {
-        return waiting.remove(node) != null || holding.remove(node) != null; // it is in one of them
+        return waiting.remove(node) != null || holding.remove(node) != null; // a node is in one map only
     }
 
     boolean removeOther(QueueNode node) {
@@ -78,7 +78,7 @@ final class KnownNodes<C> {
         others.put(node, true);
     }
 
-    /** Takes the place of what was known of others up to that number. */
+    /** Replaces what was known of other clients' nodes up to that number. */
     void replaceOthers(int sequence, Collection<QueueNode> there, Predicate<QueueNode> isGone) {
         if (sequence >= upTo) {
             others.clear();
@@ -89,7 +89,7 @@ final class KnownNodes<C> {
         upTo = Math.max(upTo, sequence);
     }
 
-    /** The claims of the session up to that number whose nodes are not among those. */
+    /** Returns the claims of the session up to that number whose nodes are not in the collection. */
     List<C> missing(int sequence, Collection<QueueNode> there) {
         List<C> missing = new ArrayList<>();
         for (NodeMap<C> own : List.of(waiting, holding)) {
@@ -113,7 +113,7 @@ final class KnownNodes<C> {
         return !waiting.isEmpty() || !holding.isEmpty();
     }
 
-    /** The greatest number of a claim of the session. */
+    /** Returns the greatest number of a claim of the session. */
     int lastOwn() {
         return Math.max(waiting.lastSequence(NOTHING), holding.lastSequence(NOTHING));
     }
@@ -126,7 +126,7 @@ final class KnownNodes<C> {
         return others.size();
     }
 
-    /** The first claim that waits; null without one. */
+    /** Returns the first waiting claim; null without one. */
     @Nullable
     C firstWaiting() {
         return waiting.firstValue();
@@ -160,13 +160,13 @@ final class KnownNodes<C> {
         return waiting.blockerOf(node) != null;
     }
 
-    /** The nearest node of another client that blocks it; null without one. */
+    /** Returns the nearest node of another client that blocks this one; null without one. */
     @Nullable
     QueueNode otherInFront(QueueNode node) {
         return others.blockerOf(node);
     }
 
-    /** How many nodes of other clients block it: 0, 1, or 2 for two and more. */
+    /** Returns how many nodes of other clients block this one: 0, 1, or 2 for two and more. */
     int othersInFrontUpToTwo(QueueNode node) {
         return others.blockersUpToTwo(node);
     }
@@ -175,13 +175,13 @@ final class KnownNodes<C> {
         return node.sequence() <= upTo;
     }
 
-    /** Claims that may take the lock now, in their order. */
+    /** Returns the claims that may take the lock now, in their order. */
     List<C> first() {
         List<C> first = new ArrayList<>();
         QueueNode before = null;
         for (Map.Entry<QueueNode, C> entry : waiting.entries()) {
             if (!isFirst(entry.getKey(), before)) {
-                break; // all claims behind it wait for the same node, or for this claim
+                break; // all later claims wait for the same node, or for this claim
             }
             before = entry.getKey();
             first.add(entry.getValue());
@@ -189,7 +189,7 @@ final class KnownNodes<C> {
         return first;
     }
 
-    /** The first claim that cannot take the lock; null when there is none. All others wait for it, or for the same node. */
+    /** Returns the node of the first claim that cannot take the lock; null without one. All later claims wait for it, or for the same node. */
     @Nullable
     QueueNode firstBehind() {
         QueueNode before = null;
@@ -203,9 +203,9 @@ final class KnownNodes<C> {
     }
 
     /**
-     * Whether a claim that waits may take the lock.
+     * Whether a waiting claim may take the lock.
      *
-     * @param before the claim that waits next in front of it, and may take the lock; null without one
+     * @param before the waiting claim just in front of it, which may take the lock; null without one
      */
     private boolean isFirst(QueueNode node, @Nullable QueueNode before) {
         return before == null

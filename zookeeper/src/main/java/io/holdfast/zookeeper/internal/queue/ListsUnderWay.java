@@ -3,27 +3,30 @@ package io.holdfast.zookeeper.internal.queue;
 import java.util.HashSet;
 import java.util.Set;
 
-/** Lists of one queue that were asked for and not answered yet, and what makes their answers out of date. */
+/** The requests for a list of one queue that are not answered yet, and the events that make their answers outdated. */
 final class ListsUnderWay {
 
-    /** Lists may be under way at all times. A node that is taken for being there, and is gone, only delays a grant. */
+    /**
+     * The limit is needed because there may always be a list under way. If a deleted node is taken for an existing one, that only delays a
+     * grant.
+     */
     private static final int MOST_GONE = 1_000;
 
-    /** Nodes that were heard to be gone meanwhile: a list may be older. */
+    /** Nodes whose deletion was reported meanwhile: a list may be older. */
     private final Set<String> gone = new HashSet<>();
 
     private int count;
 
-    /** Rises when what was asked for before says nothing any more. */
+    /** Rises when the answers to earlier requests become useless. */
     private int era;
 
-    /** One more. */
+    /** Counts a request. Returns the current era. */
     int asked() {
         count++;
         return era;
     }
 
-    /** One less, whether the answer was used or not. */
+    /** Counts an answer, whether it was used or not. */
     void answered() {
         count--;
         if (count == 0) {
@@ -32,15 +35,15 @@ final class ListsUnderWay {
     }
 
     /**
-     * Whether the answer still says something.
+     * Whether the answer is still of use.
      *
-     * @param asked what {@link #asked} gave
+     * @param asked the result of {@link #asked}
      */
     boolean isCurrent(int asked) {
         return asked == era;
     }
 
-    /** Those that are under way say nothing any more. */
+    /** Makes the answers of all requests under way useless. */
     void invalidate() {
         era++;
     }

@@ -6,10 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The node under which a lock's queue is, {@code <namespace>/<root>/<kind>/<encoded name>}. The two sides of a read/write lock have one
+ * The node that contains the queue of a lock, {@code <namespace>/<root>/<kind>/<encoded name>}. Both sides of a read/write lock share one
  * queue.
  *
- * @param path as the server knows it, without a namespace of Curator's on top
+ * @param path the path as the server knows it, to which Curator adds no namespace
  */
 public record LockPath(String path) {
 
@@ -17,7 +17,7 @@ public record LockPath(String path) {
         return new LockPath(ofAll(root, key.kind()) + '/' + NodeNames.encode(key.name()));
     }
 
-    /** The node under which all locks of a kind are. */
+    /** Returns the node that contains all locks of a kind. */
     public static String ofAll(String root, LockKind kind) {
         return switch (kind) {
             case MUTEX -> root + "/mutex";
@@ -30,7 +30,7 @@ public record LockPath(String path) {
         return path + '/' + node;
     }
 
-    /** The nodes that have to be there for the queue to be, from the top, itself included. */
+    /** Returns the nodes that must exist for the queue to exist, from the top, itself included. */
     public List<String> fromTheTop() {
         List<String> nodes = new ArrayList<>();
         for (int slash = path.indexOf('/', 1); slash > 0; slash = path.indexOf('/', slash + 1)) {

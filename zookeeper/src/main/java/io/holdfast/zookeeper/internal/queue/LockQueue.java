@@ -7,21 +7,21 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one session knows of the queue of one mutex or read/write lock: enough to tell which of its claims holds the lock, often without a
- * request.
+ * What one session knows of the queue of one mutex or read/write lock. That is enough to decide which of its claims holds the lock, often
+ * without a request.
  *
  * <ul>
- *   <li>Numbers rise with each creation. A list that is read after a creation has every node in it that has a lower number and is still
- *       there. So up to some number <i>all nodes that may be there are known</i>. A node is forgotten when its deletion is heard of, or when a
- *       later list of the same session is without it; a node that is known and gone only delays a grant.
- *   <li>A new node of the session with the next number makes the known part longer by one: no other client came in between. That holds as
- *       long as the queue itself was not deleted, since its numbers begin again then. The server does not delete a queue that has a node in
- *       it; an empty one is {@linkplain #guarded watched}.
- *   <li>Nodes of the session whose claims have ended do not count, although the server may still have them: those claims never take the
- *       lock again, and all that come later in the queue wait for both nodes.
- *   <li>A writer that has become a reader keeps its name. The data of its node tells, which a claim reads that waits for it; from then on the
- *       session takes it for a reader.
- *   <li>When the connection is lost, all that was known of others is forgotten.
+ * <li>Numbers rise with each creation. A list that is read after a creation contains every existing node with a lower number. So up to a
+ * certain number, <i>all nodes that may exist are known</i>. A node is forgotten when its deletion is reported, or when a later list of the
+ * same session does not contain it. A known node that was deleted only delays a grant.
+ * <li>A new node of the session with the next number extends the known part by one: no other client came in between. That is true unless
+ * the queue itself was deleted, since its numbers then start again. The server does not delete a queue that contains a node. An empty queue
+ * is {@linkplain #guarded watched}.
+ * <li>Nodes of the session whose claims have ended do not count, although the server may still have them. Those claims never take the lock
+ * again, and all later claims wait for both nodes.
+ * <li>A writer that has become a reader keeps its name. The data of its node shows the change. A claim that waits for it reads the data,
+ * and then the session counts the node as a reader.
+ * <li>When the connection is lost, all nodes of other clients are forgotten.
  * </ul>
  *
  * @param <C> a claim of the session
@@ -30,23 +30,23 @@ public class LockQueue<C> {
 
     private static final int NOTHING = KnownNodes.NOTHING;
 
-    /** How a node stands. */
+    /** The position of a node. */
     public enum Position {
-        /** It has the lock, or may take it. */
+        /** The node has the lock, or may take it. */
         FIRST,
-        /** Another node has to go first. */
+        /** Another node comes first. */
         BEHIND,
-        /** Nodes may be in front that are not known: a list tells. */
+        /** Unknown nodes may be in front. A list will show them. */
         UNKNOWN
     }
 
     private final KnownNodes<C> nodes = new KnownNodes<>();
     private final ListsUnderWay lists = new ListsUnderWay();
 
-    /** Nodes of claims that have ended, until their deletion is acknowledged. */
+    /** Nodes of claims that have ended, until the server acknowledges their deletion. */
     private final Set<String> leaving = new HashSet<>();
 
-    /** Nodes with the name of a writer that are readers', as long as they may be there. */
+    /** Nodes with the name of a writer that belong to readers, as long as they may exist. */
     private final Set<String> readers = new HashSet<>();
 
     private int creations;
@@ -55,30 +55,30 @@ public class LockQueue<C> {
     private boolean isGuardAsked;
     private boolean wasAlone = true;
 
-    /** Whether the one that was watched is gone, and others in front of it may be, too. */
+    /** Whether the watched node was deleted, so that other nodes in front may be deleted, too. */
     private boolean isOld;
 
     private @Nullable String watched;
 
-    /** For subclasses of the same package: simulations of mistakes. */
+    /** For subclasses in the same package: simulations of mistakes. */
     LockQueue() {}
 
-    /** Knows nothing yet. */
+    /** Returns a queue that knows nothing yet. */
     public static <C> LockQueue<C> create() {
         return new LockQueue<>();
     }
 
-    /** Whether a claim that enters now learns all that it has to know from the number that it gets, unless another client comes in between. */
+    /** Whether the number of its node will be enough for a claim that enters now, unless another client comes in between. */
     public boolean mayDoWithoutList(LockKind kind) {
         return nodes.ownBlocks(kind) || (wasAlone && isContinuous());
     }
 
-    /** Whether the numbers are surely those that they were. */
+    /** Whether the numbers surely have not started again. */
     public boolean isContinuous() {
         return nodes.upTo() != NOTHING && (isGuarded || nodes.hasClaims());
     }
 
-    /** Whether it was used before, so that it is likely to be used again, and the server was not asked yet to tell when it is deleted. */
+    /** Whether the queue was used before, so that it is likely to be used again, and no watch for its deletion was requested yet. */
     public boolean wantsGuard() {
         return nodes.upTo() != NOTHING && !isGuardAsked;
     }
@@ -87,13 +87,16 @@ public class LockQueue<C> {
         isGuardAsked = true;
     }
 
-    /** The server tells when the queue is deleted, before it answers what comes later; and the queue has a node of the session now. */
+    /**
+     * The watch is set: the server reports the deletion of the queue before it answers later requests. The queue contains a node of the
+     * session now.
+     */
     public void guarded() {
         isGuarded = nodes.hasClaims();
         isGuardAsked = isGuarded;
     }
 
-    /** A creation is sent. Until it is answered, this is not to be forgotten. */
+    /** A creation is sent. The queue must not be forgotten until the answer. */
     public void entering() {
         creations++;
     }
@@ -103,10 +106,10 @@ public class LockQueue<C> {
         creations--;
     }
 
-    /** The server has made the node for the claim. */
+    /** The server has created the node for the claim. */
     public void entered(QueueNode node, C claim) {
         if (node.sequence() <= newest) {
-            lists.invalidate(); // the queue was made anew
+            lists.invalidate(); // the queue was deleted and created again
         }
         newest = node.sequence();
         boolean isNext = node.sequence() == nodes.upTo() + 1;
@@ -114,17 +117,17 @@ public class LockQueue<C> {
         if (isContinuous() && isNext) {
             nodes.knowUpTo(node.sequence());
         } else if (!isContinuous() || nodes.isKnown(node)) {
-            forgetOthers(); // the numbers may have begun again
+            forgetOthers(); // the numbers may have started again
         }
         adopted(node, claim);
     }
 
-    /** A node that was made before turned out to be the claim's. */
+    /** A node that was created earlier turned out to belong to the claim. */
     public void adopted(QueueNode node, C claim) {
         nodes.waits(node, claim);
     }
 
-    /** The claim may have an earlier node. Until that is known, the node is in the way as if it were another client's. */
+    /** The claim may have an earlier node. Until that is known, this node blocks like a node of another client. */
     public void isDoubtful(QueueNode node) {
         if (nodes.removeOwn(node)) {
             nodes.addOther(node);
@@ -144,22 +147,22 @@ public class LockQueue<C> {
         }
     }
 
-    /** The claim has ended: from now on its node blocks no other claim of the session. */
+    /** The claim has ended. From now on its node blocks no other claim of the session. */
     public void leaves(QueueNode node) {
         if (nodes.removeOwn(node)) {
             leaving.add(node.name());
         }
     }
 
-    /** Whether that node is of a claim that waits or holds; of one that was given up it is not, even if its deletion failed. */
+    /** Whether the node belongs to a claim that waits or holds. The node of a claim that has ended does not, even if its deletion failed. */
     public boolean has(QueueNode node) {
         return nodes.isOwn(node);
     }
 
     /**
-     * A node is surely not there.
+     * The node surely does not exist any more.
      *
-     * @return whether that may let a claim pass
+     * @return whether that may make another claim first
      */
     public boolean gone(String name) {
         lists.gone(name);
@@ -170,7 +173,7 @@ public class LockQueue<C> {
             isOld = true;
         }
         QueueNode node = QueueNode.parse(name);
-        return node != null && (nodes.removeOther(node) || nodes.removeOwn(node)); // a node is in one of them
+        return node != null && (nodes.removeOther(node) || nodes.removeOwn(node)); // a node is in one map only
     }
 
     public boolean isReading() {
@@ -178,20 +181,20 @@ public class LockQueue<C> {
     }
 
     /**
-     * A list was asked for.
+     * A list was requested.
      *
-     * @return what {@link #namesRead} has to be told
+     * @return the value to pass to {@link #namesRead}
      */
     public int namesAsked() {
         return lists.asked();
     }
 
-    /** A list that is asked for now has all nodes up to this number that are there. */
+    /** Returns the number up to which a list that is requested now contains all existing nodes. */
     public int lastNumber() {
         return nodes.lastOwn();
     }
 
-    /** It was not answered. */
+    /** The list was not answered. */
     public void namesNotRead() {
         lists.answered();
     }
@@ -199,10 +202,10 @@ public class LockQueue<C> {
     /**
      * The list was answered.
      *
-     * @param asked what {@link #namesAsked} gave
-     * @param upTo the number of a node that was made before the list was read
-     * @param listed those of the list, up to that number
-     * @return claims whose nodes are not there any more
+     * @param asked the result of {@link #namesAsked}
+     * @param upTo the number of a node that was created before the list was read
+     * @param listed the nodes of the list, up to that number
+     * @return the claims whose nodes do not exist any more
      */
     public List<C> namesRead(int asked, int upTo, List<QueueNode> listed) {
         if (!lists.isCurrent(asked)) {
@@ -224,33 +227,33 @@ public class LockQueue<C> {
         return nodes.position(node);
     }
 
-    /** Claims that may take the lock now, in their order. */
+    /** Returns the claims that may take the lock now, in their order. */
     public List<C> first() {
         return nodes.first();
     }
 
-    /** The first claim that waits; null without one. */
+    /** Returns the first waiting claim; null without one. */
     public @Nullable C firstWaiting() {
         return nodes.firstWaiting();
     }
 
     /**
-     * The node that the claim waits for, and has to hear of by a watch of its own.
+     * Returns the node that the claim waits for, and for which it needs a watch of its own.
      *
-     * @return null when it waits for what others of the session wait for, or for one of them
+     * @return null if it waits for another claim of the session, or for a node that such a claim watches
      */
     public @Nullable QueueNode blockerToWatch(QueueNode node) {
         return node.equals(nodes.firstBehind()) && nodes.isKnown(node) ? nodes.otherInFront(node) : null;
     }
 
-    /** What the first claim that waits needs, and has not. */
+    /** Returns what the first waiter needs but does not have. */
     public QueueNeed need() {
         QueueNode node = nodes.firstBehind();
         if (node == null) {
             return new QueueNeed.Nothing();
         }
         if (!nodes.isKnown(node)) {
-            // A claim of the session that waits in front will ask.
+            // A claim of the session that waits in front will send the request.
             return nodes.isBehindWaiting(node) ? new QueueNeed.Nothing() : new QueueNeed.Names();
         }
         QueueNode blocker = nodes.otherInFront(node);
@@ -264,7 +267,7 @@ public class LockQueue<C> {
         watched = node.name();
     }
 
-    /** The watch is not in force. */
+    /** The watch is not set any more. */
     public void notWatching(QueueNode node) {
         if (node.name().equals(watched)) {
             watched = null;
@@ -276,7 +279,7 @@ public class LockQueue<C> {
         return watched;
     }
 
-    /** The claim that gets the lock after the next release by another session, or before; null when none does. */
+    /** Returns the claim that gets the lock after the next release by another session, or before; null without one. */
     public @Nullable C next() {
         QueueNode node = nodes.firstBehind();
         if (node == null || !nodes.isKnown(node) || nodes.isBehindWaiting(node)) {
@@ -285,7 +288,7 @@ public class LockQueue<C> {
         return nodes.othersInFrontUpToTwo(node) == 1 ? nodes.waitingAt(node) : null;
     }
 
-    /** At least as many places as there are, up to that node. */
+    /** Returns an upper bound for the number of places up to that node. */
     public int mostPlaces(QueueNode last) {
         int unknown = Math.max(0, last.sequence() - nodes.upTo());
         return nodes.otherCount() + nodes.ownCount() + leaving.size() + unknown;
@@ -316,7 +319,7 @@ public class LockQueue<C> {
         return node != null && nodes.isOwn(node);
     }
 
-    /** How many names it keeps that are not of claims of the session, for tests. */
+    /** Returns how many names it keeps that do not belong to claims of the session, for tests. */
     int remembered() {
         return nodes.otherCount() + leaving.size() + lists.remembered();
     }

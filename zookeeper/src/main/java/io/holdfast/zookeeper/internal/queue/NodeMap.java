@@ -10,8 +10,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Nodes of one queue in their order, each with a value. Write nodes are kept a second time, because only they block a reader: so the nearest
- * node that blocks is found without a walk over thousands of readers.
+ * Nodes of one queue in their order, each with a value. Write nodes are also kept in a second set, because only they block a reader. So the
+ * nearest blocking node is found without a walk over thousands of readers.
  */
 final class NodeMap<V> {
 
@@ -44,7 +44,7 @@ final class NodeMap<V> {
         return all.containsKey(node);
     }
 
-    /** The nodes with that number or a lower one go. */
+    /** Removes the nodes with that number or a lower one. */
     void removeUpTo(int sequence) {
         all.keySet().removeIf(it -> it.sequence() <= sequence);
         writers.removeIf(it -> it.sequence() <= sequence);
@@ -63,7 +63,7 @@ final class NodeMap<V> {
         return all.isEmpty();
     }
 
-    /** In their order. */
+    /** Returns the entries in their order. */
     Collection<Map.Entry<QueueNode, V>> entries() {
         return all.entrySet();
     }
@@ -74,7 +74,7 @@ final class NodeMap<V> {
         return first == null ? null : first.getValue();
     }
 
-    /** The greatest number. */
+    /** Returns the greatest number. */
     int lastSequence(int ifEmpty) {
         return all.isEmpty() ? ifEmpty : all.lastKey().sequence();
     }
@@ -84,19 +84,19 @@ final class NodeMap<V> {
         return !blockers(kind).isEmpty();
     }
 
-    /** The nearest node in front that blocks it; null without one. */
+    /** Returns the nearest node in front that blocks this one; null without one. */
     @Nullable
     QueueNode blockerOf(QueueNode node) {
         return blockers(node.kind()).lower(node);
     }
 
-    /** Whether one of the nodes between those two blocks the second one. */
+    /** Whether a node between the two blocks the second one. */
     boolean blocksBetween(QueueNode first, QueueNode second) {
         QueueNode blocker = blockerOf(second);
         return blocker != null && QueueNode.ORDER.compare(blocker, first) > 0;
     }
 
-    /** How many nodes in front block it: 0, 1, or 2 for two and more. */
+    /** Returns how many nodes in front block this one: 0, 1, or 2 for two and more. */
     int blockersUpToTwo(QueueNode node) {
         QueueNode nearest = blockerOf(node);
         if (nearest == null) {

@@ -7,9 +7,9 @@ import java.util.HexFormat;
 import java.util.Optional;
 
 /**
- * Names of locks and claims as names of nodes: letters, digits and {@code -} stay, every other byte of the UTF-8 form becomes {@code %} and two
- * digits. So two names never become one, no name has a {@code /}, and none is {@code .}, {@code ..} or one of the characters that
- * ZooKeeper refuses (the Programmer's Guide, "The ZooKeeper Data Model"). {@code _} is left for {@link QueueNode} to separate with.
+ * Names of locks and claims as names of nodes: letters, digits and {@code -} stay, every other byte of the UTF-8 form becomes {@code %} and
+ * two digits. So two names never become the same node, and no node name contains {@code /}, is {@code .} or {@code ..}, or contains a
+ * character that ZooKeeper refuses (the Programmer's Guide, "The ZooKeeper Data Model"). {@link QueueNode} uses {@code _} as the separator.
  */
 public final class NodeNames {
 
@@ -17,12 +17,15 @@ public final class NodeNames {
 
     private NodeNames() {}
 
-    /** Of the claim's id the part that is its own: the label of its owner is in the data of its node, since all clients list the names. */
+    /**
+     * Returns the encoded id of the claim without the label of its owner. The label is in the data of the node, since all clients list the
+     * names.
+     */
     public static String ofClaim(LockClaim claim) {
         return ofClaim(claim.id());
     }
 
-    /** The same, of a claim's id. */
+    /** Does the same for the id of a claim. */
     public static String ofClaim(String id) {
         int mark = id.indexOf(LockClaim.OWNER_MARK);
         return encode(mark < 0 ? id : id.substring(0, mark));
@@ -58,7 +61,7 @@ public final class NodeNames {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
     }
 
-    /** The name of which this is the node; empty when it is none of ours. */
+    /** Decodes the name of a node; empty if this class did not encode it. */
     public static Optional<String> decode(String node) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(node.length());
         for (int i = 0; i < node.length(); i++) {

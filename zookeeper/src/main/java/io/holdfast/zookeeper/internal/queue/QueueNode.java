@@ -9,20 +9,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One claim's node in the queue of a lock. Its name says all that others have to know of it, so that one list of names is enough to
- * decide who holds the lock: {@code <claim id>_<kind><permits>_<session>_<sequence>}. A claim that takes several permits of a semaphore has
- * {@code <permits>-<taken>} there. Both numbers are in base 36, since long names shorten the longest queue.
+ * One claim's node in the queue of a lock. Its name contains all that other clients need, so one list of names is enough to decide which
+ * claim holds the lock: {@code <claim id>_<kind><permits>_<session>_<sequence>}. A claim that takes several permits of a semaphore has
+ * {@code <permits>-<taken>} in place of the permits. Both numbers are in base 36: the longer the names, the shorter the longest queue.
  *
- * <p>The session is in the name because a node belongs to its claim in the session that made it only: a claim never adopts a node that an
- * earlier session left (CURATOR-604).
+ * <p>The session is in the name because a node belongs to its claim only in the session that created it. A claim never adopts a node that
+ * an earlier session left (CURATOR-604).
  *
  * @param name the node's name
  * @param claimId the claim's id without the label of its owner, encoded
- * @param kind the kind of lock that it wants; by its name, or that of a reader which was a writer
- * @param permits how many permits may be taken together, by this claim's judgement
+ * @param kind the kind of lock that it wants: from its name, or {@code READ} for a writer that has become a reader
+ * @param permits how many permits the semaphore has, by this claim's options
  * @param taken how many of them it takes
- * @param sessionId the session that made it
- * @param sequence the number that the server gave it; its place in the queue, and nothing else: it starts again when the parent does
+ * @param sessionId the session that created it
+ * @param sequence the number from the server. It is only the place in the queue: it starts again when the parent node is created again
  */
 public record QueueNode(
         String name, String claimId, LockKind kind, int permits, int taken, long sessionId, int sequence) {
@@ -33,15 +33,15 @@ public record QueueNode(
 
     private static final char SEPARATOR = '_';
 
-    /** Between the permits and how many of them are taken, if that is not one. */
+    /** Separates the permits from how many of them are taken, if that is not one. */
     private static final char OF_THESE = '-';
 
     private static final int BASE = Character.MAX_RADIX;
 
-    /** The server writes ten. */
+    /** The server writes ten digits. */
     private static final int MOST_DIGITS = 10;
 
-    /** What the server completes to the name of a new node. */
+    /** Returns the prefix to which the server appends the number. */
     public static String prefix(LockClaim claim, long sessionId) {
         return NodeNames.ofClaim(claim)
                 + SEPARATOR
@@ -54,9 +54,9 @@ public record QueueNode(
     }
 
     /**
-     * The node of that name.
+     * Returns the node with that name.
      *
-     * @return null when another program put it there: it is no place in the queue
+     * @return null if another program created it: it is no place in the queue
      */
     public static @Nullable QueueNode parse(String name) {
         int first = name.indexOf(SEPARATOR);
@@ -87,9 +87,9 @@ public record QueueNode(
     }
 
     /**
-     * The number at the end of a name, without reading the rest of it: for the many nodes that do not matter.
+     * Returns the number at the end of a name without parsing the rest: for the many nodes that do not matter.
      *
-     * @return negative when there is none, or one that is past the end; a name with a number may still be no place
+     * @return negative if there is no number, or it is past the end; a name with a number may still be no place
      */
     static int sequenceOf(String name) {
         int end = name.length();
@@ -105,7 +105,7 @@ public record QueueNode(
         return isNumber && number < Integer.MAX_VALUE ? (int) number : -1;
     }
 
-    /** Those of a list that have that number or a lower one. */
+    /** Returns the nodes of a list that have that number or a lower one. */
     public static List<QueueNode> parseUpTo(int upTo, Collection<String> names) {
         List<QueueNode> nodes = new ArrayList<>();
         for (String name : names) {
@@ -118,7 +118,7 @@ public record QueueNode(
         return nodes;
     }
 
-    /** The same node, of a writer that has become a reader. Its name stays, and so does its place. */
+    /** Returns the node as that of a writer that has become a reader. Its name and its place stay the same. */
     QueueNode asReader() {
         return new QueueNode(name, claimId, LockKind.READ, permits, taken, sessionId, sequence);
     }
@@ -128,7 +128,7 @@ public record QueueNode(
         return later != LockKind.READ || kind == LockKind.WRITE;
     }
 
-    /** Whether it may be a writer's; {@link #parse} tells. */
+    /** Whether it may be the node of a writer; {@link #parse} decides. */
     static boolean mayWrite(String name) {
         int kind = name.indexOf(SEPARATOR) + 1;
         return kind > 0 && kind < name.length() && name.charAt(kind) == letter(LockKind.WRITE);
@@ -138,14 +138,14 @@ public record QueueNode(
         return c >= '0' && c <= '9';
     }
 
-    /** What the names of a claim's nodes in one session have in common, and no others' have. */
+    /** Returns the common prefix of all nodes of the claim. No other claim has this prefix. */
     public static String ownPrefix(LockClaim claim) {
         return NodeNames.ofClaim(claim) + SEPARATOR;
     }
 
     /**
-     * Whether the numbers of this queue are used up. The server's counter sticks at its greatest value, or runs into the negative
-     * numbers (DataTree.createNode, 3.9.5): from then on the numbers say nothing about which claim came first.
+     * Whether the numbers of this queue are used up. The server's counter stays at its greatest value, or continues with negative numbers
+     * (DataTree.createNode, 3.9.5). From then on, the numbers do not show which claim came first.
      */
     public boolean isPastTheEnd() {
         return sequence == Integer.MAX_VALUE || sequence < 0;

@@ -7,44 +7,44 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a node stands in its queue, by the names in it and nothing else. A holder keeps the lock until its node is gone: nodes in front
- * only ever go away.
+ * The position of a node in its queue, decided only by the names in it. A holder keeps the lock until its node is deleted: no new node can
+ * appear in front of it.
  *
  * <ul>
  *   <li>A mutex or the write side is held by the first node.
  *   <li>The read side is held by every node without a writer in front.
- *   <li>A semaphore is held by the nodes from the front, up to the first that does not fit into its own permits together with those in front. So one that
- *       takes many holds back those behind it.
+ * <li>A semaphore is held by the nodes from the front. They end before the first node that does not fit into its own permits together with
+ * the nodes in front. So a claim that takes many permits holds back the claims behind it.
  * </ul>
  *
- * <p>A list may have thousands of names. Of most of them only the number at the end is read: see {@link Names}.
+ * <p>A list may have thousands of names. For most of them only the number at the end is parsed: see {@link Names}.
  */
 public sealed interface QueuePosition {
 
     /**
-     * It holds the lock.
+     * The node holds the lock.
      *
-     * @param isFollowed whether there is a node behind that may wait to learn of this, which only a semaphore's does
+     * @param isFollowed for a semaphore, whether there is a node behind it that may wait for the mark of this holder; else false
      */
     record Holder(boolean isFollowed) implements QueuePosition {}
 
     /**
-     * It waits, and need not ask again before that node is gone, or is marked as a holder.
+     * The node waits. It needs no request until the named node is deleted or marked as a holder.
      *
      * @param name the node to watch
      */
     record Behind(String name) implements QueuePosition {}
 
-    /** The first waiter of a semaphore: any of the nodes in front may make room for it, so it watches the queue itself. */
+    /** The node is the first waiter of a semaphore. Any node in front may make room for it, so it watches the queue itself. */
     record AtTheHead() implements QueuePosition {}
 
-    /** It is not in the queue. */
+    /** The node is not in the queue. */
     record Missing() implements QueuePosition {}
 
     /**
-     * Where a node stands.
+     * Returns the position of a node.
      *
-     * @param names those in the queue, in any order
+     * @param names the names in the queue, in any order
      * @param own the node
      */
     static QueuePosition of(Collection<String> names, QueueNode own) {
@@ -60,13 +60,13 @@ public sealed interface QueuePosition {
     }
 
     /**
-     * Whether a node put at the end now would have to wait.
+     * Returns a node for which a new node at the end would have to wait.
      *
-     * @param names those in the queue, in any order
-     * @param kind its kind
-     * @param permits by its own judgement
-     * @param taken how many of them it takes
-     * @return a node that is in its way; null when it would not have to wait
+     * @param names the names in the queue, in any order
+     * @param kind the kind of the new node
+     * @param permits the permits of the semaphore, by the new claim's options
+     * @param taken how many permits the new claim takes
+     * @return a node that blocks it; null if it would not have to wait
      */
     static @Nullable QueueNode blockerOfNewcomer(Collection<String> names, LockKind kind, int permits, int taken) {
         Names queue = new Names(names);
@@ -80,8 +80,8 @@ public sealed interface QueuePosition {
     }
 
     /**
-     * With more in front than its own permits and those of the nearest one, neither of the two holds, since each takes one at least. Usually that
-     * decides.
+     * If more nodes are in front than its own permits and those of the nearest node, neither of the two holds, since each node takes at
+     * least one permit. Usually that decides.
      */
     private static QueuePosition ofPermit(Names queue, QueueNode own) {
         QueueNode nearest = queue.nearestInFront(own, own.kind());
@@ -102,14 +102,14 @@ public sealed interface QueuePosition {
     }
 
     /**
-     * Of the nodes at the front of a semaphore.
+     * What the nodes at the front of a semaphore hold.
      *
      * @param byAll whether all of them hold
-     * @param taken how many permits those have taken that hold
+     * @param taken how many permits the holders among them have taken
      */
     record Holding(boolean byAll, long taken) {
 
-        /** Of nodes in any order. */
+        /** Computes it from nodes in any order. */
         static Holding of(List<QueueNode> front) {
             long taken = 0;
             for (QueueNode node : front.stream().sorted(QueueNode.ORDER).toList()) {
@@ -127,17 +127,17 @@ public sealed interface QueuePosition {
     }
 
     /**
-     * The names in a queue. Those that are no places in it count as not there; so does a node past the end, which is about to go.
+     * The names in a queue. Names that are no places do not count, nor does a node past the end, which is about to be deleted.
      *
-     * @param all in any order
+     * @param all the names in any order
      */
     record Names(Collection<String> all) {
 
         /**
-         * The nearest that has to go first.
+         * Returns the nearest node that blocks a node.
          *
          * @param own null for a node that would be the last
-         * @param kind what the node in question wants
+         * @param kind the kind of that node
          */
         @Nullable
         QueueNode nearestInFront(@Nullable QueueNode own, LockKind kind) {
@@ -155,7 +155,7 @@ public sealed interface QueuePosition {
             return nearest;
         }
 
-        /** Those in front, in no order; no more than that many. */
+        /** Returns at most so many of the nodes in front, in no order. */
         List<QueueNode> someInFront(@Nullable QueueNode own, int most) {
             return all.stream()
                     .filter(name -> isInFront(QueueNode.sequenceOf(name), name, own))
@@ -166,7 +166,7 @@ public sealed interface QueuePosition {
                     .toList();
         }
 
-        /** How many are in front, some that are no places perhaps included: they, too, take room in a list. */
+        /** Returns how many names are in front. The count may contain names that are no places: they, too, take room in a list. */
         public int countInFront(QueueNode own) {
             int count = 0;
             for (String name : all) {

@@ -4,8 +4,8 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Which claims hold a lock and which wait for it, by the names in its queue and nothing else but whether the first of them has become a reader. By the same rules as {@link QueuePosition}, which decides for one
- * claim.
+ * Which claims hold a lock and which wait for it. This is decided by the names in its queue, and by whether the first writer has become a
+ * reader. The rules are those of {@link QueuePosition}, which decides for one claim.
  *
  * @param holders in the order of the queue
  * @param waiters in the order of the queue
@@ -13,19 +13,19 @@ import java.util.List;
 public record QueueStanding(List<QueueNode> holders, List<QueueNode> waiters) {
 
     /**
-     * The standing of all.
+     * Sorts all nodes into holders and waiters.
      *
-     * @param names those in the queue, in any order; names that are no places do not count
+     * @param names the names in the queue, in any order; names that are no places do not count
      */
     public static QueueStanding of(Collection<String> names) {
         return of(names, "");
     }
 
     /**
-     * The standing of all.
+     * Sorts all nodes into holders and waiters.
      *
-     * @param names those in the queue, in any order; names that are no places do not count
-     * @param reader the name of the writer that has become a reader; there is one at most, at the front
+     * @param names the names in the queue, in any order; names that are no places do not count
+     * @param reader the name of the writer that has become a reader; there is at most one, at the front
      */
     public static QueueStanding of(Collection<String> names, String reader) {
         List<QueueNode> queue = QueueNode.parseUpTo(Integer.MAX_VALUE - 1, names).stream()
@@ -41,7 +41,7 @@ public record QueueStanding(List<QueueNode> holders, List<QueueNode> waiters) {
         return new QueueStanding(queue.subList(0, holders), queue.subList(holders, queue.size()));
     }
 
-    /** All in front of it hold. */
+    /** Call it only if all nodes in front hold. */
     private static boolean holds(List<QueueNode> queue, int place, long taken) {
         QueueNode node = queue.get(place);
         return switch (node.kind()) {

@@ -1,6 +1,6 @@
 /**
- * The recipe, as pure decisions: the names of a queue's nodes, which of them hold, which wait and for which node, what one session knows without
- * a request, and how many claims may enter. Nothing in here sends a request or knows a thread.
+ * The lock recipe as pure decisions: the names of the nodes, which nodes hold, which node each waiter waits for, what one session knows
+ * without a request, and how many claims may enter. No class in this package sends a request or uses a thread.
  */
 @NullMarked
 @CheckReturnValue

@@ -5,17 +5,21 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.ZooKeeper.States;
 
 /**
- * One session with the ensemble, on the raw handle. A handle has one session in its life, so the number never changes.
+ * One session with the ensemble, on ZooKeeper's own client. Such a handle has only one session, so the id never changes.
  *
- * @param handle borrowed, never closed here
- * @param id never 0: it has been connected
+ * @param handle the borrowed client of ZooKeeper, never closed here
+ * @param id the session's id; never 0, since it has been connected
  * @param root the node under which all locks are, with the namespace in front
- * @param watcher of all its watches: the driver keeps one for each path, and tells it of the session's own changes once
- * @param validity what its answers have proved so far; on the executor only
+ * @param watcher the watcher of all its watches. The driver keeps one for each path, and notifies it once of each change of the session
+ *     itself
+ * @param validity what the answers have proved so far; on the executor only
  */
 public record Session(ZooKeeper handle, long id, String root, Watcher watcher, SessionValidity validity) {
 
-    /** Watched as long as the session lasts, so that its watcher hears of the session itself. No client changes the data of this node. */
+    /**
+     * Watched as long as the session lasts, so that its watcher receives the events of the session itself. No client changes the data of
+     * this node.
+     */
     public static final String WATCHED_NODE = "/";
 
     public boolean isConnected() {

@@ -5,31 +5,32 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * What the answers to a session's requests prove: until when its leader keeps it, even if the network fails after the last answer.
+ * Computes from the answers to a session's requests until when the leader keeps the session, even if the network fails after the last
+ * answer.
  *
- * <p>The leader ends a session that it has not heard of for the negotiated time-out T. It hears of a follower's sessions in the replies to
- * its pings, twice a tick (LearnerHandler, 3.9.5), and not by the requests that the follower forwards. So what is answered says nothing of
- * itself, but of what came before, since everything between two servers goes one way in order:
+ * <p>The leader ends a session if it received no sign of life of it for the negotiated time-out T. Followers report their sessions in the
+ * replies to the leader's pings, twice a tick (LearnerHandler, 3.9.5). The requests that a follower forwards do not count. So an answer
+ * proves nothing about its own request, but it does about earlier ones, since messages between two servers arrive in order:
  *
  * <ul>
- *   <li>a request is <i>noted</i> at the follower for the next reply to a ping. Within half a tick the leader sends one;
- *   <li>an answer that came from the leader, to a {@code sync} or to a transaction, came behind each ping that the leader had sent before. If
- *       it was asked for {@code 7/24 T} or more after a request was answered, the follower has told of that request by now. Half a tick is no
- *       more than T/4, since a session has two ticks at least; T/24 is for a leader whose pings are not on time;
- *   <li>a transaction that is sent after that answer goes to the leader behind what the follower has told. Once it is acknowledged, the
- *       leader has <i>heard of</i> the request: a majority takes it for the leader, and it counts from no earlier moment than the sending;
- *   <li>a lease ends {@code 23/24 T} after the newest request that was heard of was sent, and 2/3 T after the transaction at the latest.
- *       T/24 is for clocks of different speed;
- *   <li>a connection that is lost breaks that order, but the leader is asked on the next one whether it knows the session, which counts as a
- *       sign of life. So a request that was left without an answer has been heard of, as soon as a transaction is acknowledged later;
- *   <li>of the time before the session was found, it is assumed that the driver sent something each T/3, as it does.
+ * <li>the follower <i>notes</i> a request for its next reply to a ping. The leader sends the next ping within half a tick;
+ * <li>an answer from the leader, to a {@code sync} or to a transaction, arrives after each ping that the leader had sent before. If its
+ * request was sent {@code 7/24 T} or more after the answer to an earlier request, the follower has reported that earlier request by now.
+ * Half a tick is at most T/4, since a session has at least two ticks; T/24 is for a leader whose pings are late;
+ * <li>a transaction that is sent after that answer reaches the leader after the follower's report. Once it is acknowledged, the leader has
+ * <i>heard of</i> the request: a majority confirms it as the leader, and it counts from no earlier moment than the sending;
+ * <li>a lease ends {@code 23/24 T} after the sending of the newest request that was heard of, and at the latest 2/3 T after the
+ * transaction. T/24 is for clocks of different speed;
+ * <li>a lost connection breaks that order. But on the next connection, the server checks the session with the leader, which counts as a
+ * sign of life. So a request without an answer counts as heard of, as soon as a later transaction is acknowledged;
+ * <li>for the time before the session was found, this class assumes that the driver sent something each T/3, as it does.
  * </ul>
  *
- * <p>Times are those of one monotonic clock; requests are told of in the order in which they were sent. Not thread-safe.
+ * <p>All times are from one monotonic clock. Requests must be reported in the order in which they were sent. Not thread-safe.
  */
 public class SessionValidity {
 
-    /** Makes one for a session that was connected a moment ago. */
+    /** Creates the validity of a session that was connected a moment ago. */
     public interface Factory {
 
         SessionValidity found(long nowNanos, int timeoutMillis);
@@ -42,26 +43,26 @@ public class SessionValidity {
     private static final int DRIVER_PAUSES = 8;
     private static final int PULSE = 4;
 
-    /** What comes sooner after another is not worth a place of its own. */
+    /** An answer that follows another one within 1/48 of the time-out is not kept. */
     private static final int APART = 48;
 
-    /** Of each kind. More would be older than a whole time-out, and prove nothing. */
+    /** The most that are kept of each kind. More would be older than a whole time-out, and prove nothing. */
     private static final int MOST = 2 * APART;
 
     private static final long NEVER = Long.MIN_VALUE / 2;
 
     private record Answer(long sentNanos, long answeredNanos) {}
 
-    /** An answer of the leader's, and the newest request that the follower had told it of by then. */
+    /** An answer of the leader, and the newest request that the follower had reported by then. */
     private record RoundTrip(long sentNanos, long answeredNanos, long toldNanos) {}
 
-    /** The origin of all other times in here, so that they can be compared. */
+    /** The origin of all other times in this class, so that they can be compared. */
     private final long foundNanos;
 
-    /** Those of which the leader may not have been told. */
+    /** Answers to requests that the follower may not have reported to the leader yet. */
     private final Deque<Answer> answers = new ArrayDeque<>();
 
-    /** Those that no acknowledged transaction was sent after. */
+    /** Answers of the leader after which no acknowledged transaction was sent yet. */
     private final Deque<RoundTrip> roundTrips = new ArrayDeque<>();
 
     private long timeoutNanos;
@@ -73,24 +74,24 @@ public class SessionValidity {
     private long untilNanos;
 
     /**
-     * A session that was connected a moment ago.
+     * Returns the validity of a session that was connected a moment ago.
      *
-     * @param foundNanos now
-     * @param timeoutMillis what was negotiated
+     * @param foundNanos the time now
+     * @param timeoutMillis the negotiated time-out
      */
     public static SessionValidity found(long foundNanos, int timeoutMillis) {
         return new SessionValidity(foundNanos, timeoutMillis);
     }
 
-    /** For subclasses of the same package: simulations of mistakes. */
+    /** For subclasses in the same package: simulations of mistakes. */
     SessionValidity(long foundNanos, int timeoutMillis) {
         this.foundNanos = foundNanos;
         timeoutNanos = nanos(timeoutMillis);
     }
 
     /**
-     * Each connection negotiates anew. The least counts: a new leader may know an earlier one. What was proved for a longer time is not for
-     * this one, so the next transaction has to prove it.
+     * A connection has negotiated the time-out again. The smallest one counts, since a new leader may know an earlier one. A proof for a
+     * longer time-out is not valid for a shorter one, so the next transaction must prove the session again.
      */
     public void negotiated(int timeoutMillis) {
         if (nanos(timeoutMillis) < timeoutNanos) {
@@ -99,7 +100,7 @@ public class SessionValidity {
         }
     }
 
-    /** A request is sent that the leader has to answer. */
+    /** The client sends a request that the leader must answer. */
     public void asksTheLeader(long nowNanos) {
         askedNanos = nowNanos - foundNanos;
     }
@@ -113,7 +114,7 @@ public class SessionValidity {
         }
     }
 
-    /** The leader has answered, or a server that was deposed and does not know it. */
+    /** The leader has answered, or a server that does not know yet that it is not the leader any more. */
     public void leaderAnswered(long requestSentNanos, long nowNanos) {
         long sent = requestSentNanos - foundNanos;
         Answer oldest = answers.peekFirst();
@@ -136,7 +137,7 @@ public class SessionValidity {
         }
     }
 
-    /** The connection was lost before the answer came. Each acknowledgement after this comes on a later connection. */
+    /** The connection was lost before the answer came. Each later acknowledgement comes on a later connection. */
     public void lost(long requestSentNanos) {
         heardOfNanos = Math.max(heardOfNanos, requestSentNanos - foundNanos);
     }
@@ -156,12 +157,12 @@ public class SessionValidity {
         leaderAnswered(requestSentNanos, nowNanos);
     }
 
-    /** Nothing in here tells of the requests before the session was found. */
+    /** The time of the driver's last request before the session was found. This class did not see those requests. */
     private long driverWasHeardOf() {
         return wentThereNanos == NEVER ? NEVER : Math.min(wentThereNanos - parts(PINGED), 0) - parts(DRIVER_PAUSES);
     }
 
-    /** How long the session lasts, counted from the sending of the newest acknowledged transaction; see {@link #isLease}. */
+    /** Returns how long the session lasts, counted from the sending of the newest acknowledged transaction; see {@link #isLease}. */
     public Duration lease() {
         return Duration.ofNanos(untilNanos - agreedNanos);
     }
@@ -170,32 +171,32 @@ public class SessionValidity {
         return untilNanos > agreedNanos;
     }
 
-    /** Whether that is enough to begin with: a shorter one would end before a request of now can be in the reply to a ping. */
+    /** Whether the lease is long enough for a start. A shorter one would end before a reply to a ping can report a request that is sent now. */
     public boolean suffices() {
         return untilNanos - agreedNanos >= parts(PINGED);
     }
 
-    /** Whether that is enough to begin with now, without another transaction. */
+    /** Whether the rest of the lease is long enough for a start now, without another transaction. */
     public boolean suffices(long nowNanos) {
         return isLease() && validFrom(nowNanos).toNanos() >= parts(PINGED);
     }
 
-    /** Whether a transaction was acknowledged that was sent after that moment. */
+    /** Whether a transaction that was sent after that moment was acknowledged. */
     public boolean agreedSince(long nanos) {
         return isLease() && agreedNanos + foundNanos - nanos >= 0;
     }
 
-    /** How long the session lasts, counted from that moment, which may be long ago; negative when it is not known to last until then. */
+    /** Returns how long the session lasts, counted from that moment, which may be long ago; negative if it is not known to last until then. */
     public Duration validFrom(long nanos) {
         return Duration.ofNanos(untilNanos + foundNanos - nanos);
     }
 
-    /** How long the leader may not have been asked: the pulse keeps the newest request that it has heard of young. */
+    /** Returns the longest time without a request to the leader. The heartbeat keeps the newest request that the leader has heard of recent. */
     public Duration heartbeat() {
         return Duration.ofNanos(parts(PULSE));
     }
 
-    /** The session time-out that was negotiated. */
+    /** Returns the negotiated session time-out. */
     public Duration timeout() {
         return Duration.ofNanos(timeoutNanos);
     }

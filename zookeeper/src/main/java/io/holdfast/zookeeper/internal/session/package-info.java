@@ -1,6 +1,6 @@
 /**
  * One session with the ensemble, and what the answers to its requests have proved: {@link
- * io.holdfast.zookeeper.internal.session.SessionValidity} decides how long a lease in it may last.
+ * io.holdfast.zookeeper.internal.session.SessionValidity} computes how long a lease in it may last.
  */
 @NullMarked
 @CheckReturnValue

@@ -13,21 +13,21 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Scheduler;
 
-/** The subscribers of each claim, and what they are told. Thread-safe. */
+/** Keeps the subscribers of each claim, and emits signals to them. Thread-safe. */
 public final class ClaimSignals {
 
     private final Map<String, List<SignalSubscription>> byClaim = new ConcurrentHashMap<>();
     private final UndeliveredLosses missed = new UndeliveredLosses();
     private final Scheduler deliverOn;
 
-    /** Written once, before the subscribers of then are told. */
+    /** Written once, before the present subscribers are notified. */
     private volatile @Nullable RuntimeException end;
 
     public ClaimSignals(Scheduler deliverOn) {
         this.deliverOn = deliverOn;
     }
 
-    /** Armed from the start: each attempt of a claim sets the watch that it needs, and an interruption is signalled. */
+    /** Emits {@code Armed} at once: each attempt of a claim sets the watch that it needs, and an interruption is signalled. */
     public Flux<WatchSignal> of(String claimId) {
         return new Flux<>() {
             @Override
@@ -39,10 +39,10 @@ public final class ClaimSignals {
                 tellWhatWasMissed(claimId);
                 RuntimeException ended = end;
                 if (ended != null) {
-                    added.failed(ended); // it may have come too late for the others' turn
+                    added.failed(ended); // it may have been added after fail() went over the others
                 }
                 if (added.isOver()) {
-                    remove(claimId, added); // cancelled before it was added
+                    remove(claimId, added); // the subscriber cancelled before it was added
                 }
             }
         };
@@ -60,7 +60,7 @@ public final class ClaimSignals {
         byClaim.keySet().forEach(this::changed);
     }
 
-    /** Tells the subscribers of the claim. If it has none now, its next subscriber is told. */
+    /** Emits the loss to the subscribers of the claim. If it has none now, its next subscriber gets the loss. */
     public void lost(String claimId, LossReason reason) {
         missed.add(claimId, reason);
         tellWhatWasMissed(claimId);
@@ -79,7 +79,7 @@ public final class ClaimSignals {
         return byClaim.containsKey(claimId);
     }
 
-    /** The claim was released, or holds again: a former loss is not told any more. */
+    /** The claim was released, or holds again: an earlier loss is not emitted any more. */
     public void forget(String claimId) {
         LossReason unused = missed.take(claimId);
     }
@@ -88,7 +88,7 @@ public final class ClaimSignals {
         return byClaim.values().stream().mapToInt(List::size).sum();
     }
 
-    /** Ends the signals of all subscribers, and of those that come later. */
+    /** Ends the signals of all subscribers, and of later ones. */
     public void fail(RuntimeException error) {
         end = error;
         byClaim.values().forEach(all -> all.forEach(it -> it.failed(error)));

@@ -12,8 +12,8 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 
 /**
- * Passes a claim's signals on to one subscriber, one at a time. It needs no queue: what the subscriber has not asked for yet is kept once of
- * each kind, since a second "look again" says no more than the first. Thread-safe.
+ * Emits a claim's signals to one subscriber, one at a time. It needs no queue: of the signals that the subscriber has not requested yet, it
+ * keeps one of each kind, since a second "changed" says no more than the first. Thread-safe.
  */
 final class SignalSubscription implements Subscription {
 
@@ -27,7 +27,7 @@ final class SignalSubscription implements Subscription {
     private static final WatchSignal ARMED_SIGNAL = new WatchSignal.Armed();
     private static final WatchSignal CHANGED_SIGNAL = new WatchSignal.Changed();
 
-    // In the order in which they are passed on.
+    // In the order in which they are emitted.
     private static final int ARMED = 1;
     private static final int CHANGED = 2;
     private static final int GRANTED = 4;
@@ -36,24 +36,24 @@ final class SignalSubscription implements Subscription {
     private final CoreSubscriber<? super WatchSignal> subscriber;
     private final Consumer<SignalSubscription> atCancel;
 
-    /** A bit for each kind of signal that is to be passed on. */
+    /** A bit for each kind of signal that is still to be emitted. */
     private volatile int kept;
 
-    @SuppressWarnings("unused") // by REQUESTED only
+    @SuppressWarnings("unused") // used by REQUESTED only
     private volatile long requested;
 
-    /** Wishes to pass something on; the thread that makes the first one does so for the others. */
-    @SuppressWarnings("unused") // by DRAINS only
+    /** Counts calls of drain. The thread that makes the first call emits the signals of all. */
+    @SuppressWarnings("unused") // used by DRAINS only
     private volatile int drains;
 
-    // Both: the newest, written before its bit.
+    // Both hold the newest signal, and are written before its bit is set.
     private volatile WatchSignal.@Nullable Granted granted;
     private volatile WatchSignal.@Nullable Lost lost;
 
-    /** Written when the signals stop. */
+    /** Written when the signals end. */
     private volatile @Nullable Throwable error;
 
-    /** Written by the subscriber, and when the error is passed on. */
+    /** Written by the subscriber's cancellation, and when the error is emitted. */
     private volatile boolean isOver;
 
     SignalSubscription(CoreSubscriber<? super WatchSignal> subscriber, Consumer<SignalSubscription> atCancel) {

@@ -6,12 +6,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Losses of claims that had no subscriber at that moment: a lease may be lost between its grant and its watch. The next subscriber of the claim
- * gets the loss. Thread-safe.
+ * Keeps the losses of claims that had no subscriber at that moment: a lease may be lost between its grant and its watch. The next
+ * subscriber of the claim gets the loss. Thread-safe.
  */
 final class UndeliveredLosses {
 
-    /** Claims that are neither watched nor released are a mistake of the caller, and need not cost more. */
+    /** If a claim is neither watched nor released, that is a mistake of the caller, so the oldest loss is dropped. */
     static final int MOST = 1_000;
 
     /** Guarded by this. */
@@ -24,7 +24,7 @@ final class UndeliveredLosses {
         }
     }
 
-    /** Once. */
+    /** Returns the loss of the claim once, and removes it; null without one. */
     synchronized @Nullable LossReason take(String claimId) {
         return byClaim.remove(claimId);
     }

@@ -1,6 +1,4 @@
-/**
- * Signals to the subscribers that watch a claim: changed, granted, lost.
- */
+/** Emits signals to the subscribers that watch a claim: changed, granted, lost. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.zookeeper.internal.signal;

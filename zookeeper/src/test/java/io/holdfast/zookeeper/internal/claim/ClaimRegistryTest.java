@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/** What a claim waits for is remembered until the claim waits for something else or ends, and no longer. */
+/** The registry remembers the node that a claim waits for until the claim waits for another node or ends. */
 class ClaimRegistryTest {
 
     private final SerialExecutor executor = new SerialExecutor(Schedulers.immediate());
@@ -33,7 +33,7 @@ class ClaimRegistryTest {
             Duration.ofSeconds(30),
             io.holdfast.spi.Waiting.NOTIFY));
 
-    /** As when a permit became free between two lists, and the creation of the node was refused then. */
+    /** For example: a permit became free between two lists, and then the creation of the node was refused. */
     @Test
     void aClaimThatWaitedAndThenHasNoNodeLeavesNothingBehind() {
         claims.expect("/holdfast/pool", permit);
@@ -54,9 +54,9 @@ class ClaimRegistryTest {
         assertThat(claims.waitedFor()).isZero();
     }
 
-    /** Locks that are held for a moment, one after the other: a thread that wakes for each would cost as much as an answer. */
+    /** Locks are held for a moment, one after another. Waking a thread for each would cost as much as an answer. */
     @Test
-    void manyHoldersInARowWakeAThreadOnceInAPauseOnly() {
+    void manyHoldersInARowWakeOneThreadInAPause() {
         VirtualTimeScheduler time = VirtualTimeScheduler.create();
         SerialExecutor later = new SerialExecutor(time);
         ClaimRegistry holders = new ClaimRegistry(

@@ -25,18 +25,18 @@ class AsyncZooKeeperTest {
     }
 
     @Test
-    void checkThatFindsANodeMissingIsAgreedOnAllTheSame() {
+    void checkOfAMissingNodeStillHasAMajority() {
         Reply<List<Code>> reply = checked(error(Code.NONODE), error(Code.RUNTIMEINCONSISTENCY));
         assertThat(reply.isOk()).isTrue();
         assertThat(reply.get()).containsExactly(Code.NONODE, Code.RUNTIMEINCONSISTENCY);
     }
 
-    /** The leader says so of each operation, and not of the whole: a transaction of a session that is over proves nothing. */
+    /** The leader reports this for each operation, not for the whole. A transaction of an ended session proves nothing. */
     @ParameterizedTest
     @EnumSource(
             value = Code.class,
             names = {"SESSIONEXPIRED", "SESSIONMOVED"})
-    void checkByASessionThatIsOverIsNotAgreedOn(Code code) {
+    void checkByAnEndedSessionProvesNothing(Code code) {
         assertThat(checked(error(code), error(Code.RUNTIMEINCONSISTENCY)).code())
                 .isEqualTo(code);
         assertThat(checked(new OpResult.CheckResult(), error(code)).code()).isEqualTo(code);
@@ -47,8 +47,8 @@ class AsyncZooKeeperTest {
     void longListIsReadOnAThreadOfTheScheduler() {
         AsyncZooKeeper zooKeeper =
                 new AsyncZooKeeper(new SerialExecutor(Schedulers.parallel()), new AccessRights(null));
-        assertThat(readerOf(zooKeeper, 100)).as("a short one").isEqualTo(Thread.currentThread());
-        assertThat(readerOf(zooKeeper, 10_000).getName()).as("a long one").startsWith("parallel-");
+        assertThat(readerOf(zooKeeper, 100)).as("a short list").isEqualTo(Thread.currentThread());
+        assertThat(readerOf(zooKeeper, 10_000).getName()).as("a long list").startsWith("parallel-");
     }
 
     private static Thread readerOf(AsyncZooKeeper zooKeeper, int names) {

@@ -59,16 +59,16 @@ class SerialExecutorTest {
     }
 
     @Test
-    void taskThatThrowsDoesNotEndTheStrand() {
+    void taskThatThrowsDoesNotStopTheExecutor() {
         executor.run(() -> {
             throw new IllegalStateException("on purpose");
         });
         assertThat(Waiting.forMono(executor.defer(() -> Mono.just("after")))).isEqualTo("after");
     }
 
-    /** Reactor's operators, and the executor, do not catch errors of the JVM. */
+    /** Reactor's operators and the executor do not catch errors of the JVM. */
     @Test
-    void taskThatFailsFatallyIsSeenByItsThreadAndDoesNotEndTheStrand() {
+    void fatalErrorReachesItsThreadAndDoesNotStopTheExecutor() {
         CompletableFuture<String> inTheSameTurn = new CompletableFuture<>();
         assertThatThrownBy(() -> executor.run(() -> {
                     executor.run(() -> inTheSameTurn.complete("after"));
@@ -89,7 +89,7 @@ class SerialExecutorTest {
     }
 
     @Test
-    void workElsewhereThatFailsFatallyFailsItsRequestAndIsSeenByItsThread() {
+    void fatalErrorOfWorkElsewhereFailsItsRequestAndReachesItsThread() {
         CompletableFuture<Throwable> seen = new CompletableFuture<>();
         Scheduler watched = Schedulers.newSingle(task -> {
             Thread thread = new Thread(task, "watched");
@@ -109,7 +109,7 @@ class SerialExecutorTest {
     }
 
     @Test
-    void whatIsCancelledBeforeItsTurnIsNotSubscribed() {
+    void sourceCancelledBeforeItsTurnIsNotSubscribed() {
         CompletableFuture<Void> hold = new CompletableFuture<>();
         AtomicBoolean subscribed = new AtomicBoolean();
         SerialExecutor slow = new SerialExecutor(Schedulers.boundedElastic());
@@ -123,11 +123,11 @@ class SerialExecutorTest {
     }
 
     @Test
-    void whoeverKeepsAnAnswerWaitingDoesNotHoldUpTheStrandOrTheOtherAnswers() {
+    void slowSubscriberDelaysNeitherTheExecutorNorOtherAnswers() {
         CompletableFuture<Void> hold = new CompletableFuture<>();
         SerialExecutor busy = new SerialExecutor(Schedulers.boundedElastic());
         CompletableFuture<Void> all = new CompletableFuture<>();
-        block(busy, all); // so that what follows leaves together
+        block(busy, all); // so that the three answers leave in one turn
         List<CompletableFuture<Integer>> answers = IntStream.range(0, 3)
                 .mapToObj(i -> busy.outside(busy.defer(() -> Mono.just(i)))
                         .doOnNext(answer -> {
@@ -146,7 +146,7 @@ class SerialExecutorTest {
     }
 
     @Test
-    void answerIsPassedOnWhereTheStrandsTasksRun() {
+    void answerIsEmittedOnTheThreadsOfTheExecutor() {
         SerialExecutor mine = new SerialExecutor(Schedulers.newParallel("mine"));
         Mono<String> thread = mine.outside(mine.defer(() -> Mono.just(1)))
                 .map(answer -> Thread.currentThread().getName());
@@ -160,17 +160,17 @@ class SerialExecutorTest {
     }
 
     @Test
-    void taskRunsOnTheThreadThatBringsItAndItsAnswerLeavesForAnother() {
+    void taskRunsOnTheCallingThreadAndItsAnswerOnAnother() {
         List<Thread> ranOn = new ArrayList<>();
         executor.run(() -> ranOn.add(Thread.currentThread()));
         assertThat(ranOn).containsExactly(Thread.currentThread());
-        Mono<Thread> toldOn =
+        Mono<Thread> emittedOn =
                 executor.outside(executor.defer(() -> Mono.just(1))).map(answer -> Thread.currentThread());
-        assertThat(Waiting.forMono(toldOn)).isNotEqualTo(Thread.currentThread());
+        assertThat(Waiting.forMono(emittedOn)).isNotEqualTo(Thread.currentThread());
     }
 
     @Test
-    void whoeverBringsATaskIsNotKeptForThoseOfOthers() {
+    void callingThreadDoesNotRunAllTasksThatFollow() {
         AtomicInteger left = new AtomicInteger(1_000);
         List<Thread> ranOn = new CopyOnWriteArrayList<>();
         CompletableFuture<Void> end = new CompletableFuture<>();
@@ -191,7 +191,7 @@ class SerialExecutorTest {
                 .isLessThan(1_000);
     }
 
-    /** Keeps the executor busy, on a thread of its own. */
+    /** Keeps the executor busy on another thread. */
     private static void block(SerialExecutor executor, CompletableFuture<Void> until) {
         CompletableFuture<Void> blocked = new CompletableFuture<>();
         Disposable unused = Schedulers.boundedElastic()

@@ -44,7 +44,7 @@ class ClaimRequestTest {
     private final LockClaim claim = LockClaim.first(
             new LockKey(LockKind.MUTEX, "orders", 1), "claim", Duration.ofSeconds(1), io.holdfast.spi.Waiting.NONE);
 
-    /** Those that have come to their turn, which is all that they do by themselves. */
+    /** The requests that have begun their turn. They do nothing else by themselves. */
     private final List<Pending> begun = new ArrayList<>();
 
     private final Mono<String> requests = ClaimRequest.mono(executor, subscriber -> new Pending(subscriber));
@@ -82,7 +82,7 @@ class ClaimRequestTest {
 
         @Override
         protected void hookOnSubscribe(Subscription subscription) {
-            // It asks later.
+            // The test requests the value later.
         }
 
         @Override
@@ -112,7 +112,7 @@ class ClaimRequestTest {
     }
 
     @Test
-    void answerWaitsUntilItIsAskedForAndIsToldOnce() {
+    void answerWaitsUntilItIsRequestedAndIsEmittedOnce() {
         Subscriber late = subscribed();
         executor.run(() -> last().answer("answer"));
         assertThat(late.seen).isEmpty();
@@ -128,7 +128,7 @@ class ClaimRequestTest {
     }
 
     @Test
-    void subscriberThatHasLeftIsNotTold() {
+    void cancelledSubscriberGetsNoAnswer() {
         Subscriber left = subscribed();
         left.request(1);
         left.cancel();
@@ -150,11 +150,11 @@ class ClaimRequestTest {
         assertThat(first.seen).containsExactly("a", "end");
         assertThat(second.seen).singleElement().isInstanceOf(LockBackendException.class);
         assertThat(third.seen).containsExactly("c", "end");
-        assertThat(claims.all()).as("nothing is left of the claim").isEmpty();
+        assertThat(claims.all()).as("claims in the registry").isEmpty();
     }
 
     @Test
-    void errorSaysWhatWasTriedAndOfWhichLock() {
+    void errorNamesTheOperationAndTheLock() {
         Mono<String> failed = requests.doOnSubscribe(it -> {});
         assertThatThrownBy(() -> {
                     var answer = failed.toFuture();
@@ -165,14 +165,14 @@ class ClaimRequestTest {
                 .hasMessageContaining("try lock 'orders' on ZooKeeper failed");
     }
 
-    /** It must not take the next turn's place, nor keep it. */
+    /** The request must neither take nor keep the turn of the next one. */
     @Test
-    void requestThatWaitsForASessionEndsWhenItsSubscriberLeaves() {
+    void requestThatWaitsForASessionEndsWhenItsSubscriberCancels() {
         SerialExecutor mine = executor;
         Subscriber waiting = subscribed();
         waiting.request(1);
         mine.run(() -> {
-            last().send(); // there is no client, which the search will tell
+            last().send(); // there is no client, so the search will fail
             waiting.cancel();
         });
         assertThat(waiting.seen).isEmpty();

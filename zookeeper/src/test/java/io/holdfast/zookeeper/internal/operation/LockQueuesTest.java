@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.scheduler.Schedulers;
 
-/** What the answers to one claim mean for the others of its session. */
+/** How the answers for one claim affect the other claims of its session. */
 class LockQueuesTest {
 
     private static final String QUEUE = "/holdfast/mutex/lock";
@@ -40,7 +40,7 @@ class LockQueuesTest {
     private final ClaimRegistry claims =
             new ClaimRegistry(signals, zooKeeper, new SerialExecutor(Schedulers.parallel()), LockQueue::create);
     private final SessionEvents events = new SessionReactions(claims, signals, zooKeeper, false, state -> {});
-    private final List<WatchSignal> told = new ArrayList<>();
+    private final List<WatchSignal> signalled = new ArrayList<>();
 
     private StandInHandle handle;
     private Session session;
@@ -68,10 +68,10 @@ class LockQueuesTest {
         return state;
     }
 
-    /** It stands behind nodes of others, and watches the last of them. */
+    /** Adds a waiter behind nodes of other clients. It watches the last of them. */
     private String waiterBehind(int... others) {
         ClaimState waiter = open("waiter", io.holdfast.spi.Waiting.QUEUE);
-        Disposable unused = signals.of("waiter").subscribe(told::add);
+        Disposable unused = signals.of("waiter").subscribe(signalled::add);
         String own = QueueNode.prefix(waiter.claim(), 1) + "0000000009";
         waiter.entered(session, new AsyncZooKeeper.Created(QUEUE + '/' + own, 9));
         LockQueue<ClaimState> queue = claims.queues().at(QUEUE);
@@ -85,13 +85,13 @@ class LockQueuesTest {
         return own;
     }
 
-    private ClaimState look(String id) {
-        return look(id, io.holdfast.spi.Waiting.NONE);
+    private ClaimState attempt(String id) {
+        return attempt(id, io.holdfast.spi.Waiting.NONE);
     }
 
-    private ClaimState look(String id, io.holdfast.spi.Waiting waiting) {
+    private ClaimState attempt(String id, io.holdfast.spi.Waiting waiting) {
         ClaimState state = open(id, waiting);
-        AcquireOperation look = new AcquireOperation(
+        AcquireOperation operation = new AcquireOperation(
                 state.claim(),
                 state,
                 session,
@@ -100,36 +100,40 @@ class LockQueuesTest {
                 new QueueAdmission(zooKeeper, 100),
                 executor,
                 () -> false);
-        Disposable unused = look.answer().subscribe(answer -> claims.settle(state), failure -> claims.settle(state));
+        Disposable unused =
+                operation.answer().subscribe(answer -> claims.settle(state), failure -> claims.settle(state));
         return state;
     }
 
-    /** The waiter needs a list, and one is under way: that of a claim that does not queue. */
+    /** The waiter needs a list. One is under way, for a claim that does not queue. */
     @Test
     void listOfAClaimThatDoesNotQueueLetsAWaiterPass() {
         String own = waiterBehind(3, 4, 5);
-        ClaimState looking = look("impatient");
+        ClaimState impatient = attempt("impatient");
         assertThat(handle.lists()).isOne();
         events.deleted(session, QUEUE + '/' + other(5));
-        handle.answerList(QUEUE, List.of(own)); // the others went at the same time
-        assertThat(looking.hasNothingThere()).isTrue();
-        assertThat(handle.lists() == 1 || told.contains(new WatchSignal.Changed()))
-                .as("it asks again, or is told")
+        handle.answerList(QUEUE, List.of(own)); // the other nodes were deleted at the same time
+        assertThat(impatient.hasNothingThere()).isTrue();
+        assertThat(handle.lists() == 1 || signalled.contains(new WatchSignal.Changed()))
+                .as("the waiter requests a list or gets a signal")
                 .isTrue();
     }
 
-    /** An operator who writes data to the queue. What is heard of the node in front then says nothing, as it is not known any more. */
+    /** An operator writes data to the queue. An event of the node in front then has no effect, as that node is not known any more. */
     @Test
-    void waiterOfAQueueThatIsForgottenAsksAgain() {
+    void waiterOfAForgottenQueueSendsItsRequestAgain() {
         String unused = waiterBehind(5);
         events.changed(session, QUEUE);
         assertThat(handle.lists()).isOne();
     }
 
-    /** The application has replaced its client, and the one before still answers: no lock is held in a session that is not looked after. */
+    /**
+     * The application has replaced its client, but the former client still answers. No lock may be held in its session, which the back end
+     * does not watch.
+     */
     @Test
-    void nodeOfASessionThatHasEndedIsNotTakenForAPlaceAndIsDeleted() throws IOException, InterruptedException {
-        ClaimState state = look("late", io.holdfast.spi.Waiting.QUEUE);
+    void nodeOfAnEndedSessionIsNoPlaceAndIsDeleted() throws IOException, InterruptedException {
+        ClaimState state = attempt("late", io.holdfast.spi.Waiting.QUEUE);
         StandInHandle next = new StandInHandle();
         events.ended(session);
         events.opened(new Session(next, 2, "/holdfast", event -> {}, SessionValidity.found(executor.now(), 3_000)));
@@ -143,9 +147,12 @@ class LockQueuesTest {
         next.close();
     }
 
-    /** What an answer to an earlier session lets pass is granted in the present one, and not by what that earlier one has proved. */
+    /**
+     * An answer to an earlier session makes a claim first. The grant comes in the present session, and does not use the proof of the
+     * earlier one.
+     */
     @Test
-    void whatIsHeardInASessionThatHasEndedIsActedOnInThePresentOne() throws IOException, InterruptedException {
+    void answerToAnEndedSessionIsAppliedInThePresentOne() throws IOException, InterruptedException {
         Session before = session;
         StandInHandle next = new StandInHandle();
         events.ended(before);
@@ -160,7 +167,7 @@ class LockQueuesTest {
         next.close();
     }
 
-    /** More locks at once than are remembered: a node whose queue was forgotten meanwhile would be in no queue that is looked at. */
+    /** There are more locks than are remembered. If the queue of a node were forgotten meanwhile, that node would be in no queue. */
     @Test
     void queueIsNotForgottenWhileACreationIsUnderWay() {
         LockQueues queues = claims.queues();

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.scheduler.Schedulers;
 
-/** A list that is too long for the driver costs the connection, so a list that was lost is asked for again with care. */
+/** A list that is too long for the driver costs the connection. So the back end checks the length before it sends a lost list again. */
 class LostListsTest {
 
     private static final String QUEUE = "/holdfast/mutex/lock";
@@ -47,7 +47,7 @@ class LostListsTest {
     }
 
     @Test
-    void listThatWasLostIsSentAgainOnceItIsKnownToFit() {
+    void lostListIsSentAgainWhenItsLengthFits() {
         list();
         handle.lose(QUEUE);
         list();
@@ -67,9 +67,9 @@ class LostListsTest {
         assertThat(handle.lists()).isZero();
     }
 
-    /** While the driver tells that the connection is lost it still takes requests, and loses them, too. */
+    /** While the driver reports that the connection is lost, it still accepts requests, and loses them, too. */
     @Test
-    void listIsNotSentWhenTheQuestionForItsLengthWasLostToo() {
+    void listIsNotSentIfTheRequestForItsLengthWasLostToo() {
         list();
         handle.lose(QUEUE);
         list();

@@ -23,14 +23,14 @@ class NodeCheckTest {
     }
 
     @Test
-    void pathThatIsLongerThanThatIsAPartOfItsOwn() {
+    void pathLongerThanTheLimitIsAPartOfItsOwn() {
         String path = "/" + "x".repeat(NodeCheck.MOST_CHARACTERS);
         assertThat(NodeCheck.parts(List.of("/a", path, "/b")))
                 .containsExactly(List.of("/a"), List.of(path), List.of("/b"));
     }
 
     @Test
-    void nothingIsNoPart() {
+    void noPathsAreNoParts() {
         assertThat(NodeCheck.parts(List.of())).isEmpty();
     }
 }

@@ -12,7 +12,7 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
-/** A session that takes itself for connected, and answers a request when a test says so, or never. */
+/** A client of ZooKeeper that claims to be connected. It answers a request when a test says so, or never. */
 @SuppressWarnings("try") // the driver's close may be interrupted
 final class StandInHandle extends ZooKeeper {
 
@@ -47,7 +47,7 @@ final class StandInHandle extends ZooKeeper {
 
     @Override
     public void getData(String path, Watcher watcher, AsyncCallback.DataCallback cb, Object ctx) {
-        // Without an answer.
+        // It never answers.
     }
 
     @Override
@@ -61,12 +61,12 @@ final class StandInHandle extends ZooKeeper {
         creations.add(cb);
     }
 
-    /** In their order. None of them is answered. */
+    /** Returns the deletions in their order. None of them is answered. */
     List<String> deleted() {
         return deleted;
     }
 
-    /** The first that was not answered yet: the node is there. */
+    /** Answers the first open creation: the node exists. */
     void answerCreation(String path) {
         creations.remove(0).processResult(0, path, null, path, new Stat());
     }
@@ -75,12 +75,12 @@ final class StandInHandle extends ZooKeeper {
         return lists.size();
     }
 
-    /** The first that was not answered yet. */
+    /** Answers the first open list. */
     void answerList(String path, List<String> names) {
         lists.remove(0).processResult(0, path, null, names);
     }
 
-    /** The connection is lost, with all that was asked for. */
+    /** Loses the connection and all open requests. */
     void lose(String path) {
         int code = Code.CONNECTIONLOSS.intValue();
         take(lists).forEach(it -> it.processResult(code, path, null, null));
@@ -93,7 +93,7 @@ final class StandInHandle extends ZooKeeper {
         return taken;
     }
 
-    /** The first question for a node that was not answered yet. */
+    /** Answers the first open request for the state of a node. */
     void answerExistence(String path, int children) {
         Stat found = new Stat();
         found.setNumChildren(children);

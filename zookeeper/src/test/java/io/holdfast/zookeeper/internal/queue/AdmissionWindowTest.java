@@ -28,14 +28,18 @@ class AdmissionWindowTest {
     void onlyAShareOfTheRoomIsUnderWayAtOnce() {
         add(1_000);
         assertThat(letIn()).isEqualTo(PLACES / AdmissionWindow.SHARE);
-        assertThat(gate.hasToAsk()).as("their answers tell").isFalse();
+        assertThat(gate.hasToAsk())
+                .as("a request for the length, as the creations will report it")
+                .isFalse();
         gate.answered();
         gate.learn(PLACES / 2);
-        assertThat(letIn()).as("the share is smaller, and more are under way").isZero();
+        assertThat(letIn())
+                .as("claims that may enter, as more are under way than the smaller share")
+                .isZero();
     }
 
     @Test
-    void noRoomIsSoGreatThatRenewalsWaitBehindHundredsOfLists() {
+    void renewalsNeverWaitBehindHundredsOfLists() {
         add(1_000);
         int count = 0;
         while (gate.next(1_000_000) != null) {
@@ -45,7 +49,7 @@ class AdmissionWindowTest {
     }
 
     @Test
-    void fewThatEnterAnUnknownQueueNeedNoQuestion() {
+    void fewClaimsEnterAnUnknownQueueWithoutARequest() {
         add(10);
         assertThat(letIn()).isEqualTo(10);
         for (int i = 0; i < 10; i++) {
@@ -56,12 +60,12 @@ class AdmissionWindowTest {
     }
 
     @Test
-    void fullQueueIsAskedOnceForAllThatCome() {
+    void lengthOfAFullQueueIsReadOnceForAllNewClaims() {
         gate.learn(PLACES);
         add(3);
         assertThat(letIn()).isZero();
         assertThat(gate.hasToAsk()).isTrue();
-        assertThat(gate.hasToAsk()).as("it is being asked").isFalse();
+        assertThat(gate.hasToAsk()).as("a second request for the length").isFalse();
         gate.asked();
         gate.learn(PLACES);
         assertThat(gate.turnAway()).containsExactly(0, 1, 2);
@@ -69,7 +73,7 @@ class AdmissionWindowTest {
     }
 
     @Test
-    void lastPlaceIsGivenToOne() {
+    void lastPlaceGoesToOneClaim() {
         gate.learn(PLACES - 1);
         add(5);
         assertThat(letIn()).isEqualTo(1);

@@ -15,8 +15,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * A server with one queue, a session with many claims in it, and other clients. What the server tells the session comes in order and late.
- * Compares the holders by what the session knows with the holders by what the server has.
+ * A model of a server with one queue, a session with many claims in it, and other clients. The messages from the server to the session come
+ * late, but in order. The model compares the holders that the session sees with the holders on the server.
  */
 final class LockQueueModel {
 
@@ -64,7 +64,7 @@ final class LockQueueModel {
         }
         settle();
         if (!nodes.isEmpty() && own.containsKey(nodes.first()) && !own.get(nodes.first())) {
-            wrong.add("the first waits for ever: " + nodes.first());
+            wrong.add("the first claim waits for ever:  " + nodes.first());
         }
     }
 
@@ -128,11 +128,11 @@ final class LockQueueModel {
         List<String> names = nodes.stream().map(QueueNode::name).toList();
         boolean isReadElsewhere = random.nextInt(4) == 0;
         Runnable read = () -> known.namesRead(asked, upTo, QueueNode.parseUpTo(upTo, names))
-                .forEach(it -> wrong.add("taken for gone: " + it));
+                .forEach(it -> wrong.add("wrongly reported as deleted:  " + it));
         underWay.add(isReadElsewhere ? () -> underWay.add(read) : read);
     }
 
-    /** The claim ends at once; the server deletes its node now, and says so later. */
+    /** The claim ends at once. The server deletes its node now, and reports that later. */
     private void leave() {
         List<QueueNode> all = List.copyOf(own.keySet());
         if (!all.isEmpty()) {
@@ -160,7 +160,7 @@ final class LockQueueModel {
         }
     }
 
-    /** What is under way is heard first here; events that come after it are lost. */
+    /** Delivers the messages under way first. Later events are lost. */
     private void reconnect() {
         settle();
         watched.clear();
@@ -178,7 +178,7 @@ final class LockQueueModel {
         }
     }
 
-    /** What the session does on its own. */
+    /** Does what the session does by itself. */
     private void proceed() {
         for (QueueNode first : known.first()) {
             grants++;
@@ -210,7 +210,7 @@ final class LockQueueModel {
             }
         }
         if (known.position(granted) != Position.FIRST) {
-            wrong.add("it holds and does not: " + granted);
+            wrong.add("held in the session but not on the server:  " + granted);
         }
     }
 }

@@ -47,7 +47,7 @@ class LockQueueTest {
     }
 
     @Test
-    void nextNumberOfAQueueThatMayHaveBeenDeletedSaysNothing() {
+    void nextNumberOfAQueueThatMayHaveBeenDeletedProvesNothing() {
         enter(0);
         list(0, own(0));
         queue.leaves(own(0));
@@ -83,7 +83,7 @@ class LockQueueTest {
     }
 
     @Test
-    void claimThatGoesOnIsNotPassedOver() {
+    void claimBehindAHolderOfItsSessionWaitsForIt() {
         enter(1);
         list(1, own(1));
         queue.holds(own(1));
@@ -93,7 +93,7 @@ class LockQueueTest {
     }
 
     @Test
-    void firstThatWaitsWatchesTheNearestNodeOfOthers() {
+    void firstWaiterWatchesTheNearestNodeOfAnotherClient() {
         enter(3);
         enter(4);
         list(3, other(1), other(2), own(3));
@@ -102,9 +102,9 @@ class LockQueueTest {
         assertThat(queue.need()).isEqualTo(new QueueNeed.Nothing());
     }
 
-    /** Others in front of the one that is gone may be gone, too: they were not watched. */
+    /** Other nodes in front of the deleted one may be deleted, too: they were not watched. */
     @Test
-    void severalThatAreLeftAreListed() {
+    void severalRemainingNodesAreListed() {
         enter(4);
         list(4, other(1), other(2), other(3), own(4));
         queue.watching(other(3));
@@ -124,7 +124,7 @@ class LockQueueTest {
     }
 
     @Test
-    void claimWhoseNodeIsNotInAListIsTold() {
+    void claimWhoseNodeIsNotInAListIsReported() {
         enter(4);
         assertThat(queue.namesRead(queue.namesAsked(), 4, List.of(other(3)))).containsExactly("claim 4");
     }
@@ -142,7 +142,7 @@ class LockQueueTest {
     }
 
     @Test
-    void doubtfulNodeIsInTheWayOfOthersOfItsSession() {
+    void doubtfulNodeBlocksOtherClaimsOfItsSession() {
         enter(1);
         list(1, own(1));
         enter(2);
@@ -153,7 +153,7 @@ class LockQueueTest {
     }
 
     @Test
-    void nobodyHoldsBehindANodeAndTheFirstIsNeverForgotten() {
+    void noClaimHoldsBehindANodeAndTheFirstIsNeverForgotten() {
         int lists = 0;
         int grants = 0;
         for (int seed = 0; seed < 10_000; seed++) {
@@ -169,9 +169,9 @@ class LockQueueTest {
         assertThat(grants).isGreaterThan(10_000);
     }
 
-    /** Readers of two clients, without a pause: there is always a list under way. */
+    /** Readers of two clients come without a pause, so there is always a list under way. */
     @Test
-    void whatIsGoneIsNotRememberedForEver() {
+    void deletedNodesAreNotRememberedForEver() {
         int asked = queue.namesAsked();
         for (int i = 0; i < 5_000; i++) {
             int next = queue.namesAsked();
@@ -182,7 +182,7 @@ class LockQueueTest {
         assertThat(queue.remembered()).isLessThanOrEqualTo(1_000);
     }
 
-    /** In steps that grow with the square of their number, it would take seconds, in which no other claim of the session is served. */
+    /** If the steps grew with the square of the number of readers, this would take seconds, in which the session serves no other claim. */
     @Test
     void thousandsOfReadersMayTakeTheLockTogether() {
         QueueNode writer = requireNonNull(QueueNode.parse("w_w1_1_0000000000"));
@@ -201,7 +201,7 @@ class LockQueueTest {
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5)); // was 50 s and more
     }
 
-    /** A walk over all that hold would take a hundred times as long. */
+    /** A walk over all holders would take a hundred times as long. */
     @Test
     void readerEntersAmongTenThousandAboutAsFastAsAmongAHundred() {
         Readers few = new Readers(100);
@@ -212,10 +212,12 @@ class LockQueueTest {
             leastOfFew = Math.min(leastOfFew, few.enterAndLeave());
             leastOfMany = Math.min(leastOfMany, many.enterAndLeave());
         }
-        assertThat((double) leastOfMany / leastOfFew).as("least times").isLessThan(10);
+        assertThat((double) leastOfMany / leastOfFew)
+                .as("ratio of the shortest times")
+                .isLessThan(10);
     }
 
-    /** Readers that hold, of one session. */
+    /** Readers of one session that hold the lock. */
     private static final class Readers {
 
         private static final int ENTERING = 50;
@@ -245,7 +247,7 @@ class LockQueueTest {
             return node;
         }
 
-        /** In nanoseconds, without the parsing of names. */
+        /** Returns nanoseconds, without the time for parsing names. */
         long enterAndLeave() {
             List<QueueNode> entering = IntStream.range(next, next + ENTERING)
                     .mapToObj(Readers::reader)

@@ -10,12 +10,12 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 
-/** The rules of {@link QueuePosition} in the plainest way: reads every name and sorts them all. */
+/** The rules of {@link QueuePosition} without optimisation: parses every name and sorts them all. */
 final class PlainQueuePosition {
 
     private PlainQueuePosition() {}
 
-    /** Those of the names that are places in a queue, in its order. A node past the end has none, and is about to go. */
+    /** Returns the names that are places in a queue, in its order. A node past the end is no place, and is about to be deleted. */
     static List<QueueNode> inOrder(Collection<String> names) {
         return names.stream()
                 .map(QueueNode::parse)
@@ -27,10 +27,10 @@ final class PlainQueuePosition {
     }
 
     /**
-     * Where a node stands.
+     * Returns the position of a node.
      *
      * @param queue in order
-     * @param own its name
+     * @param own the node's name
      */
     static QueuePosition of(List<QueueNode> queue, String own) {
         int index = indexOf(queue, own);
@@ -46,13 +46,13 @@ final class PlainQueuePosition {
     }
 
     /**
-     * Whether a node put at the end now would have to wait.
+     * Returns a node for which a new node at the end would have to wait.
      *
      * @param queue in order
-     * @param kind its kind
-     * @param permits by its own judgement
-     * @param taken how many of them it takes
-     * @return the node whose end would be worth an attempt; null when it would not have to wait
+     * @param kind the kind of the new node
+     * @param permits the permits of the semaphore, by the new claim's options
+     * @param taken how many permits the new claim takes
+     * @return the node after whose end the claim should try; null if it would not have to wait
      */
     static QueueNode blockerOfNewcomer(List<QueueNode> queue, LockKind kind, int permits, int taken) {
         if (kind == LockKind.SEMAPHORE) {
@@ -74,7 +74,7 @@ final class PlainQueuePosition {
                 : new Behind(queue.get(index - 1).name());
     }
 
-    /** The nearest in front that has to go first. */
+    /** Returns the index of the nearest blocking node in front. */
     private static int blockerOf(List<QueueNode> inFront, LockKind kind) {
         for (int i = inFront.size() - 1; i >= 0; i--) {
             if (kind != LockKind.READ || inFront.get(i).kind() == LockKind.WRITE) {

@@ -13,8 +13,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * A queue with one-shot watches and clients that ask only when they are told: random arrivals and departures, holders and waiters alike.
- * Every client is settled before the next event, so a client that holds by the names and does not know it has missed its hand-over.
+ * A model of a queue with one-shot watches, and clients that read only when they are woken. Holders and waiters arrive and leave at random.
+ * Each event is processed before the next one. So if a client holds by the names but does not know it, it has missed its hand-off.
  */
 final class QueueModel {
 
@@ -23,7 +23,7 @@ final class QueueModel {
     private final Random random;
     private final String kinds;
     private final Map<Integer, String> nodes = new TreeMap<>();
-    private final Map<String, String> watches = new HashMap<>(); // by client: what it watches
+    private final Map<String, String> watches = new HashMap<>(); // the watched node of each client
     private final Set<String> holders = new HashSet<>();
     private final Set<String> marked = new HashSet<>();
     private final List<String> missed = new ArrayList<>();
@@ -58,8 +58,8 @@ final class QueueModel {
     }
 
     /**
-     * The readers behind one writer are told together, and that is the hand-over to all of them. A semaphore's waiter that leaves from
-     * the middle is seen by the one behind it and by the one at the head.
+     * The readers behind one writer are woken together, which is the hand-off to all of them. If a semaphore's waiter leaves from the
+     * middle, that wakes the waiter behind it and the waiter at the head.
      */
     int bound() {
         return switch (kinds) {
@@ -92,7 +92,7 @@ final class QueueModel {
         String name = "c%d_%s_1_%010d".formatted(sequence, mark(), sequence);
         nodes.put(sequence, name);
         wake(QUEUE);
-        look(name);
+        settle(name);
     }
 
     private void leave(int sequence) {
@@ -104,13 +104,13 @@ final class QueueModel {
         woken.addAll(watching(QUEUE));
         mostWoken = Math.max(mostWoken, woken.size());
         woken.forEach(watches::remove);
-        woken.forEach(this::look);
+        woken.forEach(this::settle);
     }
 
     private void wake(String path) {
         List<String> woken = watching(path);
         woken.forEach(watches::remove);
-        woken.forEach(this::look);
+        woken.forEach(this::settle);
     }
 
     private List<String> watching(String path) {
@@ -120,7 +120,7 @@ final class QueueModel {
                 .toList();
     }
 
-    private void look(String name) {
+    private void settle(String name) {
         QueuePosition standing = QueuePosition.of(nodes.values(), QueueNode.parse(name));
         if (standing instanceof Holder holder) {
             boolean isNew = holders.add(name);

@@ -24,14 +24,16 @@ class QueueNodeTest {
 
     @ParameterizedTest
     @EnumSource(LockKind.class)
-    void whatWasWrittenIsRead(LockKind kind) {
+    void writtenNameIsParsedBack(LockKind kind) {
         LockClaim claim = claim("a-b_c/d", kind);
         String name = QueueNode.prefix(claim, SESSION) + "0000000042";
         QueueNode node = QueueNode.parse(name);
         assertThat(node)
                 .isEqualTo(new QueueNode(name, "a-b%5Fc%2Fd", kind, claim.key().permits(), 1, SESSION, 42));
         assertThat(node.belongsTo(claim, SESSION)).isTrue();
-        assertThat(node.belongsTo(claim, SESSION + 1)).as("another session's").isFalse();
+        assertThat(node.belongsTo(claim, SESSION + 1))
+                .as("a node of another session")
+                .isFalse();
         assertThat(node.belongsTo(claim("other", kind), SESSION)).isFalse();
     }
 
@@ -44,7 +46,7 @@ class QueueNodeTest {
         assertThat(QueueNode.prefix(claim.withPermits(1), 0x1a)).isEqualTo("id_s7_1a_");
     }
 
-    /** A queue is as long as its names allow: see QueueLimit. */
+    /** The length of the names limits the length of a queue: see QueueLimit. */
     @Test
     void namesHaveSeventyFiveCharactersAtMost() {
         int most = Integer.MAX_VALUE;

@@ -21,7 +21,7 @@ class QueuePositionTest {
 
     private static final int CASES = Integer.getInteger("holdfast.cases", 1);
 
-    /** Kinds and permits in order, such as "w1 r1": the node at index i has the sequence 10 + i. */
+    /** Parses kinds and permits in order, such as "w1 r1": the node at index i has the sequence 10 + i. */
     private static List<QueueNode> queue(String kinds) {
         List<String> names = new ArrayList<>();
         if (!kinds.isEmpty()) {
@@ -129,15 +129,15 @@ class QueuePositionTest {
     }
 
     @Test
-    void foreignNodesAndThosePastTheEndAreNotInTheWay() {
+    void foreignNodesAndNodesPastTheEndDoNotBlock() {
         List<QueueNode> queue = PlainQueuePosition.inOrder(
                 List.of("lock-0000000001", "a_m1_1_-2147483648", "b_m1_1_2147483647", "c_m1_1_2147483646"));
         assertThat(queue).extracting(QueueNode::claimId).containsExactly("c");
     }
 
-    /** Most names are not read. That changes nothing. */
+    /** Most names are not parsed. That does not change the result. */
     @Test
-    void everyStandingIsTheOneThatReadingAllNamesGives() {
+    void everyPositionEqualsTheOneFromAllNames() {
         Random random = new Random(11);
         List<String> foreign = List.of(
                 "lock-0000000011", "a_b_0000000012", "x_m1_1_2147483647", "x_m1_1_-2147483648", "_m1_1_0000000013");
@@ -172,10 +172,10 @@ class QueuePositionTest {
         }
     }
 
-    /** The watch of each waiter is enough: each waiter that may hold is told, by a deletion or by a mark, and none is told in vain for long. */
+    /** The watch of each waiter is enough: a deletion or a mark wakes each waiter that may hold. Few waiters are woken without a grant. */
     @ParameterizedTest
     @ValueSource(strings = {"MUTEX", "READ_WRITE", "SEMAPHORE"})
-    void noHandOverIsMissed(String kinds) {
+    void noHandOffIsMissed(String kinds) {
         for (int seed = 0; seed < 200 * CASES; seed++) {
             QueueModel model = new QueueModel(new Random(seed), kinds);
             model.run();
@@ -187,7 +187,7 @@ class QueuePositionTest {
     }
 
     @Test
-    void heldStaysHeldWhileOthersLeave() {
+    void holderStaysHolderWhileOthersLeave() {
         Random random = new Random(3);
         for (int round = 0; round < 2_000; round++) {
             List<QueueNode> queue = queue(String.join(

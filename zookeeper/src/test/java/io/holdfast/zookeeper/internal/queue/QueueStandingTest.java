@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** An inspector must not see other holders than the claims themselves do. */
+/** An inspector must see the same holders as the claims themselves. */
 class QueueStandingTest {
 
     private static final long SESSION = 0x1a2b;
@@ -39,7 +39,7 @@ class QueueStandingTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void holdersAreThoseThatThemselvesFindThatTheyHold(boolean isSemaphore) {
+    void holdersAreTheClaimsThatFindThemselvesFirst(boolean isSemaphore) {
         Random random = new Random(7);
         for (int round = 0; round < 500; round++) {
             List<String> names = new ArrayList<>(List.of("no-place"));
@@ -75,7 +75,7 @@ class QueueStandingTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"a_b", "%4", "%zz", "%41", "é"})
-    void nodesOfOthersAreNoNames(String node) {
+    void foreignNodesHaveNoName(String node) {
         assertThat(NodeNames.decode(node)).isEmpty();
     }
 }

@@ -9,9 +9,10 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One session, its client, two followers and the leader, in milliseconds: what the leader knows of the session, against what the client
- * believes. Messages take any time, in order on each way of each wire. The follower's wire is cut, or held up for long, in one direction or
- * both; the client stands still, loses its connection and finds another server. What is assumed is what {@link SessionValidity} says.
+ * A model of one session, its client, two followers and the leader, in milliseconds. It compares what the leader knows of the session with
+ * what the client believes. Messages take any time, but stay in order in each direction of each wire. The follower's wire is cut or delayed
+ * for long, in one direction or both. The client pauses, loses its connection and finds another server. The assumptions are those of {@link
+ * SessionValidity}.
  */
 final class SessionModel {
 
@@ -27,7 +28,7 @@ final class SessionModel {
         final long at;
         boolean isOver;
 
-        /** What the client learns by the answer; null as long as the server has none. */
+        /** What the client learns from the answer; null while the server has none. */
         @Nullable
         Runnable answer;
 
@@ -36,7 +37,7 @@ final class SessionModel {
         }
     }
 
-    /** What it came to. */
+    /** The result of a run. */
     record Outcome(
             long endedAt,
             long believedUntil,
@@ -54,7 +55,7 @@ final class SessionModel {
     private final SessionValidity validity = new SessionValidity(0, TIMEOUT);
     private final Deque<Sent> outstanding = new ArrayDeque<>();
 
-    /** Of one connection: a server answers in the order in which it was asked, reads behind a transaction, too. */
+    /** The requests of one connection: a server answers them in order, reads behind a transaction, too. */
     private Deque<Sent> atServer = new ArrayDeque<>();
 
     private final int cutAfter;
@@ -80,10 +81,10 @@ final class SessionModel {
     private long standsStillUntil;
     private int leases;
 
-    /** A session that is found is listened to, which is the first request. */
+    /** The first request sets a watch on the session that was found. */
     private long leaderLastAsked = -TIMEOUT;
 
-    /** By the rule before this one: the newest request whose answer came 7/24 T before the transaction counts. */
+    /** For the rule before the present one: the newest request counts whose answer came 7/24 T before the transaction. */
     private final Deque<long[]> answers = new ArrayDeque<>();
 
     private long settled = Long.MIN_VALUE / 2;
@@ -150,7 +151,7 @@ final class SessionModel {
         };
     }
 
-    /** Twice a tick. One may be sent T/24 later than that, which is what is assumed. */
+    /** Pings twice a tick. A ping may be sent T/24 late, which is the assumption. */
     private void ping(int follower) {
         at(now + halfTick + random.nextInt(TIMEOUT / 24), () -> ping(follower));
         fromLeader(follower, () -> {
@@ -161,7 +162,7 @@ final class SessionModel {
         });
     }
 
-    /** In order, and never when the wire is cut before it arrives. */
+    /** Delivers in order, and not if the wire is cut before the arrival. */
     private void fromLeader(int to, Runnable arrived) {
         if (to == LEADER) {
             arrived.run();
@@ -186,7 +187,7 @@ final class SessionModel {
         }
     }
 
-    /** In order, and never when the wire is cut before it arrives. */
+    /** Delivers in order, and not if the wire is cut before the arrival. */
     private void toLeader(int from, Runnable arrived) {
         long sent = now;
         if (from == 0 && !holdsUpFromLeader && now >= heldUpFrom && now < heldUpUntil) {
@@ -323,7 +324,7 @@ final class SessionModel {
                         boolean isWorst = kind == Kind.TRANSACTION && ++transactions == cutAfter;
                         fromLeader(by, () -> {
                             if (isWorst) {
-                                cutAt = now + 1; // the leader has not pinged the follower since
+                                cutAt = now + 1; // the leader has sent the follower no ping since
                             }
                             sent.answer = () -> leaderAnswered(sent, kind);
                             answerInOrder(before, mine);
@@ -356,7 +357,7 @@ final class SessionModel {
                 }));
     }
 
-    /** At the instant at which the client goes on, answers may come in another order; those are as good as lost here. */
+    /** When the client resumes, answers may come in another order. The model treats those as lost. */
     private boolean isTheFirst(Sent sent) {
         return sent == outstanding.peekFirst();
     }

@@ -9,12 +9,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class SessionValidityTest {
 
-    /** So that a 24th is a second. */
+    /** With this time-out, 1/24 is a second. */
     private static final int TIMEOUT_SECONDS = 24;
 
     private static final int RUNS = 4_000 * Integer.getInteger("holdfast.cases", 1);
 
-    private static final long START = Long.MAX_VALUE - 5_000_000_000L; // the clock passes its end
+    private static final long START = Long.MAX_VALUE - 5_000_000_000L; // the clock overflows during the test
 
     private final SessionValidity validity = new SessionValidity(START, TIMEOUT_SECONDS * 1_000);
 
@@ -40,7 +40,7 @@ class SessionValidityTest {
     }
 
     @Test
-    void nothingIsProvedByNothing() {
+    void noAnswerProvesNothing() {
         assertThat(validity.isLease()).isFalse();
         assertThat(validity.suffices()).isFalse();
     }
@@ -59,17 +59,19 @@ class SessionValidityTest {
     }
 
     @Test
-    void proofAgesAndIsEnoughForAsLongAsSevenPartsAreLeft() {
+    void proofAgesAndSufficesWhileSevenPartsAreLeft() {
         leaderAnswered(0, 0.25);
         assertThat(agreed(0.25)).isEqualTo(seconds(7.75)); // until 8
         assertThat(validity.suffices(at(1))).isTrue();
         assertThat(validity.suffices(at(1.01))).isFalse();
-        assertThat(validity.suffices()).as("counted from the transaction").isTrue();
+        assertThat(validity.suffices())
+                .as("sufficient, counted from the transaction")
+                .isTrue();
     }
 
-    /** An attempt that was asked for before the transaction has the lease for longer, and one after it for less: it ends at the same time. */
+    /** A lease that is counted from before the transaction is longer, and one counted from after it is shorter. Both end at the same time. */
     @Test
-    void leaseEndsWhenTheSessionMayWheneverItIsCountedFrom() {
+    void leaseEndsAtTheSameTimeWhereverItIsCountedFrom() {
         leaderAnswered(0, 0.25);
         assertThat(agreed(0.25)).isPositive();
         assertThat(validity.validFrom(at(0))).isEqualTo(seconds(8));
@@ -81,7 +83,7 @@ class SessionValidityTest {
     }
 
     @Test
-    void transactionProvesNothingOfItself() {
+    void transactionAloneProvesNothing() {
         assertThat(agreed(100)).isNegative();
         assertThat(validity.isLease()).isFalse();
         assertThat(agreed(100 + 6.9)).isNegative();
@@ -89,24 +91,24 @@ class SessionValidityTest {
     }
 
     @Test
-    void requestWasHeardOfWhenALeaderThatWasAskedLongEnoughAfterItsAnswerHasAnsweredBeforeTheTransaction() {
+    void requestIsHeardOfIfTheLeaderAnsweredALaterRequestBeforeTheTransaction() {
         answered(100, 101);
         leaderAnswered(107.9, 108);
-        assertThat(agreed(108)).as("asked too early").isNegative();
+        assertThat(agreed(108)).as("lease of a request that was sent too early").isNegative();
         leaderAnswered(108, 109);
         assertThat(agreed(109)).isEqualTo(seconds(23 - 9));
         assertThat(validity.suffices()).isTrue();
     }
 
     @Test
-    void answerThatCameWhenTheTransactionHadBeenSentProvesNothing() {
+    void answerAfterTheSendingOfTheTransactionProvesNothing() {
         answered(100, 101);
         leaderAnswered(108, 109);
         assertThat(agreed(108.9)).isNegative();
     }
 
     @Test
-    void readsAloneLeadToNothing() {
+    void readsAloneProveNothing() {
         for (int at = 100; at < 200; at++) {
             answered(at, at);
         }
@@ -129,7 +131,7 @@ class SessionValidityTest {
     }
 
     @Test
-    void leaseIsAlmostHalfOrMoreWhereverATransactionComesBetweenTwoPulses() {
+    void leaseIsAlmostHalfOrMoreWhereverATransactionComesBetweenTwoHeartbeats() {
         double heartbeat = validity.heartbeat().toMillis() / 1000d;
         for (double offset = 0.02; offset < heartbeat; offset += 0.1) {
             SessionValidity fresh = new SessionValidity(START, TIMEOUT_SECONDS * 1_000);
@@ -142,7 +144,7 @@ class SessionValidityTest {
         }
     }
 
-    /** As the engine renews, from the first lease on, with the pulse between. */
+    /** Renews like the engine, from the first lease on, with heartbeats between. */
     @Test
     void renewalsAtAThirdOfTheLeaseNeverLetItGetShort() {
         leaderAnswered(0, 0);
@@ -187,7 +189,7 @@ class SessionValidityTest {
     }
 
     @Test
-    void leaseThatWouldEndBeforeARequestOfNowCountsIsNotOneToBeginWith() {
+    void leaseThatEndsBeforeARequestOfNowCountsDoesNotSuffice() {
         answered(40, 40);
         leaderAnswered(47, 47);
         assertThat(agreed(57)).isEqualTo(seconds(6));
@@ -199,7 +201,7 @@ class SessionValidityTest {
     }
 
     @Test
-    void requestThatALostConnectionLeftUnansweredWasHeardOfByTheNextConnection() {
+    void unansweredRequestOfALostConnectionIsHeardOfOnTheNextOne() {
         answered(40, 40);
         validity.lost(at(60));
         validity.lost(at(52));
@@ -215,7 +217,7 @@ class SessionValidityTest {
     }
 
     @Test
-    void leastOfTheNegotiatedTimeoutsCounts() {
+    void smallestNegotiatedTimeoutCounts() {
         answered(40, 40);
         validity.negotiated(6_000);
         validity.negotiated(48_000);
@@ -223,7 +225,7 @@ class SessionValidityTest {
         assertThat(agreed(42)).isEqualTo(seconds(23 / 4d - 2));
     }
 
-    /** It was proved for the longer time; the server that it is connected to now counts with the shorter one. */
+    /** The lease was proved for the longer time-out. The server that the client is connected to now uses the shorter one. */
     @Test
     void shorterTimeoutProvesNothingBeforeTheNextTransaction() {
         answered(40, 40);
@@ -235,15 +237,19 @@ class SessionValidityTest {
         validity.negotiated(12_000);
         assertThat(agreed(49)).isPositive();
         validity.negotiated(12_000);
-        assertThat(validity.isLease()).as("it did not change again").isTrue();
+        assertThat(validity.isLease())
+                .as("still a lease, as the time-out did not change again")
+                .isTrue();
     }
 
     @Test
-    void memoryIsBoundedHoweverManyAnswersThereAre() {
+    void memoryIsBoundedWithManyAnswers() {
         for (int i = 0; i < 1_000_000; i++) {
             answered(i / 10_000d, i / 10_000d);
         }
-        assertThat(validity.remembered()).as("the leader answers nothing").isLessThan(100);
+        assertThat(validity.remembered())
+                .as("remembered while the leader does not answer")
+                .isLessThan(100);
         for (int i = 1_000_000; i < 2_000_000; i++) {
             leaderAnswered(i / 10_000d, i / 10_000d);
             answered(i / 10_000d, i / 10_000d);
@@ -251,7 +257,9 @@ class SessionValidityTest {
         for (int day = 200; day < 86_400; day += 4) {
             leaderAnswered(day, day);
         }
-        assertThat(validity.remembered()).as("nothing is agreed on").isLessThan(200);
+        assertThat(validity.remembered())
+                .as("remembered while no transaction is acknowledged")
+                .isLessThan(200);
         assertThat(agreed(86_400)).isPositive();
         assertThat(validity.remembered()).isLessThan(20);
     }
@@ -265,11 +273,11 @@ class SessionValidityTest {
     }
 
     /**
-     * The two rules before this one were believed for too long in some of the same runs: so the model can find that. And a run in which nobody
-     * believes anything shows nothing, so there must not be many.
+     * In some of the same runs, leases by the two former rules last too long, so the model can find such a defect. A run without any lease
+     * shows nothing, so there must not be many.
      */
     @Test
-    void leaderNeverEndsASessionThatIsBelievedIn() {
+    void leaderNeverEndsASessionThatTheClientBelievesIn() {
         int foundInTheTransaction = 0;
         int foundInOneTransaction = 0;
         int close = 0;
@@ -277,7 +285,7 @@ class SessionValidityTest {
         for (long seed = 0; seed < RUNS; seed++) {
             SessionModel.Outcome outcome = new SessionModel(seed).run();
             assertThat(outcome.believedUntil())
-                    .as("believed until, in run %d", seed)
+                    .as("end of the lease, in run %d", seed)
                     .isLessThanOrEqualTo(outcome.endedAt());
             foundInTheTransaction += outcome.believedByTheTransactionUntil() > outcome.endedAt() ? 1 : 0;
             foundInOneTransaction += outcome.believedByOneTransactionUntil() > outcome.endedAt() ? 1 : 0;

@@ -58,7 +58,7 @@ class SignalSubscriptionTest {
     }
 
     @Test
-    void subscriberIsToldWhatItAsksFor() {
+    void subscriberGetsTheSignalsThatItRequests() {
         Subscriber slow = subscribed(0);
         signals.changed("claim");
         signals.changed("claim");
@@ -67,14 +67,14 @@ class SignalSubscriptionTest {
         slow.request(1);
         assertThat(slow.seen).containsExactly(ARMED);
         slow.request(10);
-        assertThat(slow.seen).as("two changes are as good as one").containsExactly(ARMED, CHANGED, LOST);
+        assertThat(slow.seen).as("signals, with two changes as one").containsExactly(ARMED, CHANGED, LOST);
         signals.changed("claim");
         assertThat(slow.seen).hasSize(4);
     }
 
-    /** The back end is closed while the subscriber is on its way in. */
+    /** The back end is closed while the subscriber is being added. */
     @Test
-    void subscriberThatComesWhileTheSignalsStopIsToldTheError() {
+    void subscriberAddedWhileTheSignalsEndGetsTheError() {
         RuntimeException closed = new IllegalStateException("closed");
         List<Object> seen = new ArrayList<>();
         signals.of("claim").subscribe(new BaseSubscriber<>() {
@@ -98,7 +98,7 @@ class SignalSubscriptionTest {
     }
 
     @Test
-    void errorComesBehindWhatWasKept() {
+    void errorComesAfterTheKeptSignals() {
         Subscriber slow = subscribed(1);
         RuntimeException closed = new IllegalStateException("closed");
         signals.changed("claim");
@@ -111,7 +111,7 @@ class SignalSubscriptionTest {
     }
 
     @Test
-    void subscriberThatHasLeftIsForgottenAndTheOthersAreNot() {
+    void cancelledSubscriberIsRemovedAndTheOthersStay() {
         Subscriber first = subscribed(Long.MAX_VALUE);
         Subscriber second = subscribed(Long.MAX_VALUE);
         Subscriber third = subscribed(Long.MAX_VALUE);
@@ -126,7 +126,7 @@ class SignalSubscriptionTest {
     }
 
     @Test
-    void subscriberThatLeavesAtOnceIsForgotten() {
+    void subscriberThatCancelsAtOnceIsRemoved() {
         signals.of("claim").subscribe(new BaseSubscriber<>() {
             @Override
             protected void hookOnSubscribe(Subscription subscription) {
@@ -136,17 +136,17 @@ class SignalSubscriptionTest {
         assertThat(signals.count()).isZero();
     }
 
-    /** What a subscriber does with a signal may be the user's code: see record 0033. */
+    /** A subscriber may run the user's code on a signal: see record 0033. */
     @Test
-    void signalsComeOnTheSchedulerAndNotOnTheThreadThatTells() {
+    void signalsComeOnTheSchedulerAndNotOnTheEmittingThread() {
         ClaimSignals elsewhere = new ClaimSignals(Schedulers.parallel());
-        CompletableFuture<Thread> toldOn = new CompletableFuture<>();
-        elsewhere.of("claim").filter(CHANGED::equals).subscribe(signal -> toldOn.complete(Thread.currentThread()));
+        CompletableFuture<Thread> emittedOn = new CompletableFuture<>();
+        elsewhere.of("claim").filter(CHANGED::equals).subscribe(signal -> emittedOn.complete(Thread.currentThread()));
         elsewhere.changed("claim");
-        assertThat(toldOn).succeedsWithin(Waiting.PATIENCE).isNotEqualTo(Thread.currentThread());
+        assertThat(emittedOn).succeedsWithin(Waiting.PATIENCE).isNotEqualTo(Thread.currentThread());
     }
 
-    /** Two threads tell; the subscriber is told by one at a time, and hears of a change after the last one. */
+    /** Two threads emit. The subscriber receives one signal at a time, and a change after the last one. */
     @Test
     void signalsOfManyThreadsNeverOverlapAndTheLastIsNotLost() throws InterruptedException {
         AtomicInteger inside = new AtomicInteger();

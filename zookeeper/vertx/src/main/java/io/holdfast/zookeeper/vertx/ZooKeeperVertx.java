@@ -6,24 +6,25 @@ import io.holdfast.zookeeper.ZooKeeperLockBackend;
 import io.vertx.spi.cluster.zookeeper.ZookeeperClusterManager;
 
 /**
- * Makes back ends on the session that a clustered Vert.x has anyway.
+ * Creates back ends that use the ZooKeeper session of a clustered Vert.x.
  *
  * <pre>{@code
  * LockClient locks = LockClient.create(ZooKeeperVertx.overVertx(clusterManager));
  * }</pre>
  *
- * <p>All that {@link ZooKeeperLockBackend} says of its client is true of the cluster manager's. When Vert.x is closed, its session ends,
- * and all locks on it are lost. Locks of Holdfast are under a root of their own, so they exclude none of the locks that Vert.x gives.
+ * <p>What {@link ZooKeeperLockBackend} says of its client is also true of the cluster manager's client. When Vert.x is closed, its session
+ * ends, and all its locks are lost. Holdfast's locks have a root node of their own. So a lock of Holdfast and a lock of Vert.x with the
+ * same name do not exclude each other.
  */
 public final class ZooKeeperVertx {
 
     private ZooKeeperVertx() {}
 
     /**
-     * A back end with the defaults.
+     * Returns a back end with the defaults.
      *
-     * @param manager of a Vert.x that has joined its cluster before the first lock is used: until then operations fail with a {@link
-     *     io.holdfast.LockBackendException} that says so; stays the caller's
+     * @param manager the manager of a Vert.x that joins its cluster before the first lock is used. Until then operations fail with a {@link
+     *     io.holdfast.LockBackendException} that says so. The back end never closes it
      * @return a back end that has not sent anything yet
      */
     public static ZooKeeperLockBackend overVertx(ZookeeperClusterManager manager) {
@@ -31,7 +32,7 @@ public final class ZooKeeperVertx {
     }
 
     /**
-     * Starts with the defaults.
+     * Returns a builder with the defaults.
      *
      * @param manager as in {@link #overVertx}
      * @return a builder

@@ -1,7 +1,7 @@
 /**
- * Locks in ZooKeeper, on the session of a clustered Vert.x.
+ * Keeps locks in ZooKeeper, in the session of a clustered Vert.x.
  *
- * <p>{@link io.holdfast.zookeeper.vertx.ZooKeeperVertx} is all there is to use.
+ * <p>{@link io.holdfast.zookeeper.vertx.ZooKeeperVertx} is the only entry point.
  */
 @NullMarked
 @CheckReturnValue

@@ -10,7 +10,7 @@ import org.apache.curator.retry.RetryOneTime;
 import org.apache.curator.test.TestingServer;
 import org.apache.zookeeper.KeeperException;
 
-/** A server of its own in this JVM, and clients of it. */
+/** A server of its own in this JVM, and its clients. */
 final class Store implements AutoCloseable {
 
     private final TestingServer server;
@@ -30,7 +30,7 @@ final class Store implements AutoCloseable {
         }
     }
 
-    /** Started and connected. */
+    /** Returns a started and connected client. */
     CuratorFramework client(String namespace) {
         CuratorFramework client = CuratorFrameworkFactory.builder()
                 .connectString(server.getConnectString())
@@ -49,7 +49,7 @@ final class Store implements AutoCloseable {
         return client;
     }
 
-    /** The nodes of all claims under the root: those that hold, wait, or were left behind. */
+    /** Returns the nodes of all claims under the root: of holders, of waiters, and those left behind. */
     List<String> claims(String root) {
         List<String> claims = new ArrayList<>();
         for (String kind : children(root)) {

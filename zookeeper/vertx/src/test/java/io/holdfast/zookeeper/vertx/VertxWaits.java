@@ -3,7 +3,7 @@ package io.holdfast.zookeeper.vertx;
 import reactor.blockhound.BlockHound;
 import reactor.blockhound.integration.BlockHoundIntegration;
 
-/** Where Vert.x itself may wait on an event loop of its own. */
+/** Allows the places where Vert.x itself waits on one of its event loops. */
 public final class VertxWaits implements BlockHoundIntegration {
 
     @Override

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import reactor.core.publisher.Mono;
 
-/** Where a test's thread waits, with a bound. */
+/** Waits on the thread of a test, with a bound. */
 final class Waiting {
 
     static final Duration PATIENCE = Duration.ofSeconds(30);

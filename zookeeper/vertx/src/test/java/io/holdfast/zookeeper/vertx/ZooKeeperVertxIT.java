@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import reactor.blockhound.BlockingOperationError;
 import reactor.core.publisher.Flux;
 
-/** On the session of a clustered Vert.x. BlockHound watches its event loops, which are threads of Netty's. */
+/** Uses the session of a clustered Vert.x. BlockHound watches its event loops, which are Netty threads. */
 class ZooKeeperVertxIT {
 
     private static final String ROOT = "/io.vertx/holdfast";
@@ -95,7 +95,7 @@ class ZooKeeperVertxIT {
         vertx.getOrCreateContext().runOnContext(unused -> {
             try {
                 Thread.sleep(1);
-                thrown.complete(new AssertionError("the watch is not on"));
+                thrown.complete(new AssertionError("BlockHound does not watch this thread"));
             } catch (Throwable e) {
                 thrown.complete(e);
             }
@@ -142,7 +142,7 @@ class ZooKeeperVertxIT {
         Waiting.forMono(locks.close());
     }
 
-    /** A user's code there would hold up the cluster's own events. */
+    /** The user's code on that thread would delay the cluster's own events. */
     @Test
     void nothingOfTheUserRunsOnZooKeepersEventThread() {
         join();
@@ -168,7 +168,7 @@ class ZooKeeperVertxIT {
     }
 
     @Test
-    void closingVertxEndsWhatWaits() {
+    void closingVertxEndsTheWaiters() {
         join();
         LockClient locks = LockClient.create(ZooKeeperVertx.overVertx(manager));
         LockLease held = Waiting.forMono(rival.lock("waited for").acquire());
@@ -185,7 +185,7 @@ class ZooKeeperVertxIT {
         Waiting.forMono(locks.close());
     }
 
-    /** Vert.x closes even a client that it was given (seen with vertx-zookeeper 4.5 and 5.0), and Curator tells nobody. */
+    /** Vert.x closes even a client that the application gave it (seen with vertx-zookeeper 4.5 and 5.0), and Curator notifies no listener. */
     @Test
     void closingVertxIsALossOfAllItsLocksAtOnce() {
         join();
