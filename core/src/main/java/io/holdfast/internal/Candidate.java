@@ -72,7 +72,7 @@ final class Candidate<T> {
                 state.ended(lock.key().name(), candidacy, error, lock.engine().random());
         if (step instanceof StandAgain again) {
             state = again.next();
-            if (again.storeFailed()) {
+            if (again.backEndFailed()) {
                 LOG.warn(
                         "the back end failed for a candidate of the election '{}', which stands again after a pause: {}",
                         Printable.text(lock.key().name()),

@@ -26,15 +26,15 @@ class EventTextTest {
                 new LockEvent.NotAvailable(NAME, TIME),
                 new LockEvent.AcquireFailed(NAME, TIME, 3, new LockTimeoutException(NAME, TIME, 3, null)),
                 new LockEvent.AcquireCancelled(NAME, TIME, 1),
-                new LockEvent.AttemptFailed(NAME, 2, away()),
-                new LockEvent.RenewalFailed(NAME, 7, TIME, away()),
+                new LockEvent.AttemptFailed(NAME, 2, unreachable()),
+                new LockEvent.RenewalFailed(NAME, 7, TIME, unreachable()),
                 new LockEvent.Released(NAME, 7, TIME),
-                new LockEvent.ReleaseUnconfirmed(NAME, 7, TIME, away()),
+                new LockEvent.ReleaseUnconfirmed(NAME, 7, TIME, unreachable()),
                 new LockEvent.Lost(NAME, 7, LossReason.EXPIRED, TIME),
                 new LockEvent.HandedOn(NAME, 7, TIME),
                 new LockEvent.Downgraded(NAME, 7, TIME),
                 new LockEvent.LeaseAbandoned(NAME, 7, TIME),
-                new LockEvent.WithdrawalUnconfirmed(NAME, away()));
+                new LockEvent.WithdrawalUnconfirmed(NAME, unreachable()));
     }
 
     @Test
@@ -51,9 +51,9 @@ class EventTextTest {
 
     @Test
     void aFailureNamesTheConsequenceAndTheMessageOfTheBackEnd() {
-        assertThat(EventText.of(new LockEvent.ReleaseUnconfirmed(NAME, 7, TIME, away())))
+        assertThat(EventText.of(new LockEvent.ReleaseUnconfirmed(NAME, 7, TIME, unreachable())))
                 .isEqualTo(
-                        "lock 'stock/42' with token 7, held for 1500 ms, could not be released; the back end frees it when its lease ends: the store is away");
+                        "lock 'stock/42' with token 7, held for 1500 ms, could not be released; the back end frees it when its lease ends: the server is unreachable");
     }
 
     @ParameterizedTest
@@ -64,8 +64,8 @@ class EventTextTest {
                 .endsWith("(" + reason + ")");
     }
 
-    private static LockBackendException away() {
-        return new LockBackendException(NAME, "the store is away", true, null);
+    private static LockBackendException unreachable() {
+        return new LockBackendException(NAME, "the server is unreachable", true, null);
     }
 
     static Stream<LossReason> reasons() {

@@ -245,12 +245,12 @@ public final class TestLocks
      * {@link io.holdfast.LockBackendException}, and no signal arrives. Leases last until they expire.
      */
     public void unavailable() {
-        store.away(true);
+        store.unreachable(true);
     }
 
     /** Ends {@link #unavailable}. */
     public void available() {
-        store.away(false);
+        store.unreachable(false);
         time.settle();
     }
 

@@ -64,7 +64,7 @@ final class TestStore implements LockBackend {
     private final AtomicInteger rivalsSoFar = new AtomicInteger();
 
     /** Written by the test. */
-    private volatile boolean away;
+    private volatile boolean unreachable;
 
     /** Written by the test. */
     private volatile Duration answerTime = Duration.ZERO;
@@ -150,7 +150,7 @@ final class TestStore implements LockBackend {
     }
 
     private void pass(WatchSignal signal, SeenClaim seen, FluxSink<WatchSignal> watch) {
-        if (away) {
+        if (unreachable) {
             return;
         }
         if (signal instanceof WatchSignal.Granted grant) {
@@ -162,12 +162,12 @@ final class TestStore implements LockBackend {
 
     @Override
     public Flux<LockHolder> holders(LockKey key) {
-        return Flux.defer(() -> away ? Flux.error(unavailable(key.name())) : memory.holders(key));
+        return Flux.defer(() -> unreachable ? Flux.error(unavailable(key.name())) : memory.holders(key));
     }
 
     @Override
     public Mono<Void> ping() {
-        return Mono.defer(() -> away
+        return Mono.defer(() -> unreachable
                 ? Mono.error(unavailable(""))
                 : Mono.delay(answerTime, clock).then(memory.ping()));
     }
@@ -189,7 +189,7 @@ final class TestStore implements LockBackend {
     }
 
     private <T> Mono<T> answered(LockClaim claim, Mono<T> request) {
-        if (away) {
+        if (unreachable) {
             return Mono.error(unavailable(claim.key().name()));
         }
         Duration time = answerTime;
@@ -254,9 +254,9 @@ final class TestStore implements LockBackend {
 
     // Actions of the test.
 
-    void away(boolean isAway) {
-        away = isAway;
-        if (!isAway) {
+    void unreachable(boolean isUnreachable) {
+        unreachable = isUnreachable;
+        if (!isUnreachable) {
             // Signals may have been lost.
             claims.values().stream()
                     .filter(it -> !it.isOver() && !it.isFrozen())
@@ -390,7 +390,7 @@ final class TestStore implements LockBackend {
                 .distinct()
                 .sorted()
                 .map(name -> ": it waits for lock '%s' (%s%s)"
-                        .formatted(name, describe(name), away ? "; unavailable() is on" : ""))
+                        .formatted(name, describe(name), unreachable ? "; unavailable() is on" : ""))
                 .collect(Collectors.joining());
     }
 
@@ -441,7 +441,7 @@ final class TestStore implements LockBackend {
 
     /** Forgets a test: the next one begins with a back end that answers and has no claims. */
     void reset() {
-        away = false;
+        unreachable = false;
         answerTime = Duration.ZERO;
         onAcquired.clear();
         rivals.forEach(this::release);

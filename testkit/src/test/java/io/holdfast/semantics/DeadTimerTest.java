@@ -157,7 +157,7 @@ class DeadTimerTest {
 
         @Override
         public Worker createWorker() {
-            throw new UnsupportedOperationException("nobody asks for one");
+            throw new UnsupportedOperationException("this test uses no worker");
         }
     }
 }

@@ -39,7 +39,7 @@ final class LateTimer implements Scheduler {
 
     @Override
     public Worker createWorker() {
-        throw new UnsupportedOperationException("nobody asks for one");
+        throw new UnsupportedOperationException("this test uses no worker");
     }
 
     void advance(java.time.Duration time) {

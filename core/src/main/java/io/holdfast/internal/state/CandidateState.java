@@ -10,9 +10,9 @@ import io.holdfast.LockLostException;
  * @param backoff the pauses before the candidate stands again
  * @param leaseNanos a term that lasts longer resets the pauses
  * @param inARow how many candidacies ended with a loss or with a failure of the back end since then
- * @param isStoreAway whether the last one ended with a failure of the back end
+ * @param isBackEndUnreachable whether the last one ended with a failure of the back end
  */
-public record CandidateState(Backoff backoff, long leaseNanos, int inARow, boolean isStoreAway) {
+public record CandidateState(Backoff backoff, long leaseNanos, int inARow, boolean isBackEndUnreachable) {
 
     /**
      * The course of a candidacy.
@@ -34,9 +34,9 @@ public record CandidateState(Backoff backoff, long leaseNanos, int inARow, boole
          *
          * @param next the state from then on
          * @param pauseNanos the pause before that
-         * @param storeFailed whether the back end failed, for the first time in a row
+         * @param backEndFailed whether the back end failed, for the first time in a row
          */
-        record StandAgain(CandidateState next, long pauseNanos, boolean storeFailed) implements Step {}
+        record StandAgain(CandidateState next, long pauseNanos, boolean backEndFailed) implements Step {}
     }
 
     /**
@@ -87,11 +87,11 @@ public record CandidateState(Backoff backoff, long leaseNanos, int inARow, boole
                 && lost.fencingToken() == candidacy.tokenOfTerm();
     }
 
-    private Step standAgain(int before, double random, boolean storeFails) {
+    private Step standAgain(int before, double random, boolean backEndFails) {
         int count = before == Integer.MAX_VALUE ? before : before + 1;
         long pause = Math.max(
                 StoreDurations.LEAST_PAUSE_NANOS, backoff.pause(count, random).toNanos());
-        CandidateState next = new CandidateState(backoff, leaseNanos, count, storeFails);
-        return new Step.StandAgain(next, pause, storeFails && !isStoreAway);
+        CandidateState next = new CandidateState(backoff, leaseNanos, count, backEndFails);
+        return new Step.StandAgain(next, pause, backEndFails && !isBackEndUnreachable);
     }
 }

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
  * action.
  *
  * <pre>
- *             renewed / failed              release asked              answered, or given up
+ *             renewed / failed              released                   answered, or given up
  *   HELD ───────────────────────▶ HELD    HELD ───────────▶ RELEASING ───────────────────────▶ RELEASED
- *     │  denied, deadline, store says lost, client closed       │  answered "not held"
+ *     │  denied, deadline, loss signalled, client closed        │  answered "not held"
  *     └──────────────────────────▶ LOST                         └────────────────────────────▶ LOST
  * </pre>
  *

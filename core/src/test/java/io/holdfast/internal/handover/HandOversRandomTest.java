@@ -352,7 +352,7 @@ class HandOversRandomTest {
             }
 
             private void signalled(WatchSignal signal) {
-                log("%s hears %s", id, signal);
+                log("%s gets %s", id, signal);
                 if (signal instanceof WatchSignal.Granted granted) {
                     granted(granted.attempt(), granted.fencingToken(), granted.lease());
                 } else if (signal instanceof WatchSignal.Lost) {

@@ -41,7 +41,7 @@ class CandidateStateTest {
         StandAgain second = again(first.next().ended(NAME, LEADING, lost, 0));
         assertThat(first.pauseNanos()).isEqualTo(Duration.ofMillis(20).toNanos());
         assertThat(second.pauseNanos()).isEqualTo(Duration.ofMillis(40).toNanos());
-        assertThat(first.storeFailed() || second.storeFailed()).isFalse();
+        assertThat(first.backEndFailed() || second.backEndFailed()).isFalse();
     }
 
     @Test
@@ -56,12 +56,12 @@ class CandidateStateTest {
     void anUnreachableBackEndIsTriedAgainAndReportedOnceInARow() {
         StandAgain first = again(state.ended(NAME, STANDING, failure(true), 0));
         StandAgain second = again(first.next().ended(NAME, STANDING, failure(true), 0));
-        assertThat(first.storeFailed()).isTrue();
-        assertThat(second.storeFailed()).isFalse();
+        assertThat(first.backEndFailed()).isTrue();
+        assertThat(second.backEndFailed()).isFalse();
         assertThat(second.pauseNanos()).isEqualTo(Duration.ofMillis(40).toNanos());
 
         CandidateState led = again(second.next().ended(NAME, LEADING, lost, 0)).next();
-        assertThat(again(led.ended(NAME, STANDING, failure(true), 0)).storeFailed())
+        assertThat(again(led.ended(NAME, STANDING, failure(true), 0)).backEndFailed())
                 .isTrue();
     }
 
@@ -71,7 +71,7 @@ class CandidateStateTest {
                 again(state.ended(NAME, STANDING, failure(true), 0)).next();
         Candidacy whole = new Candidacy(0, 10 * LEASE, false);
         StandAgain again = again(away.ended(NAME, whole, failure(true), 0));
-        assertThat(again.storeFailed()).isTrue();
+        assertThat(again.backEndFailed()).isTrue();
         assertThat(again.pauseNanos()).isEqualTo(Duration.ofMillis(20).toNanos());
     }
 
