@@ -198,7 +198,7 @@ class RedisManyPermitsIT {
         store.redis().zadd(KEY, -3, "");
         assertThatThrownBy(() -> Store.answer(backend.tryAcquire(claim(1))))
                 .isInstanceOf(LockBackendException.class)
-                .hasMessageContainingAll(KEY, "something else");
+                .hasMessageContainingAll(KEY, "holds a foreign value");
         assertThat(store.redis().zrangeWithScores(KEY, 0, -1)).containsExactly(ScoredValue.just(-3, ""));
     }
 

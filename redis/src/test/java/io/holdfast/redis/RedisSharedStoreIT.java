@@ -233,7 +233,7 @@ class RedisSharedStoreIT {
                     .isInstanceOfSatisfying(LockBackendException.class, e -> {
                         assertThat(e.isTransient()).isFalse();
                         assertThat(e.lockName()).isEqualTo(NAME);
-                        assertThat(e).hasMessageContaining(holder).hasMessageContaining("something else");
+                        assertThat(e).hasMessageContaining(holder).hasMessageContaining("holds a foreign value");
                     });
             assertThat(Store.answer(backend.renew(claim))).isEqualTo(new Renewal.NotHeld());
             assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.NOT_HELD);

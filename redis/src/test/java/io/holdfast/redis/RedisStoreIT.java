@@ -253,7 +253,7 @@ class RedisStoreIT {
                     .isInstanceOfSatisfying(LockBackendException.class, e -> {
                         assertThat(e.isTransient()).isFalse();
                         assertThat(e.lockName()).isEqualTo(NAME);
-                        assertThat(e).hasMessageContaining(HOLDER).hasMessageContaining("something else");
+                        assertThat(e).hasMessageContaining(HOLDER).hasMessageContaining("holds a foreign value");
                     });
             assertThat(Store.answer(backend.renew(claim))).isEqualTo(new Renewal.NotHeld());
             assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.NOT_HELD);
