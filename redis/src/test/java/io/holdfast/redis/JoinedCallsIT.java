@@ -84,8 +84,12 @@ class JoinedCallsIT {
             };
             assertThat(answers.get(i)).as("lock %d", i).isInstanceOf(wanted);
         }
-        assertThat((Throwable) answers.get(3)).hasMessageContaining("'lock 3'").hasMessageContaining("holds a foreign value");
-        assertThat((Throwable) answers.get(5)).hasMessageContaining("'lock 5'").hasMessageContaining("holds a foreign value");
+        assertThat((Throwable) answers.get(3))
+                .hasMessageContaining("'lock 3'")
+                .hasMessageContaining("holds a foreign value");
+        assertThat((Throwable) answers.get(5))
+                .hasMessageContaining("'lock 5'")
+                .hasMessageContaining("holds a foreign value");
         assertThat(all(claims, backend::release))
                 .filteredOn(Ownership.HELD::equals)
                 .hasSize(MANY - 4);
