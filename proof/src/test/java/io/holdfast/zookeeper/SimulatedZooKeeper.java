@@ -416,17 +416,17 @@ final class SimulatedZooKeeper extends ZooKeeper {
             ask(Kind.CHECK, paths.get(0), null, paths, false, checked);
         } else {
             ask(Kind.SYNC, paths.get(0), null, null, false, it -> {});
-            look(paths, new ArrayList<>(), checked);
+            askOneByOne(paths, new ArrayList<>(), checked);
         }
     }
 
     /** One after the other: what the asked server has. */
-    private void look(List<String> paths, List<Code> found, Consumer<Answer> checked) {
+    private void askOneByOne(List<String> paths, List<Code> found, Consumer<Answer> checked) {
         String path = paths.get(found.size());
         ask(Kind.EXISTS, path, null, null, false, it -> {
             found.add(it.code());
             if (it.code() == Code.OK && found.size() < paths.size()) {
-                look(paths, found, checked);
+                askOneByOne(paths, found, checked);
             } else {
                 boolean isAnswered = it.code() == Code.OK || it.code() == Code.NONODE;
                 while (isAnswered && found.size() < paths.size()) {

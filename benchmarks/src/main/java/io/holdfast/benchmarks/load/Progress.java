@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Progress {
 
-    private static final long LOOK_NANOS = 1_000_000;
+    private static final long POLL_NANOS = 1_000_000;
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final LongSupplier done;
@@ -49,7 +49,7 @@ final class Progress {
             } else if (System.nanoTime() - since > PATIENCE.toNanos()) {
                 throw new IllegalStateException("no cycle has ended within " + PATIENCE);
             }
-            LockSupport.parkNanos(LOOK_NANOS);
+            LockSupport.parkNanos(POLL_NANOS);
         }
     }
 }

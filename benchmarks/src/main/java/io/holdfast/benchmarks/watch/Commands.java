@@ -15,7 +15,7 @@ final class Commands {
 
     private static final int WARM_UP = 200;
     private static final int CYCLES = 1_000;
-    private static final long LOOK_MILLIS = 1;
+    private static final long POLL_MILLIS = 1;
 
     private Commands() {}
 
@@ -53,7 +53,7 @@ final class Commands {
                     throw new IllegalStateException("a lane has failed", failure);
                 }
             }
-            Pause.millis(LOOK_MILLIS);
+            Pause.millis(POLL_MILLIS);
         }
     }
 

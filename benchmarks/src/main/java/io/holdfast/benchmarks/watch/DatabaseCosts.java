@@ -19,7 +19,7 @@ final class DatabaseCosts {
     private static final int WARM_UP = 500;
     private static final int CYCLES = 3_000;
 
-    private static final long LOOK_MILLIS = 20;
+    private static final long POLL_MILLIS = 20;
     private static final int MOST_LOOKS = 1_000;
 
     private static final String OTHER_CLIENTS =
@@ -64,7 +64,7 @@ final class DatabaseCosts {
             if (server.text(OTHER_CLIENTS).equals("0")) {
                 return;
             }
-            Pause.millis(LOOK_MILLIS);
+            Pause.millis(POLL_MILLIS);
         }
         throw new IllegalStateException("the peer has left connections behind");
     }

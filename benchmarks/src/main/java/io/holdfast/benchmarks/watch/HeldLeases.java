@@ -43,13 +43,13 @@ final class HeldLeases {
 
     /** Renewals are a third of a lease apart, so a multiple of ten seconds sees whole rounds of them. */
     static Observation watch(Addresses addresses, int count, int warmUpSeconds, int seconds) {
-        RedisClient looker = RedisClient.create();
+        RedisClient inspector = RedisClient.create();
         LockClient client = LockClient.create(RedisLockBackend.create(RedisURI.create(addresses.redis())));
-        try (StatefulRedisConnection<String, String> connection = looker.connect(RedisURI.create(addresses.redis()))) {
+        try (StatefulRedisConnection<String, String> connection = inspector.connect(RedisURI.create(addresses.redis()))) {
             return watch(client, connection.sync(), count, warmUpSeconds, seconds);
         } finally {
             Object unused = client.close().block(RELEASE_LIMIT);
-            looker.shutdown(0, 2, TimeUnit.SECONDS);
+            inspector.shutdown(0, 2, TimeUnit.SECONDS);
         }
     }
 
@@ -120,7 +120,7 @@ final class HeldLeases {
         return line.find() ? Long.parseLong(line.group(1)) : 0;
     }
 
-    /** The least of several attempts: what is on its way between driver and engine is not of interest. */
+    /** The lowest of several readings, so that messages on their way between driver and engine do not count. */
     private static long usedHeap() {
         Runtime runtime = Runtime.getRuntime();
         long least = Long.MAX_VALUE;

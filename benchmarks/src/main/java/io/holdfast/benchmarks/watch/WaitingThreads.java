@@ -22,7 +22,7 @@ final class WaitingThreads {
     private static final String WARM_UP = "warm-up";
     private static final int WARM_UP_LANES = 8;
     private static final int WARM_UP_CYCLES = 500;
-    private static final long LOOK_MILLIS = 10;
+    private static final long POLL_MILLIS = 10;
     private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
@@ -76,7 +76,7 @@ final class WaitingThreads {
             if (System.nanoTime() - end > 0) {
                 throw new IllegalStateException("%s took longer than %s".formatted(what, LIMIT));
             }
-            Pause.millis(LOOK_MILLIS);
+            Pause.millis(POLL_MILLIS);
         }
     }
 }

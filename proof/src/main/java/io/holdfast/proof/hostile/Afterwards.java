@@ -18,7 +18,7 @@ final class Afterwards {
     /** What a process that was killed has left is gone by then: its leases, its place in a queue, the mark of a withdrawal. */
     private static final int LEASES = 4;
 
-    private static final Duration LOOK = Duration.ofMillis(200);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(200);
 
     /** Slow machines, and drivers that wait for seconds until they connect again. */
     private static final Duration SLACK = Duration.ofSeconds(20);
@@ -37,7 +37,7 @@ final class Afterwards {
         return terms.lease().multipliedBy(LEASES).plus(SLACK);
     }
 
-    void look() throws InterruptedException {
+    void check() throws InterruptedException {
         Address.Opened opened = deployment.direct().open();
         LockClient client = LockClient.builder(opened.backend())
                 .options(LockOptions.builder()
@@ -83,7 +83,7 @@ final class Afterwards {
         long startNanos = System.nanoTime();
         List<String> left = deployment.leftovers();
         while (!left.isEmpty() && System.nanoTime() - startNanos < limit(terms).toNanos()) {
-            Strike.last(LOOK);
+            Strike.last(POLL_INTERVAL);
             left = deployment.leftovers();
         }
         left.forEach(one -> recorder.left(System.nanoTime(), one));

@@ -73,7 +73,7 @@ final class Campaign {
             recorder.faultsEnded(System.nanoTime());
             log.says("No more faults: the clients end, and it is looked at what is left.");
             List<String> complaints = clients.end();
-            new Afterwards(deployment, recorder).look();
+            new Afterwards(deployment, recorder).check();
             log.close();
             return outcome(
                     log.injected(),

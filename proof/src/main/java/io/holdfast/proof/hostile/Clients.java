@@ -21,7 +21,7 @@ final class Clients implements AutoCloseable {
 
     private static final Duration STARTS_WITHIN = Duration.ofMinutes(4);
 
-    private static final Duration LOOK = Duration.ofMillis(50);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
 
     /** More than the longest wait, and twice what a client has for its end. */
     private static final Duration ENDS_WITHIN = Duration.ofSeconds(60);
@@ -81,7 +81,7 @@ final class Clients implements AutoCloseable {
         Await.until(
                 "a client has a lock",
                 STARTS_WITHIN,
-                LOOK,
+                POLL_INTERVAL,
                 () -> journals.stream().anyMatch(Clients::tellsOfAGrant));
     }
 

@@ -20,7 +20,7 @@ final class ClusterServers implements Deployment {
     /** A replica takes over seconds after its master has gone, and a machine may be busy. */
     private static final Duration SETTLES_WITHIN = Duration.ofSeconds(90);
 
-    private static final Duration LOOK = Duration.ofMillis(100);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(100);
 
     private final Terms terms;
     private final RedisCluster cluster;
@@ -110,7 +110,7 @@ final class ClusterServers implements Deployment {
         RedisServer replica = other(shard, master(shard));
         boolean isTakeover = strike.other(2) == 0;
         // In order it may fail, without a word, when the master is too slow.
-        Await.until("the replica has taken over", SETTLES_WITHIN, LOOK.multipliedBy(10), () -> {
+        Await.until("the replica has taken over", SETTLES_WITHIN, POLL_INTERVAL.multipliedBy(10), () -> {
             boolean unused = Orders.attempt(replica, redis -> redis.clusterFailover(false, isTakeover));
             return isMaster(replica);
         });
@@ -162,12 +162,12 @@ final class ClusterServers implements Deployment {
         return Await.some(
                 "one server is the master",
                 SETTLES_WITHIN,
-                LOOK,
+                POLL_INTERVAL,
                 () -> shard.stream().filter(this::isMasterInStep).findFirst());
     }
 
     private void awaitMaster(RedisServer server) throws InterruptedException {
-        Await.until(server + " is a master", SETTLES_WITHIN, LOOK, () -> isMaster(server));
+        Await.until(server + " is a master", SETTLES_WITHIN, POLL_INTERVAL, () -> isMaster(server));
     }
 
     private void awaitStep() throws InterruptedException {
@@ -178,7 +178,7 @@ final class ClusterServers implements Deployment {
         Await.until(
                 "all servers agree",
                 SETTLES_WITHIN,
-                LOOK,
+                POLL_INTERVAL,
                 () -> servers().stream().map(ClusterServers::view).distinct().count() == 1);
     }
 

@@ -30,7 +30,7 @@ final class Crowd {
     private static final int WAITERS = LOCKS * WAITERS_OF_A_LOCK;
 
     private static final Duration RETRY = Duration.ofMillis(200);
-    private static final Duration LOOK = Duration.ofMillis(20);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(20);
     private static final Duration CLOSES_WITHIN = Duration.ofSeconds(20);
 
     /** Holders get their locks, and waiters their places: as many commands as waiters. */
@@ -116,7 +116,7 @@ final class Crowd {
                     .flatMap(lease -> lease.release().onErrorComplete(), LOCKS)
                     .subscribe();
             while (done.get() < WAITERS && System.nanoTime() - startNanos < limit().toNanos()) {
-                Strike.last(LOOK);
+                Strike.last(POLL_INTERVAL);
             }
             releases.dispose();
             Duration took = Duration.ofNanos(System.nanoTime() - startNanos);
@@ -143,7 +143,7 @@ final class Crowd {
             if (isTold && waiting[0] >= WAITERS) {
                 return;
             }
-            Strike.last(LOOK);
+            Strike.last(POLL_INTERVAL);
         }
     }
 

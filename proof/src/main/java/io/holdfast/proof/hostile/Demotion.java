@@ -7,7 +7,7 @@ import java.time.Duration;
 final class Demotion {
 
     private static final Duration PATIENCE = Duration.ofMinutes(2);
-    private static final Duration LOOK = Duration.ofMillis(50);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
 
     /** Nothing listens there. */
     private static final int NOBODY = 1;
@@ -30,15 +30,15 @@ final class Demotion {
                 RedisServer.builder().args("--repl-diskless-sync-delay", "0").start()) {
             Orders.insist(master, redis -> redis.replicaof(empty.host(), empty.port()));
             try {
-                Await.until("the copy is complete", PATIENCE, LOOK, () -> says(master, "master_link_status:up"));
+                Await.until("the copy is complete", PATIENCE, POLL_INTERVAL, () -> says(master, "master_link_status:up"));
                 strike.last();
             } finally {
                 Orders.insist(master, redis -> redis.replicaofNoOne());
             }
         }
         // The append-only file is written anew after a copy: until then, a restart brings back what was before.
-        Await.until("the file is written anew", PATIENCE, LOOK, () -> says(master, "aof_rewrite_in_progress:0"));
-        Await.until("the file is written anew", PATIENCE, LOOK, () -> says(master, "aof_rewrite_scheduled:0"));
+        Await.until("the file is written anew", PATIENCE, POLL_INTERVAL, () -> says(master, "aof_rewrite_in_progress:0"));
+        Await.until("the file is written anew", PATIENCE, POLL_INTERVAL, () -> says(master, "aof_rewrite_scheduled:0"));
     }
 
     private static boolean says(RedisServer server, String line) {

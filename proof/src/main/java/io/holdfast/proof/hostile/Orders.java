@@ -13,7 +13,7 @@ final class Orders {
     /** Longer than any fault of another field. */
     static final Duration PATIENCE = Duration.ofMinutes(3);
 
-    private static final Duration LOOK = Duration.ofMillis(100);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(100);
 
     private Orders() {}
 
@@ -40,13 +40,13 @@ final class Orders {
     /** Until the server has done it: for what has to be so afterwards. */
     static void insist(RedisServer server, Function<RedisCommands<String, String>, Object> order)
             throws InterruptedException {
-        Await.until("an order is obeyed by " + server, PATIENCE, LOOK, () -> attempt(server, order));
+        Await.until("an order is obeyed by " + server, PATIENCE, POLL_INTERVAL, () -> attempt(server, order));
     }
 
     /** What the server answers, as soon as it does. */
     static <T> T answer(RedisServer server, Function<RedisCommands<String, String>, T> question)
             throws InterruptedException {
-        return Await.some("an answer of " + server, PATIENCE, LOOK, () -> {
+        return Await.some("an answer of " + server, PATIENCE, POLL_INTERVAL, () -> {
             try {
                 return Optional.of(RedisStore.ask(server.port(), question));
             } catch (IllegalStateException away) {

@@ -19,7 +19,7 @@ final class PostgresOperator {
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final Duration GONE_WITHIN = Duration.ofSeconds(90);
-    private static final Duration LOOK = Duration.ofMillis(50);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
 
     private static final List<String> TABLES = List.of("holdfast_lock", "holdfast_waiter", "holdfast_gone");
 
@@ -72,7 +72,7 @@ final class PostgresOperator {
         Await.until(
                 "the replica has room too",
                 GONE_WITHIN,
-                LOOK,
+                POLL_INTERVAL,
                 () -> answers(replicaOf.apply(server), "select 1 from pg_trigger where tgname = 'disk_is_full'")
                         .equals(List.of()));
     }
@@ -153,7 +153,7 @@ final class PostgresOperator {
 
     /** By whichever server is the one to ask at that moment. */
     static void insist(Supplier<PostgresServer> server, String sql) throws InterruptedException {
-        Await.until("done: " + sql, GONE_WITHIN, LOOK, () -> {
+        Await.until("done: " + sql, GONE_WITHIN, POLL_INTERVAL, () -> {
             try {
                 List<String> unused =
                         PostgresStore.texts(PostgresAddress.direct(server.get().port()), sql, PATIENCE);

@@ -20,7 +20,7 @@ final class PostgresServers implements Deployment {
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final Duration SETTLES_WITHIN = Duration.ofSeconds(90);
-    private static final Duration LOOK = Duration.ofMillis(50);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
 
     /** Between two times that connections are ended. */
     private static final Duration BETWEEN_ENDS = Duration.ofMillis(100);
@@ -177,7 +177,7 @@ final class PostgresServers implements Deployment {
         Await.until(
                 "the replica has lost its primary",
                 SETTLES_WITHIN,
-                LOOK,
+                POLL_INTERVAL,
                 () -> ask(next, "select 1 from pg_stat_wal_receiver").isEmpty());
         strike.last();
         accident.accept(former);
@@ -203,7 +203,7 @@ final class PostgresServers implements Deployment {
     }
 
     private void awaitStep() throws InterruptedException {
-        Await.until("the replica follows", SETTLES_WITHIN, LOOK, this::isInStep);
+        Await.until("the replica follows", SETTLES_WITHIN, POLL_INTERVAL, this::isInStep);
     }
 
     private boolean isInStep() {

@@ -22,7 +22,7 @@ final class SentinelServers implements Deployment {
     /** The sentinels take eight seconds and more until they correct a server that believes to be the master. */
     private static final Duration SETTLES_WITHIN = Duration.ofSeconds(90);
 
-    private static final Duration LOOK = Duration.ofMillis(100);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(100);
 
     private final Terms terms;
     private final RedisSentinels sentinels;
@@ -166,12 +166,12 @@ final class SentinelServers implements Deployment {
         return Await.some(
                 "one server is the master",
                 SETTLES_WITHIN,
-                LOOK,
+                POLL_INTERVAL,
                 () -> servers.stream().filter(this::isMasterInStep).findFirst());
     }
 
     private void awaitStep(RedisServer master) throws InterruptedException {
-        Await.until(master + " has its replica", SETTLES_WITHIN, LOOK, () -> isMasterInStep(master));
+        Await.until(master + " has its replica", SETTLES_WITHIN, POLL_INTERVAL, () -> isMasterInStep(master));
     }
 
     private boolean isMasterInStep(RedisServer server) {

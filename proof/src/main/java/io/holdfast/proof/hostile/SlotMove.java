@@ -12,7 +12,7 @@ import java.util.List;
 final class SlotMove {
 
     private static final Duration PATIENCE = Duration.ofMinutes(2);
-    private static final Duration LOOK = Duration.ofMillis(50);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
     private static final int KEYS_AT_A_TIME = 10;
     private static final long MIGRATES_WITHIN_MILLIS = 2_000;
 
@@ -52,7 +52,7 @@ final class SlotMove {
             if (System.nanoTime() - startNanos > PATIENCE.toNanos()) {
                 throw new IllegalStateException("slot %d is not empty within %s".formatted(slot, PATIENCE));
             }
-            Strike.last(LOOK);
+            Strike.last(POLL_INTERVAL);
         }
         Orders.insist(target, redis -> redis.clusterSetSlotNode(slot, targetId));
         for (RedisServer master : masters) {

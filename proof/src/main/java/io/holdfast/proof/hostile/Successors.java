@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Successors implements AutoCloseable {
 
-    private static final Duration LOOK = Duration.ofMillis(50);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
     private static final Duration PATIENCE = Duration.ofMillis(500);
 
     private final List<Group> groups;
@@ -43,8 +43,8 @@ final class Successors implements AutoCloseable {
     private void watch() {
         try {
             while (true) {
-                groups.forEach(Group::look);
-                Strike.last(LOOK);
+                groups.forEach(Group::check);
+                Strike.last(POLL_INTERVAL);
             }
         } catch (InterruptedException ended) {
             groups.forEach(Group::close);
@@ -82,7 +82,7 @@ final class Successors implements AutoCloseable {
             return all;
         }
 
-        void look() {
+        void check() {
             long beforeNanos = System.nanoTime();
             List<RedisServer> masters = new ArrayList<>();
             boolean isInStep = false;

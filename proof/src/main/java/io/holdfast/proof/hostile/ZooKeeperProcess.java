@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class ZooKeeperProcess implements AutoCloseable {
 
     private static final int TICK_MILLIS = 500;
-    private static final int LOOK_MILLIS = 1_000;
+    private static final int TIMEOUT_MILLIS = 1_000;
 
     private final int id;
     private final int port = FreePorts.next();
@@ -100,8 +100,8 @@ public final class ZooKeeperProcess implements AutoCloseable {
     /** What the server says of itself, by one of its four-letter words; empty when it does not answer. */
     public String ask(String word) {
         try (Socket socket = new Socket()) {
-            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), LOOK_MILLIS);
-            socket.setSoTimeout(LOOK_MILLIS);
+            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), TIMEOUT_MILLIS);
+            socket.setSoTimeout(TIMEOUT_MILLIS);
             socket.getOutputStream().write(word.getBytes(StandardCharsets.US_ASCII));
             return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
         } catch (IOException down) {

@@ -25,7 +25,7 @@ final class ZooKeeperServers implements Deployment {
 
     private static final int SERVERS = 3;
     private static final Duration STARTS_WITHIN = Duration.ofMinutes(4);
-    private static final Duration LOOK = Duration.ofMillis(50);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
     private static final String ROOT = "/holdfast";
 
     private final Terms terms;
@@ -67,7 +67,7 @@ final class ZooKeeperServers implements Deployment {
         Await.until(
                 "all servers serve",
                 STARTS_WITHIN,
-                LOOK,
+                POLL_INTERVAL,
                 () -> servers.stream().allMatch(ZooKeeperProcess::servesAgain));
     }
 
@@ -120,12 +120,12 @@ final class ZooKeeperServers implements Deployment {
         return Await.some(
                 "there is a leader",
                 STARTS_WITHIN,
-                LOOK,
+                POLL_INTERVAL,
                 () -> servers.stream().filter(ZooKeeperProcess::leads).findFirst());
     }
 
     private List<ZooKeeperProcess> followers() throws InterruptedException {
-        return Await.some("there are followers", STARTS_WITHIN, LOOK, () -> {
+        return Await.some("there are followers", STARTS_WITHIN, POLL_INTERVAL, () -> {
             List<ZooKeeperProcess> followers =
                     servers.stream().filter(ZooKeeperProcess::follows).toList();
             return followers.isEmpty() ? Optional.empty() : Optional.of(followers);

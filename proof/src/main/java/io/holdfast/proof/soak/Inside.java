@@ -30,7 +30,7 @@ final class Inside {
     }
 
     /** One line for {@link #parse}. */
-    String look() {
+    String inspect() {
         System.gc();
         Map<Column, Double> figures = new EnumMap<>(Column.class);
         figures.put(Column.HEAP, heapAfterCollection());

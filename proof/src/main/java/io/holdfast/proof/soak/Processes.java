@@ -30,12 +30,12 @@ final class Processes {
      *
      * @param files open descriptors
      * @param memory in bytes, without what they share with others
-     * @param cpu used since the last attempt
+     * @param cpu used since the last reading
      */
     record Reading(long files, long memory, Duration cpu) {}
 
-    /** Of the client process, then of the servers. A process that was not there at the last attempt counts from its start. */
-    List<Reading> look() {
+    /** Reads the client process, then the servers. A process that is new since the last reading counts from its start. */
+    List<Reading> readAll() {
         Map<Long, Duration> now = new HashMap<>();
         List<ProcessHandle> servers = ProcessHandle.current()
                 .descendants()

@@ -65,17 +65,17 @@ public final class SoakClient {
     private boolean obeys(String word) throws InterruptedException {
         switch (word) {
             case GO -> running = mix.start();
-            case SAMPLE -> print(SAMPLE + " " + look());
+            case SAMPLE -> print(SAMPLE + " " + inspect());
             case END -> print(DONE + end());
             default -> throw new IllegalArgumentException("no such order: " + word);
         }
         return !word.equals(END);
     }
 
-    private String look() throws InterruptedException {
+    private String inspect() throws InterruptedException {
         mix.rest(RESTS_WITHIN);
         try {
-            return inside.look();
+            return inside.inspect();
         } finally {
             mix.goOn();
         }

@@ -85,7 +85,7 @@ final class SoakRun {
 
     private void sample(Store store, Child client, PrintWriter table) throws InterruptedException {
         Processes processes = new Processes(client.pid());
-        List<Processes.Reading> unused = processes.look();
+        List<Processes.Reading> unused = processes.readAll();
         long startNanos = System.nanoTime();
         long intervalNanos = interval(order.time()).toNanos();
         long count = Math.max(1, order.time().toNanos() / intervalNanos);
@@ -96,7 +96,7 @@ final class SoakRun {
             String inside = hear(client, SoakClient.SAMPLE, ANSWERS_WITHIN);
             long nowNanos = System.nanoTime();
             store.tidy();
-            Sample sample = sample(inside, processes.look(), store.read(), nowNanos - lastNanos, nowNanos - startNanos);
+            Sample sample = sample(inside, processes.readAll(), store.read(), nowNanos - lastNanos, nowNanos - startNanos);
             lastNanos = nowNanos;
             samples.add(sample);
             table.println(sample.line());

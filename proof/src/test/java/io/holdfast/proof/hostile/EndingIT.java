@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 class EndingIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final Duration LOOK = Duration.ofMillis(50);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
 
     @TempDir
     private Path folder;
@@ -64,7 +64,7 @@ class EndingIT {
     private void endsAllThatItHasStarted(Consumer<Process> end) throws Exception {
         Process campaign = campaign();
         try {
-            Await.until("clients are at work", PATIENCE, LOOK, () -> !campaign.isAlive() || hasHistory());
+            Await.until("clients are at work", PATIENCE, POLL_INTERVAL, () -> !campaign.isAlive() || hasHistory());
             List<ProcessHandle> started = campaign.descendants().toList();
             assertThat(started).hasSizeGreaterThan(2);
 
@@ -72,7 +72,7 @@ class EndingIT {
 
             assertThat(campaign.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
             Await.until(
-                    "nothing of it runs", PATIENCE, LOOK, () -> started.stream().noneMatch(ProcessHandle::isAlive));
+                    "nothing of it runs", PATIENCE, POLL_INTERVAL, () -> started.stream().noneMatch(ProcessHandle::isAlive));
         } finally {
             campaign.destroyForcibly();
         }

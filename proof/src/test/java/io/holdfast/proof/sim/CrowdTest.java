@@ -53,12 +53,12 @@ class CrowdTest {
 
         scene.server().crash(World.ms(100), false);
         scene.run(Duration.ofSeconds(3));
-        long looks = scene.server().operations() - before;
+        long attempts = scene.server().operations() - before;
         release(held);
         scene.run(Duration.ofSeconds(10));
 
         assertThat(served).hasValue(WAITERS);
-        assertThat(looks).as("looks after the restart").isLessThan(4 * WAITERS);
+        assertThat(attempts).as("attempts after the restart").isLessThan(4 * WAITERS);
         assertThat(scene.server().bodies() - bodies)
                 .as("scripts that were sent again")
                 .isLessThan(40);

@@ -22,14 +22,14 @@ final class Election {
         this.ensemble = ensemble;
     }
 
-    /** One more that attempts. */
+    /** Lets the peer, which looks for a leader, take part in the election. */
     void join(ZooPeer peer) {
         long half = ensemble.halfTickNanos();
         world.after(world.between(half / 5, 2 * half), () -> peer.server().receive(() -> decide(peer)));
     }
 
     private void decide(ZooPeer peer) {
-        if (!peer.isAttempting()) {
+        if (!peer.isLooking()) {
             return;
         }
         Leadership leader = leaderFor(peer);
@@ -38,7 +38,7 @@ final class Election {
             return;
         }
         List<ZooPeer> voters = ensemble.peers().stream()
-                .filter(it -> it == peer || (it.isAttempting() && isHeardBy(peer, it)))
+                .filter(it -> it == peer || (it.isLooking() && isHeardBy(peer, it)))
                 .toList();
         if (voters.size() <= ensemble.peers().size() / 2) {
             join(peer);
@@ -60,7 +60,7 @@ final class Election {
         world.trace("    %s is elected", best.server());
         best.lead();
         for (ZooPeer voter : voters) {
-            if (voter != best && voter.isAttempting()) {
+            if (voter != best && voter.isLooking()) {
                 voter.follow(best.leadership());
             }
         }

@@ -91,7 +91,7 @@ final class EnsembleFaults {
         for (ZooServer other : others(leader)) {
             network.stall(leader.name(), other.name(), nanos);
             network.stall(other.name(), leader.name(), nanos);
-            other.receive(other.peer()::look);
+            other.receive(other.peer()::lookForLeader);
             if (with != null) {
                 network.stall(with.name(), other.name(), nanos);
                 network.stall(other.name(), with.name(), nanos);

@@ -105,7 +105,7 @@ final class FollowerLink {
     private void leftByLeader() {
         if (isOpenAtFollower) {
             isOpenAtFollower = false;
-            follower.look();
+            follower.lookForLeader();
         }
     }
 }

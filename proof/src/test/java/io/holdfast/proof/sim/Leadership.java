@@ -128,7 +128,7 @@ final class Leadership {
     void isPromisedBy(FollowerLink link, long current, long zxid) {
         if (!isEstablished && peer.isBehind(current, zxid)) {
             world.trace("    %s knows less than %s", server(), link.follower().server());
-            peer.look();
+            peer.lookForLeader();
             return;
         }
         link.hasPromised = true;
@@ -188,7 +188,7 @@ final class Leadership {
         halfTicks++;
         if (!isEstablished) {
             if (halfTicks > 2 * ensemble.joinLimit()) {
-                peer.look();
+                peer.lookForLeader();
             }
             return;
         }
@@ -200,7 +200,7 @@ final class Leadership {
         }
         if (halfTicks % 2 == 0 && !isMajority(synced())) {
             world.trace("    %s hears of no majority", server());
-            peer.look();
+            peer.lookForLeader();
             return;
         }
         for (FollowerLink link : links) {

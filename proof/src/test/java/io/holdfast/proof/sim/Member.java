@@ -100,7 +100,7 @@ final class Member {
         @Nullable Scheduler signals = delivers ? host.signals() : null;
         opening = () -> SimulatedClients.client(host, noting(store.backend(host)), options, this::happened, signals);
         client = open();
-        host.afterArrival(this::look);
+        host.afterArrival(this::recordRenewals);
     }
 
     private LockClient open() {
@@ -321,7 +321,7 @@ final class Member {
     }
 
     /** What has arrived may have been the answer to a renewal. */
-    private void look() {
+    private void recordRenewals() {
         for (Held one : List.copyOf(held)) {
             long until = validUntil(one.lease);
             if (until <= world.now()) {

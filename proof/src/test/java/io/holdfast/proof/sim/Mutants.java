@@ -196,7 +196,7 @@ final class Mutants {
                 Mutant.driver("grant that no replica has confirmed", WrongDriver::contentWithNone),
                 Mutant.driver("replica that is not left", () -> WrongDriver.errors("READONLY ", "ERR read only ")),
                 leastHoldThatEndsWithTheRelease(),
-                Mutant.backend("push grant naming a wrong look", (host, it) -> new NamesTheLastAttempt(it)),
+                Mutant.backend("push grant naming a wrong attempt", (host, it) -> new NamesTheLastAttempt(it)),
                 Mutant.backend("validity counted from the reply", CountsFromTheReply::new),
                 Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)),
                 Mutant.backend("unknown renewal read as held", (host, it) -> new ReadsUnknownAsHeld(it)),

@@ -23,7 +23,7 @@ final class RedisPair {
         DEMOTES
     }
 
-    private static final long LOOK_AGAIN = World.ms(1);
+    private static final long CHECK_AGAIN = World.ms(1);
 
     private final World world;
     private final long lease;
@@ -150,7 +150,7 @@ final class RedisPair {
             promoted(former, true);
             former.resume();
         } else if (world.now() < until && former.isUp()) {
-            world.after(LOOK_AGAIN, () -> promoteWhenCaughtUp(former, until));
+            world.after(CHECK_AGAIN, () -> promoteWhenCaughtUp(former, until));
         } else {
             world.trace("%s stays the master", former);
             isChanging = false;

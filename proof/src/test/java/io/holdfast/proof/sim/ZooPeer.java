@@ -76,7 +76,7 @@ final class ZooPeer {
         return link;
     }
 
-    boolean isAttempting() {
+    boolean isLooking() {
         return leadership == null && link == null && server.isUp();
     }
 
@@ -147,7 +147,7 @@ final class ZooPeer {
     /** As a follower: that epoch begins. */
     void promise(FollowerLink by, long epoch) {
         if (epoch < acceptedEpoch) {
-            look();
+            lookForLeader();
             return;
         }
         acceptedEpoch = epoch;
@@ -206,13 +206,13 @@ final class ZooPeer {
             } else if (link != null
                     && ++link.silentAtFollower > 2 * (serves ? ensemble.syncLimit() : ensemble.joinLimit())) {
                 server.world.trace("    %s does not hear its leader", server);
-                look();
+                lookForLeader();
             }
         });
     }
 
     /** It leads no longer, follows no longer, and has no clients. */
-    void look() {
+    void lookForLeader() {
         server.world.trace("    %s looks for a leader", server);
         if (link != null) {
             link.leave();
@@ -261,6 +261,6 @@ final class ZooPeer {
         isTickDue = false;
         untold.forEach(FollowerLink::reset);
         untold.clear();
-        look();
+        lookForLeader();
     }
 }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 class SoakEndingIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final Duration LOOK = Duration.ofMillis(50);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
 
     @TempDir
     private Path folder;
@@ -42,7 +42,7 @@ class SoakEndingIT {
                 .start();
         try {
             Path samples = folder.resolve("redis").resolve("samples.csv");
-            Await.until("samples come", PATIENCE, LOOK, () -> !soak.isAlive() || Files.exists(samples));
+            Await.until("samples come", PATIENCE, POLL_INTERVAL, () -> !soak.isAlive() || Files.exists(samples));
             List<ProcessHandle> started = soak.descendants().toList();
             assertThat(started).hasSizeGreaterThan(1);
 
@@ -50,7 +50,7 @@ class SoakEndingIT {
 
             assertThat(soak.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
             Await.until(
-                    "nothing of it runs", PATIENCE, LOOK, () -> started.stream().noneMatch(ProcessHandle::isAlive));
+                    "nothing of it runs", PATIENCE, POLL_INTERVAL, () -> started.stream().noneMatch(ProcessHandle::isAlive));
         } finally {
             soak.destroyForcibly();
         }

@@ -6,8 +6,8 @@ import org.springframework.stereotype.Service;
 import reactor.core.publisher.Mono;
 
 /**
- * Sells and restocks, one at a time for each item. An order is reserved, paid, and confirmed. Wherever that stops, the next order of the item goes on
- * with it, or the same order that is sent again: so in the end what was paid was sold, and once.
+ * Sells and restocks, one request at a time for each item. An order is reserved, paid, and confirmed. If an instance stops in between, the next order
+ * of the item completes the unfinished one, and so does the same order when it is sent again. In the end, each paid order is sold once.
  */
 @Service
 class Orders {
