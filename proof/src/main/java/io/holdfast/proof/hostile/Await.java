@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** Looks again and again, where nothing tells. */
+/** Polls for a state that no event signals. */
 public final class Await {
 
     private Await() {}

@@ -18,8 +18,8 @@ import org.apache.curator.retry.RetryNTimes;
 import org.apache.zookeeper.KeeperException;
 
 /**
- * An ensemble of three ZooKeeper servers, each a process. Exclusion is promised whatever is done to one of them at a time, as long as they
- * keep their data; so none of them is emptied.
+ * An ensemble of three ZooKeeper servers, each a process. Exclusion is promised under any fault of one server at a time, as long as the servers
+ * keep their data. So no fault empties a server.
  */
 final class ZooKeeperServers implements Deployment {
 
@@ -163,9 +163,9 @@ final class ZooKeeperServers implements Deployment {
                 collect(client, childPath, left);
             }
         } catch (KeeperException.NoNodeException deletedMeanwhile) {
-            // Then it is not left.
+            // A deleted node is not left.
         } catch (Exception e) {
-            throw new IllegalStateException("the ensemble cannot be looked into: " + e.getMessage(), e);
+            throw new IllegalStateException("cannot read the nodes of the ensemble: " + e.getMessage(), e);
         }
     }
 

@@ -4,7 +4,7 @@ import io.holdfast.proof.soak.Judgement.Verdict;
 import java.time.Duration;
 import java.util.List;
 
-/** What is said about a soak, as Markdown, which a terminal can show too. */
+/** The report of a soak, as Markdown, which a terminal can show, too. */
 final class SoakReport {
 
     private final SoakRun.Order order;

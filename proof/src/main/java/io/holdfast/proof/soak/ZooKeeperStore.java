@@ -64,7 +64,7 @@ final class ZooKeeperStore implements Store {
     @Override
     public void tidy() {}
 
-    /** All have the same data, and watches and connections of their own. */
+    /** All servers have the same data. Each has its own watches and connections. */
     @Override
     public Reading read() {
         List<String> answers =
