@@ -8,7 +8,7 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What could have been got wrong about a cluster only. */
+/** Mutants of the parts that only a cluster uses. */
 final class ClusterMutants {
 
     /** What passes over a waiter tells it so, and the words that would make a grant of it, in the scripts of a mutex and of the others. */

@@ -22,13 +22,13 @@ import java.util.Set;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What could have been got wrong. */
+/** The mutants: plausible mistakes in the product. */
 final class Mutants {
 
-    /** Longer than anybody holds a lock. */
+    /** Longer than any user holds a lock. */
     private static final Duration LONG = Duration.ofHours(1);
 
-    /** Of one that takes long from 0 on: shortly before a seed that catches it, so that the build does not search for it anew. */
+    /** The first seed of a mutant that takes long from seed 0: shortly before a seed that catches it, so that the build need not search again. */
     private static final Map<String, Long> FIRST_SEEDS = Map.ofEntries(
             Map.entry("CLUSTER grant to a waiter whose channel has no listener", 440L),
             Map.entry("MEMORY many locks in the order given", 310L),
@@ -49,7 +49,7 @@ final class Mutants {
             Map.entry("ZOOKEEPER proof by a leader without a majority", 20_200L),
             Map.entry("ZOOKEEPER two leaders by a late loss", 41_670L));
 
-    /** Within so many schedules. */
+    /** The number of schedules within which each mutant must be caught. */
     private static final int MOST = 1_000;
 
     private Mutants() {}
@@ -104,7 +104,7 @@ final class Mutants {
         return Mutant.lock("nested work that outlives the outermost", (host, it) -> new DeafNestedLock(it));
     }
 
-    /** In the scripts, or in how their answers are understood. */
+    /** Mutants of the scripts, or of the reading of their answers. */
     static List<Hunt> ofRedis() {
         return hunts(
                 StoreKind.REDIS,
@@ -203,13 +203,13 @@ final class Mutants {
                 nestedWorkThatGoesOn());
     }
 
-    /** In handing over inside a process. */
+    /** Mutants of the hand-over inside a process. */
     static List<Hunt> ofHandOver() {
         List<Hunt> hunts = new ArrayList<>(hunts(
                 StoreKind.REDIS_HAND_OVER,
                 Mutant.handOver("turn without a bound", WrongHandOvers.withoutABound()),
                 Mutant.handOver("hand-over with a whole lease", WrongHandOvers.wholeLease())));
-        // Tokens of Redis rise with its clock, faster than they are used up here: there this would seldom show.
+        // Tokens of Redis rise with its clock, faster than this process uses them up: there the mistake would seldom show.
         hunts.addAll(hunts(
                 StoreKind.MEMORY_HAND_OVER,
                 Mutant.handOver("token that the store has not acknowledged", WrongHandOvers.aboveTheCeiling()),
@@ -236,7 +236,7 @@ final class Mutants {
                 Mutant.backend("session that is given up for ended after a lease", GivesUpItsSession::new));
     }
 
-    /** Found so seldom that no build waits for them. */
+    /** Mutants that are caught so seldom that no build runs them. */
     static List<Hunt> foundSeldom() {
         return hunts(StoreKind.ZOOKEEPER, Mutant.part("proof that does not age", WrongPart.PROOF_THAT_DOES_NOT_AGE));
     }
@@ -269,7 +269,7 @@ final class Mutants {
                 "if true then");
     }
 
-    /** And says that nothing has happened in between. */
+    /** Reports that nothing has happened in between. */
     private static final class DowngradesByARelease implements ForwardingLockBackend {
 
         private final LockBackend real;
@@ -299,7 +299,7 @@ final class Mutants {
         }
     }
 
-    /** What keeps a lock for the rest of its least hold time is a renewal that is shorter than the lease. */
+    /** A renewal that is shorter than the lease keeps a lock for the rest of its least hold time. */
     private static final class ReleasesAtOnce implements ForwardingLockBackend {
 
         private final LockBackend real;
@@ -401,7 +401,7 @@ final class Mutants {
         }
     }
 
-    /** Only what was granted is given back. */
+    /** Releases only after a grant. */
     private static final class ForgetsToWithdraw implements ForwardingLockBackend {
 
         private final LockBackend real;
@@ -450,7 +450,7 @@ final class Mutants {
         }
     }
 
-    /** Says that a later attempt with a floor has raised the token, and asks nobody. */
+    /** Answers that a later attempt with a floor has raised the token, and sends no request. */
     private static final class WritesNothingBack implements ForwardingLockBackend {
 
         private final LockBackend real;
@@ -477,7 +477,7 @@ final class Mutants {
         }
     }
 
-    /** Knows better than the back end how long a lease is. */
+    /** Replaces the lease duration of the back end's answer. */
     private static final class Believes implements ForwardingLockBackend {
 
         private final LockBackend real;
@@ -507,7 +507,7 @@ final class Mutants {
         }
     }
 
-    /** Whoever has had no answer for a lease takes its session for ended, and its nodes for deleted. */
+    /** After a lease without an answer, the client believes that its session has ended, and its nodes are deleted. */
     private static final class GivesUpItsSession implements ForwardingLockBackend {
 
         private final Host host;
