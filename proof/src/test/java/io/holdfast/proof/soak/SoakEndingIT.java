@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The command as a process of its own. */
+/** Runs the command in a process of its own. */
 class SoakEndingIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -21,9 +21,9 @@ class SoakEndingIT {
     @TempDir
     private Path folder;
 
-    /** Nothing of its own can run when it is killed: each process that it has started has a guard. */
+    /** A killed soak can run no code: each of its processes has a guard. */
     @Test
-    void whatASoakHasStartedEndsAlsoWhenItIsKilled() throws Exception {
+    void theProcessesOfAKilledSoakEnd() throws Exception {
         Process soak = new ProcessBuilder(List.of(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Xmx128m",
