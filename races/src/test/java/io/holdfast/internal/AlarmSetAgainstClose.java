@@ -19,9 +19,18 @@ import org.openjdk.jcstress.infra.results.LL_Result;
  */
 @JCStressTest
 @Outcome(id = "rang, closed", expect = ACCEPTABLE, desc = "The alarm was set before the clock was closed.")
-@Outcome(id = "silent, closed", expect = ACCEPTABLE, desc = "The alarm was set too late, and the setting thread sees that.")
-@Outcome(id = "rang, open", expect = ACCEPTABLE, desc = "The alarm was set, and the check was made, before the clock was closed.")
-@Outcome(id = "silent, open", expect = FORBIDDEN, desc = "The alarm never rings, and the setting thread believes that it will.")
+@Outcome(
+        id = "silent, closed",
+        expect = ACCEPTABLE,
+        desc = "The alarm was set too late, and the setting thread sees that.")
+@Outcome(
+        id = "rang, open",
+        expect = ACCEPTABLE,
+        desc = "The alarm was set, and the check was made, before the clock was closed.")
+@Outcome(
+        id = "silent, open",
+        expect = FORBIDDEN,
+        desc = "The alarm never rings, and the setting thread believes that it will.")
 @Outcome(id = ".*, left behind", expect = FORBIDDEN, desc = "A closed clock keeps a task of the timer.")
 @Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State

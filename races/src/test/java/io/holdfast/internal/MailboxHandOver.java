@@ -18,7 +18,8 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(
         id = "8, 0",
         expect = ACCEPTABLE,
-        desc = "All tasks ran one at a time, each saw the task before it, and the tasks of one thread kept their order.")
+        desc =
+                "All tasks ran one at a time, each saw the task before it, and the tasks of one thread kept their order.")
 @Outcome(id = "8, .", expect = FORBIDDEN, desc = "A task ran before an earlier task of its thread.")
 @Outcome(id = "[0-7], .", expect = FORBIDDEN, desc = "A task did not run, or two tasks ran at once.")
 @Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")

@@ -18,12 +18,18 @@ import reactor.core.publisher.Sinks;
  */
 @JCStressTest
 @Outcome(id = "true, false", expect = ACCEPTABLE, desc = "The watch was in force before the attempt.")
-@Outcome(id = "false, true", expect = ACCEPTABLE, desc = "The watch came into force later: the acquisition is signalled, and sends another attempt.")
+@Outcome(
+        id = "false, true",
+        expect = ACCEPTABLE,
+        desc = "The watch came into force later: the acquisition is signalled, and sends another attempt.")
 @Outcome(
         id = "false, false",
         expect = FORBIDDEN,
         desc = "The acquisition ignores all later signals: the claim polls for ever.")
-@Outcome(id = "true, true", expect = ACCEPTABLE, desc = "The acquisition saw the watch and was signalled: at worst, it sends one attempt too many.")
+@Outcome(
+        id = "true, true",
+        expect = ACCEPTABLE,
+        desc = "The acquisition saw the watch and was signalled: at worst, it sends one attempt too many.")
 @Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class WatchArmedAgainstFirstAttempt {

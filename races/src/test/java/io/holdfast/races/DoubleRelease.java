@@ -15,8 +15,14 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
  * Two threads release one lease at the same instant.
  */
 @JCStressTest
-@Outcome(id = "done, done, free, released", expect = ACCEPTABLE, desc = "The client sends one request, and both callers get its outcome.")
-@Outcome(id = ".*, released . times", expect = FORBIDDEN, desc = "The client sends two requests: the second answer reads as a loss.")
+@Outcome(
+        id = "done, done, free, released",
+        expect = ACCEPTABLE,
+        desc = "The client sends one request, and both callers get its outcome.")
+@Outcome(
+        id = ".*, released . times",
+        expect = FORBIDDEN,
+        desc = "The client sends two requests: the second answer reads as a loss.")
 @Outcome(
         id = {"nothing, .*", ".*, nothing, .*"},
         expect = FORBIDDEN,

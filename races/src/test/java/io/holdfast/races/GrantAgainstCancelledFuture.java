@@ -17,8 +17,14 @@ import org.openjdk.jcstress.infra.results.LL_Result;
  */
 @JCStressTest
 @Outcome(id = "lease, held", expect = ACCEPTABLE, desc = "Completed first: the future has the lease.")
-@Outcome(id = "cancelled, free, released", expect = ACCEPTABLE, desc = "Cancelled first: the client releases the grant.")
-@Outcome(id = "cancelled, held", expect = FORBIDDEN, desc = "The future refused the lease, and the client does not release it.")
+@Outcome(
+        id = "cancelled, free, released",
+        expect = ACCEPTABLE,
+        desc = "Cancelled first: the client releases the grant.")
+@Outcome(
+        id = "cancelled, held",
+        expect = FORBIDDEN,
+        desc = "The future refused the lease, and the client does not release it.")
 @Outcome(
         id = "lease, free, released",
         expect = FORBIDDEN,

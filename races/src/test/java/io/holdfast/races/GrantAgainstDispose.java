@@ -25,7 +25,10 @@ import reactor.core.Disposable;
         id = "lease, free, released",
         expect = ACCEPTABLE,
         desc = "Disposed during the emission: the client releases the lease, although the subscriber has seen it.")
-@Outcome(id = "nothing, held", expect = FORBIDDEN, desc = "The subscriber dropped the lease unseen, and the client does not release it.")
+@Outcome(
+        id = "nothing, held",
+        expect = FORBIDDEN,
+        desc = "The subscriber dropped the lease unseen, and the client does not release it.")
 @Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class GrantAgainstDispose {

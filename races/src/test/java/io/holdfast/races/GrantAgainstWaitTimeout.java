@@ -17,7 +17,10 @@ import org.openjdk.jcstress.infra.results.LL_Result;
  */
 @JCStressTest
 @Outcome(id = "lease, held", expect = ACCEPTABLE, desc = "Granted in time.")
-@Outcome(id = "LockTimeoutException, free, released", expect = ACCEPTABLE, desc = "Too late: the client releases the grant.")
+@Outcome(
+        id = "LockTimeoutException, free, released",
+        expect = ACCEPTABLE,
+        desc = "Too late: the client releases the grant.")
 @Outcome(id = "LockTimeoutException, held", expect = FORBIDDEN, desc = "Granted to nobody.")
 @Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State

@@ -24,7 +24,8 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 @Outcome(
         id = "lease that is over, lease",
         expect = ACCEPTABLE,
-        desc = "The first waiter left during the emission: the second waiter has the lock, although the first has seen a lease.")
+        desc =
+                "The first waiter left during the emission: the second waiter has the lock, although the first has seen a lease.")
 @Outcome(id = "nothing, nothing", expect = FORBIDDEN, desc = "The lock was handed to a waiter that has left.")
 @Outcome(id = "lease, lease", expect = FORBIDDEN, desc = "Two hold it.")
 @Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")

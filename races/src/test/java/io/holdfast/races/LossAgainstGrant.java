@@ -17,7 +17,10 @@ import org.openjdk.jcstress.infra.results.LL_Result;
  * arrive first. The client must not forget it when the grant arrives.
  */
 @JCStressTest
-@Outcome(id = "lease that is over, free, released", expect = ACCEPTABLE, desc = "The grant came first, and the lease is lost.")
+@Outcome(
+        id = "lease that is over, free, released",
+        expect = ACCEPTABLE,
+        desc = "The grant came first, and the lease is lost.")
 @Outcome(
         id = "lease, asked at once",
         expect = ACCEPTABLE,

@@ -15,7 +15,10 @@ import org.openjdk.jcstress.infra.results.LL_Result;
  * The holder releases while the next claim arrives. The back end is the real one in memory, and no time passes.
  */
 @JCStressTest
-@Outcome(id = "done, lease", expect = ACCEPTABLE, desc = "The next claim finds the lock free, or gets it by a hand-off.")
+@Outcome(
+        id = "done, lease",
+        expect = ACCEPTABLE,
+        desc = "The next claim finds the lock free, or gets it by a hand-off.")
 @Outcome(
         id = "done, nothing",
         expect = FORBIDDEN,

@@ -14,7 +14,10 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
  * The grant starts the work under a lock while its subscriber leaves.
  */
 @JCStressTest
-@Outcome(id = "nothing, free, released, not begun", expect = ACCEPTABLE, desc = "Cancelled first: the client releases the grant.")
+@Outcome(
+        id = "nothing, free, released, not begun",
+        expect = ACCEPTABLE,
+        desc = "Cancelled first: the client releases the grant.")
 @Outcome(
         id = "nothing, free, released, stopped",
         expect = ACCEPTABLE,

@@ -21,8 +21,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 @Outcome(
         id = "done, free, released",
         expect = ACCEPTABLE,
-        desc =
-                "Released once. The work ended while the subscriber left, and its result is dropped.")
+        desc = "Released once. The work ended while the subscriber left, and its result is dropped.")
 @Outcome(id = ".*, held", expect = FORBIDDEN, desc = "Neither side released.")
 @Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State

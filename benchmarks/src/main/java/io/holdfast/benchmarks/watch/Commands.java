@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import reactor.core.publisher.Mono;
 
-/** What one cycle costs the server: with one waiter of each of two clients it is a hand-off, with a single one it is uncontended. */
+/** Measures the cost of one cycle at the server: a hand-off with one waiter of each of two clients, or uncontended with a single client. */
 final class Commands {
 
     private static final int WARM_UP = 200;

@@ -24,12 +24,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import reactor.core.publisher.Flux;
 
-/** So many leases of 30 s, held and renewed by one client: what that costs. */
+/** Measures the cost of many leases of 30 s that one client holds and renews. */
 final class HeldLeases {
 
     private static final int AT_ONCE = 512;
 
-    /** Of the warm-up, renewed every two seconds: a hundred thousand leases of 30 s give the compiler too few renewals for its time. */
+    /** The lease duration of the warm-up: leases of 30 s would give the compiler too few renewals in its time. */
     private static final int WARM_UP_LEASES = 60_000;
 
     private static final Duration WARM_UP_LEASE = Duration.ofSeconds(6);
@@ -67,7 +67,7 @@ final class HeldLeases {
         double acquireSeconds = (System.nanoTime() - begin) / 1e9;
         long heap = usedHeap() - emptyHeap;
 
-        // The first renewals are not what is measured.
+        // Does not measure the first renewals.
         Pause.seconds(warmUpSeconds);
         Map<String, Double> values = new TreeMap<>(measured(redis, seconds));
         values.put("heap bytes/lease", (double) heap / count);
@@ -78,7 +78,7 @@ final class HeldLeases {
         return new Observation("HeldLeases", Map.of("leases", Integer.toString(count)), values);
     }
 
-    /** What goes on while nothing but renewals does. */
+    /** Measures a time with renewals only. */
     private static Map<String, Double> measured(RedisCommands<String, String> redis, int seconds) {
         long commands = evalshas(redis);
         long serverMicros = evalshaMicros(redis);

@@ -15,7 +15,7 @@ import java.util.function.BooleanSupplier;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** Many waiters of one process for one lock at ZooKeeper: how many threads they need. */
+/** Counts the threads of many waiters in one process for one lock at ZooKeeper. */
 final class WaitingThreads {
 
     private static final String LOCK = "waiting";
@@ -56,7 +56,7 @@ final class WaitingThreads {
         }
     }
 
-    /** Threads that a library starts with its first operations are not those of the waiters. */
+    /** Runs some cycles first: threads that a library starts with its first operations do not count for the waiters. */
     private static void warmUp(Peer peer) {
         Count cycles = Count.here();
         try (Lanes lanes = Lanes.start(peer, Lanes.oneName(WARM_UP, WARM_UP_LANES), cycles, Mono.empty())) {

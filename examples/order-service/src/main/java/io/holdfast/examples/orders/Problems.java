@@ -32,7 +32,8 @@ final class Problems {
             return problem(HttpStatus.CONFLICT, "Other order", "The id was used for another order.");
         }
         if (error instanceof LockTimeoutException timeout && timeout.backendAnswered()) {
-            return problem(HttpStatus.CONFLICT, "Busy", "Other orders held the lock of this item all the time. Try again.");
+            return problem(
+                    HttpStatus.CONFLICT, "Busy", "Other orders held the lock of this item all the time. Try again.");
         }
         boolean isStockAway = error instanceof DataAccessException;
         if (isStockAway || error instanceof StaleLeaseException || error instanceof LockLostException) {

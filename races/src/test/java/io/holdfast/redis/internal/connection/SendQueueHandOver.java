@@ -18,7 +18,8 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(
         id = "8, 0",
         expect = ACCEPTABLE,
-        desc = "All commands were sent one at a time, each saw the command before it, and those of one thread kept their order.")
+        desc =
+                "All commands were sent one at a time, each saw the command before it, and those of one thread kept their order.")
 @Outcome(id = "8, .", expect = FORBIDDEN, desc = "A command was sent before an earlier command of its thread.")
 @Outcome(id = "[0-7], .", expect = FORBIDDEN, desc = "A command was not sent, or two were sent at once.")
 @Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
