@@ -140,7 +140,7 @@ class NativeImageTest {
                 .that()
                 .doNotHaveFullyQualifiedName(READS_CURATOR)
                 .and(DescribedPredicate.describe(
-                        "are not told of methods by Spring or JUnit",
+                        "get no methods from Spring or JUnit",
                         it -> !TOLD_OF_METHODS.matcher(it.getFullName()).matches()))
                 .should()
                 .dependOnClassesThat(resideInAPackage("java.lang.reflect")

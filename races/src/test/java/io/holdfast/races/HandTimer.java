@@ -65,7 +65,7 @@ public final class HandTimer implements Scheduler {
 
     @Override
     public Worker createWorker() {
-        throw new UnsupportedOperationException("nobody asks for one");
+        throw new UnsupportedOperationException("the library uses no worker of its timer");
     }
 
     /** Moves the clock, but does not run the due tasks yet: a timer may always be late. */

@@ -17,7 +17,7 @@ import org.openjdk.jcstress.infra.results.L_Result;
  * The lease is lost while its holder subscribes to {@code onLoss()}.
  */
 @JCStressTest
-@Outcome(id = "DISCONNECTED", expect = ACCEPTABLE, desc = "Told, whoever was first.")
+@Outcome(id = "DISCONNECTED", expect = ACCEPTABLE, desc = "The holder gets the loss, in either order.")
 @Outcome(id = "nothing", expect = FORBIDDEN, desc = "The holder never gets the loss: its work would continue.")
 @Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State

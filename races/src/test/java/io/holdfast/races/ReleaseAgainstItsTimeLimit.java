@@ -24,7 +24,7 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
 @Outcome(
         id = {"nothing, .*", ".*, nothing, .*"},
         expect = FORBIDDEN,
-        desc = "Somebody waits for ever.")
+        desc = "The caller waits for ever.")
 @Outcome(
         id = ".*, LockLostException, .*",
         expect = FORBIDDEN,

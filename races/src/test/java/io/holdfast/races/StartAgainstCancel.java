@@ -23,7 +23,7 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
         expect = ACCEPTABLE,
         desc = "The work began first, or meanwhile: it is cancelled, and the lease released.")
 @Outcome(id = ".*, running", expect = FORBIDDEN, desc = "The work continues without a subscriber and without a lock.")
-@Outcome(id = ".*, held, .*", expect = FORBIDDEN, desc = "Nobody gives it back.")
+@Outcome(id = ".*, held, .*", expect = FORBIDDEN, desc = "The client does not release the lease.")
 @Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class StartAgainstCancel {

@@ -45,7 +45,8 @@ final class HeldLeases {
     static Observation watch(Addresses addresses, int count, int warmUpSeconds, int seconds) {
         RedisClient inspector = RedisClient.create();
         LockClient client = LockClient.create(RedisLockBackend.create(RedisURI.create(addresses.redis())));
-        try (StatefulRedisConnection<String, String> connection = inspector.connect(RedisURI.create(addresses.redis()))) {
+        try (StatefulRedisConnection<String, String> connection =
+                inspector.connect(RedisURI.create(addresses.redis()))) {
             return watch(client, connection.sync(), count, warmUpSeconds, seconds);
         } finally {
             Object unused = client.close().block(RELEASE_LIMIT);

@@ -28,7 +28,7 @@ class OtherStoresSaleIT {
     }
 
     @Test
-    void underRedlockTheSaleGoesOnWhenTwoOfFiveMastersAreKilled() {
+    void underRedlockTheSaleContinuesWhenTwoOfFiveMastersAreKilled() {
         int status = demo.run("--items", "100", "--buyers", "400", "--redlock", "--redis", REDIS.uri());
 
         assertThat(status).as(demo::toString).isZero();

@@ -30,14 +30,16 @@ final class Demotion {
                 RedisServer.builder().args("--repl-diskless-sync-delay", "0").start()) {
             Orders.insist(master, redis -> redis.replicaof(empty.host(), empty.port()));
             try {
-                Await.until("the copy is complete", PATIENCE, POLL_INTERVAL, () -> says(master, "master_link_status:up"));
+                Await.until(
+                        "the copy is complete", PATIENCE, POLL_INTERVAL, () -> says(master, "master_link_status:up"));
                 strike.last();
             } finally {
                 Orders.insist(master, redis -> redis.replicaofNoOne());
             }
         }
         // The server rewrites its append-only file after a copy: until then, a restart brings the old data back.
-        Await.until("the file is written anew", PATIENCE, POLL_INTERVAL, () -> says(master, "aof_rewrite_in_progress:0"));
+        Await.until(
+                "the file is written anew", PATIENCE, POLL_INTERVAL, () -> says(master, "aof_rewrite_in_progress:0"));
         Await.until("the file is written anew", PATIENCE, POLL_INTERVAL, () -> says(master, "aof_rewrite_scheduled:0"));
     }
 

@@ -51,7 +51,8 @@ public final class ZooKeeperProcess implements AutoCloseable {
     }
 
     public void start() {
-        // Nothing is needed after a power cut. Empty folders of locks are deleted soon, as they would after a minute: in
+        // Nothing is needed after a power cut. Empty folders of locks are deleted soon, as they would after a minute:
+        // in
         // anybody's way.
         List<String> options = List.of("-Dzookeeper.forceSync=no", "-Dznode.container.checkIntervalMs=2000");
         process = Child.java("zookeeper-" + id, QuorumPeerMain.class, options, List.of(config.toString()), complaints);

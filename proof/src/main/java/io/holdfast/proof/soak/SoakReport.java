@@ -65,7 +65,7 @@ final class SoakReport {
         return switch (verdict()) {
             case BOUNDED -> "All is bounded.";
             case GROWING -> "Something grows.";
-            case OPEN -> "Nothing is known to grow, but for some of it the soak was too short to tell.";
+            case OPEN -> "No curve grows for certain, but the soak was too short to tell for some curves.";
         };
     }
 

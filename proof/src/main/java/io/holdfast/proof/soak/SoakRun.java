@@ -96,7 +96,8 @@ final class SoakRun {
             String inside = hear(client, SoakClient.SAMPLE, ANSWERS_WITHIN);
             long nowNanos = System.nanoTime();
             store.tidy();
-            Sample sample = sample(inside, processes.readAll(), store.read(), nowNanos - lastNanos, nowNanos - startNanos);
+            Sample sample =
+                    sample(inside, processes.readAll(), store.read(), nowNanos - lastNanos, nowNanos - startNanos);
             lastNanos = nowNanos;
             samples.add(sample);
             table.println(sample.line());

@@ -52,13 +52,13 @@ class EndingIT {
 
     @Test
     void aTerminatedCampaignEndsAllItsProcesses() throws Exception {
-        endsAllThatItHasStarted(Process::destroy);
+        allProcessesEndAfter(Process::destroy);
     }
 
     /** A killed campaign can run no code: each of its processes has a guard. */
     @Test
     void theProcessesOfAKilledCampaignEnd() throws Exception {
-        endsAllThatItHasStarted(Process::destroyForcibly);
+        allProcessesEndAfter(Process::destroyForcibly);
     }
 
     private void allProcessesEndAfter(Consumer<Process> end) throws Exception {
@@ -72,7 +72,10 @@ class EndingIT {
 
             assertThat(campaign.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
             Await.until(
-                    "nothing of it runs", PATIENCE, POLL_INTERVAL, () -> started.stream().noneMatch(ProcessHandle::isAlive));
+                    "nothing of it runs",
+                    PATIENCE,
+                    POLL_INTERVAL,
+                    () -> started.stream().noneMatch(ProcessHandle::isAlive));
         } finally {
             campaign.destroyForcibly();
         }

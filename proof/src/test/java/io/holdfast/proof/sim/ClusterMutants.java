@@ -11,7 +11,7 @@ import reactor.core.publisher.Mono;
 /** Mutants of the parts that only a cluster uses. */
 final class ClusterMutants {
 
-    /** What passes over a waiter tells it so, and the words that would make a grant of it, in the scripts of a mutex and of the others. */
+    /** The scripts publish this hint to a waiter that they pass over. */
     private static final String HINT = "publish(channel, 'C ' .. one)";
 
     private static final String GRANT = "grant(channel, secret, digits(next_token(tonumber(floor))), attempt,"

@@ -149,7 +149,7 @@ final class Leadership {
         link.toFollower(() -> link.follower().take(link, epoch, state, proposed));
     }
 
-    /** By one that has written down all that there was, up to that one. */
+    /** A follower has logged all transactions up to this one. */
     void isTakenBy(FollowerLink link, long zxid) {
         link.isSynced = true;
         link.acknowledged = zxid;
@@ -268,7 +268,7 @@ final class Leadership {
         return sessions.isElsewhere(session, asked);
     }
 
-    /** Tells that server when it has applied it. */
+    /** Calls that server back when it has applied the write. */
     void write(Ask ask, ZooServer by, Consumer<Answer> done) {
         // The end of an expired session takes an earlier number.
         boolean isOver = ask.session() != 0 && !sessions.isAlive(ask.session());
@@ -282,7 +282,7 @@ final class Leadership {
     }
 
     /** Calls that server back when it has all current proposals; at once if there are none. */
-    void behindWhatIsProposed(ZooServer by, Runnable done) {
+    void afterCurrentProposals(ZooServer by, Runnable done) {
         if (peer.hasAppliedAll()) {
             tell(by, done);
         } else {

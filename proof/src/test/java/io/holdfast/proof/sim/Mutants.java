@@ -33,7 +33,7 @@ final class Mutants {
             Map.entry("CLUSTER grant to a waiter whose channel has no listener", 440L),
             Map.entry("MEMORY many locks in the order given", 310L),
             Map.entry("MEMORY_HAND_OVER place that no claim wants", 10_060L),
-            Map.entry("REDIS a loss of one of many keeps the others", 7_002_250L),
+            Map.entry("REDIS loss of one of many locks that keeps the others", 7_002_250L),
             Map.entry("REDIS hand-off without the flags", 1_000L),
             Map.entry("REDIS leader that resigns and keeps the lock", 35L),
             Map.entry("REDIS no tombstone of a reader", 33_200L),
@@ -83,7 +83,7 @@ final class Mutants {
     }
 
     private static Mutant exporterThatGoesOnBelieving() {
-        return Mutant.lock("exporter that goes on believing", LateBelief::afterAnExport);
+        return Mutant.lock("exporter that still believes", LateBelief::afterAnExport);
     }
 
     private static Mutant workThatThrowsAndKeepsTheLock() {
@@ -111,7 +111,7 @@ final class Mutants {
                 leaderThatKeepsTheLock(),
                 leaderThatIsToldLate(),
                 Mutant.many(
-                        "a loss of one of many keeps the others",
+                        "loss of one of many locks that keeps the others",
                         (real, given) -> WrongMultiLock.keepingTheOthersAfterALoss(real)),
                 releaseWithoutAnOwnerCheck(),
                 Mutant.script(
@@ -209,10 +209,11 @@ final class Mutants {
                 StoreKind.REDIS_HAND_OVER,
                 Mutant.handOver("turn without a bound", WrongHandOvers.withoutABound()),
                 Mutant.handOver("hand-over with a whole lease", WrongHandOvers.wholeLease())));
-        // Tokens of Redis rise with its clock, faster than this process uses them up: there the mistake would seldom show.
+        // Tokens of Redis rise with its clock, faster than this process uses them up: there the mistake would seldom
+        // show.
         hunts.addAll(hunts(
                 StoreKind.MEMORY_HAND_OVER,
-                Mutant.handOver("token that the store has not acknowledged", WrongHandOvers.aboveTheCeiling()),
+                Mutant.handOver("token that the back end has not acknowledged", WrongHandOvers.aboveTheCeiling()),
                 Mutant.handOver("place that no claim wants", WrongHandOvers.leftPlace()),
                 Mutant.handOver("block that is used after a loss", WrongHandOvers.blockAfterALoss())));
         return hunts;
@@ -233,7 +234,7 @@ final class Mutants {
                 Mutant.part("holder of the session that is passed over", WrongPart.PASSED_HOLDER),
                 Mutant.part("numbers of a queue that was deleted", WrongPart.NUMBERS_OF_A_FORMER_QUEUE),
                 Mutant.part("proof by a leader without a majority", WrongPart.PROOF_WITHOUT_A_MAJORITY),
-                Mutant.backend("session that is given up for ended after a lease", GivesUpItsSession::new));
+                Mutant.backend("session taken as ended after a lease", GivesUpItsSession::new));
     }
 
     /** Mutants that are caught so seldom that no build runs them. */

@@ -17,7 +17,7 @@ class ReplicaTest {
      * master, which forwards all messages of the new one, also echoes and hints. But the new master counts only its own listeners.
      */
     @Test
-    void waiterIsServedAlthoughTheFormerMasterPassesOnWhatIsPublished() {
+    void waiterIsServedAlthoughTheFormerMasterForwardsMessages() {
         Scene scene = new Scene();
         RedisPair pair = scene.pair();
         SimulatedRedis former = pair.named();

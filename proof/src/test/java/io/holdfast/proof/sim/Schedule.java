@@ -103,7 +103,7 @@ final class Schedule {
         boolean isDone = proceed(400 * lease, () -> actors.stream().allMatch(Actor::isDone));
         if (plan.is(Weather.CALM)) {
             world.runUntil(world.now() + lease / 20);
-            left("although nobody is killed, and nothing is lost");
+            left("although no process is killed, and no data is lost");
         }
         world.runUntil(world.now() + store.settlingNanos() + 4 * lease);
         members.stream().filter(it -> !it.host().isDead()).forEach(Member::speak);

@@ -209,7 +209,7 @@ public final class ZooServer extends Server implements ZooTree.Observer {
             });
         } else if (ask.kind() == Ask.Kind.SYNC) {
             toLeader(leader ->
-                    leader.behindWhatIsProposed(this, () -> reply(connection, answer, Answer.of(Code.OK, ask.path()))));
+                    leader.afterCurrentProposals(this, () -> reply(connection, answer, Answer.of(Code.OK, ask.path()))));
         } else {
             reply(connection, answer, read(connection, ask));
         }

@@ -50,7 +50,10 @@ class SoakEndingIT {
 
             assertThat(soak.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
             Await.until(
-                    "nothing of it runs", PATIENCE, POLL_INTERVAL, () -> started.stream().noneMatch(ProcessHandle::isAlive));
+                    "nothing of it runs",
+                    PATIENCE,
+                    POLL_INTERVAL,
+                    () -> started.stream().noneMatch(ProcessHandle::isAlive));
         } finally {
             soak.destroyForcibly();
         }

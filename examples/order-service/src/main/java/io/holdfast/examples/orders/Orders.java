@@ -36,7 +36,7 @@ class Orders {
     }
 
     private Mono<Receipt> pay(Receipt reserved, long token) {
-        return payments.charge(reserved.order()) // once for each order, however often it is asked
+        return payments.charge(reserved.order()) // once for each order, also if called again
                 .onErrorResume(
                         PaymentRefusedException.class,
                         refused -> stock.cancel(reserved, token).then(Mono.error(refused)))
