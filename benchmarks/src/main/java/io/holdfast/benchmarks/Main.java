@@ -86,7 +86,7 @@ public final class Main {
         }
     }
 
-    /** Returns the folder of results. Runs after each change are not stored. */
+    /** Returns the folder of the results. The repository does not store runs that follow each change. */
     private static String folderOf(String what) {
         boolean isOfOnePart = List.of(REDIS, REDLOCK, ZOOKEEPER, POSTGRES, HAND_OVER, WAITING, ELECTION, CAPACITY)
                 .contains(what);
@@ -97,7 +97,7 @@ public final class Main {
         run(plan, folder, part, it -> "");
     }
 
-    /** Measures a part again, and keeps the former measurements of the rest. */
+    /** Runs a plan, or a part of it. With a part, keeps the former measurements of the rest. */
     private static void run(Plan plan, Path folder, String part, Summary summary) throws IOException {
         Files.createDirectories(folder);
         if (part.isEmpty()) {

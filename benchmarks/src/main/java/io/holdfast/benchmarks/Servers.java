@@ -61,7 +61,7 @@ final class Servers implements AutoCloseable {
         return new Postgres(server.host(), server.port(), server.pid());
     }
 
-    /** Returns the provider of the Redis servers. */
+    /** Returns where the Redis servers come from. */
     String kind() {
         return redis.kind().toString().toLowerCase(Locale.ROOT);
     }

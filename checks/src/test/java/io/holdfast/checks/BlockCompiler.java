@@ -57,7 +57,7 @@ final class BlockCompiler {
                     return block.unit(form);
                 }
 
-                /** Returns the name of the public class of a file, as its page has it. */
+                /** The public class of a file has the name that its page gives. */
                 @Override
                 public boolean isNameCompatible(String simpleName, Kind kind) {
                     return kind == Kind.SOURCE;

@@ -28,7 +28,7 @@ record PublishedModule(String folder, Pom pom) {
         return path().resolve("target").resolve(artifact() + "-" + version + classifier + ".jar");
     }
 
-    /** Returns the published modules in the order of the build. */
+    /** Returns the entries of the jar in their order. */
     List<ZipEntry> entries() {
         return entries(jar());
     }

@@ -51,7 +51,7 @@ public record Postgres(String host, int port, long pid) {
             "create table committed (id int primary key, count bigint not null)",
             "insert into committed values (1, 0)");
 
-    /** Returns the address as a text, such as {@code 127.0.0.1:5432:4711}. */
+    /** Parses a text such as {@code 127.0.0.1:5432:4711}. */
     static Postgres parse(String text) {
         String[] parts = text.split(":", -1);
         return new Postgres(parts[0], Integer.parseInt(parts[1]), Long.parseLong(parts[2]));

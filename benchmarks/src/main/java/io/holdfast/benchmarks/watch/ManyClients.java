@@ -142,7 +142,7 @@ final class ManyClients {
         };
     }
 
-    /** Starts one client after the other, spread over a second. */
+    /** Starts the cycles of one client after the other, so that each client starts one in a second. */
     private Disposable cycles() {
         return Flux.interval(Duration.ofSeconds(1).dividedBy(clients.size()))
                 .onBackpressureBuffer()

@@ -25,8 +25,8 @@ import reactor.core.publisher.Mono;
 final class Shop {
 
     /**
-     * The options of the demo. The lease is short only so that you see the next shop get the killed holder's lock. The wait timeout is longer than
-     * the lease: otherwise a shop on a busy machine would give up when the lock's servers decide nothing for a lease duration.
+     * The options of the demo. The lease is short only so that you see the next shop get the killed holder's lock. Without a wait timeout, an acquisition
+     * fails when the lock's servers decide nothing for a lease duration, which a busy machine can cause.
      */
     static final LockOptions LOCK_OPTIONS = LockOptions.builder()
             .leaseDuration(Duration.ofSeconds(2))

@@ -69,7 +69,7 @@ final class Afterwards {
         }
     }
 
-    /** Returns the broken promises; empty if there are none. */
+    /** Waits for the end. Returns the error; an empty text after success. */
     static String outcome(Mono<Void> what) throws InterruptedException {
         try {
             Void unused = what.toFuture().get(2, TimeUnit.MINUTES);

@@ -33,16 +33,16 @@ final class Crowd {
     private static final Duration POLL_INTERVAL = Duration.ofMillis(20);
     private static final Duration CLOSES_WITHIN = Duration.ofSeconds(20);
 
-    /** The commands by which holders get their locks and waiters their places: one for each. */
+    /** The time in which holders get their locks and waiters their places: that takes as many commands as there are waiters. */
     private static final Duration QUEUES_WITHIN = Duration.ofSeconds(30);
 
-    /** The shortest lease: each of many waiters sends several attempts in a lease. */
+    /** The shortest lease duration: each waiter sends several attempts in a lease, and there are many. */
     private static final Duration LEASE = Duration.ofSeconds(15);
 
-    /** The commands of each waiter: its next attempt, its confirmation, its release. */
+    /** The bytes of the commands of each waiter: its next attempt, its confirmation, its release. */
     private static final long BYTES_OF_A_WAITER = 3_000;
 
-    /** A waiter sends attempts from time to time, also while the server is unreachable, full or frozen. */
+    /** The bytes of further attempts, which a waiter sends from time to time, also while the server is unreachable, full or frozen. */
     private static final long BYTES_OF_A_WAITER_IN_A_SECOND = 500;
 
     private final Terms terms;
@@ -147,7 +147,7 @@ final class Crowd {
         }
     }
 
-    /** Repeats a request that another fault may fail, such as a rotated password. */
+    /** Acquires and releases a lock. Tries again after an error, which another fault may cause, such as a rotated password. */
     private static Mono<Void> serve(LockClient client, String name) {
         return client.lock(name)
                 .acquire()

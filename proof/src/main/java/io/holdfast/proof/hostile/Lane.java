@@ -129,7 +129,7 @@ final class Lane {
         }));
     }
 
-    /** Returns the work under the lock. */
+    /** The work under the lock. */
     private interface Work {
         Mono<Void> with(LockLease held);
     }

@@ -10,7 +10,7 @@ public final class LocalServers {
 
     private LocalServers() {}
 
-    /** Returns the server that the user chose, if it runs as a process; otherwise the server that comes with the build. */
+    /** Chooses the server of the user, if it runs as a process; otherwise the server that comes with the build. */
     public static void choose() {
         if (!LOCAL.contains(System.getProperty(RedisServer.SWITCH, ""))) {
             System.setProperty(RedisServer.SWITCH, "embedded");

@@ -63,7 +63,7 @@ final class Operation {
         }
     }
 
-    /** Notes the end of the operation. The caller acts on it afterwards; only the first call counts. */
+    /** Notes that the user releases or cancels. The caller does so afterwards; only the first call counts. */
     synchronized void leaves() {
         if (lease != null && !hasLeft) {
             recorder.releaseAsked(System.nanoTime(), number);

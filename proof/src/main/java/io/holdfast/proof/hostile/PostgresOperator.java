@@ -31,7 +31,7 @@ final class PostgresOperator {
                 using errcode = 'disk_full', hint = 'Check free disk space.';
             end $$""";
 
-    /** Opens several connections at a time, until the server has more than it allows. */
+    /** The number of connections of other applications: as many as the server allows, and some more. Several connect at a time. */
     private static final int STRANGERS = 130;
 
     private static final int AT_A_TIME = 8;
@@ -123,7 +123,7 @@ final class PostgresOperator {
                 .block();
     }
 
-    /** Ends connections of clients, by an open connection. */
+    /** Ends some connections, by one that is already open. */
     private static void endSome(List<Connection> taken) {
         if (!taken.isEmpty()) {
             Flux.from(taken.get(0).createStatement("""

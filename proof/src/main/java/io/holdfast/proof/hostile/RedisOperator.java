@@ -58,7 +58,7 @@ final class RedisOperator {
         return redis.clientKill(KillArgs.Builder.user(RedisUsers.CLIENT));
     }
 
-    /** Returns all servers, or one of them. */
+    /** Repeats a command at all servers, or at one of them. */
     private void again(Strike strike, Function<RedisCommands<String, String>, Object> order)
             throws InterruptedException {
         List<RedisServer> hit = strike.other(2) == 0 ? servers.get() : List.of(strike.oneOf(servers.get()));

@@ -34,7 +34,7 @@ final class ServerClocks {
         noLossUntilNanos = now;
     }
 
-    /** The clocks, in the order of the servers. */
+    /** Adds a clock, in the order of the servers. */
     void add(ServerClock clock) {
         clocks.add(clock);
     }
@@ -85,12 +85,12 @@ final class ServerClocks {
         return Duration.ofMillis((long) (lease.toMillis() * leases));
     }
 
-    /** The caller is about to delete the data of a server. */
+    /** Waits until a server may lose its data. The caller deletes the data afterwards. */
     void awaitLossAllowed() throws InterruptedException {
         sleepUntil(noLossUntilNanos);
     }
 
-    /** A server that lost its data grants locks again. */
+    /** Notes that a server that lost its data grants locks again. */
     void lost() {
         lossNanos = System.nanoTime();
     }

@@ -66,7 +66,7 @@ final class Successors implements AutoCloseable {
         private @Nullable RedisServer steady;
         private long steadyNanos = System.nanoTime();
 
-        /** When another master was first seen; read by other threads. */
+        /** Whether another server is a master; read by other threads. */
         private volatile boolean isChanging;
 
         Group(List<RedisServer> servers) {

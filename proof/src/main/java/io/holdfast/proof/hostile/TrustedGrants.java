@@ -45,7 +45,7 @@ final class TrustedGrants implements ForwardingLockBackend {
         listening.sync().psubscribe("*");
     }
 
-    /** Another fault may be active. */
+    /** Connects. Tries again after an error, since another fault may be active. */
     private static StatefulRedisPubSubConnection<String, String> connect(RedisClient driver) {
         return Mono.fromCallable(driver::connectPubSub)
                 .subscribeOn(Schedulers.boundedElastic())

@@ -29,7 +29,7 @@ final class Verdict {
         return history;
     }
 
-    /** Returns the findings that would be violations if the back end promised more. */
+    /** Returns the number of findings that would be violations if the back end promised more. */
     int unpromised() {
         return history.violations(new BeliefCheck(), new TokenCheck()).size()
                 - withoutGaps.violations(new BeliefCheck(), new TokenCheck()).size();

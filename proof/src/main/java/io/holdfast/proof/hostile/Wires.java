@@ -66,7 +66,7 @@ final class Wires implements AutoCloseable {
         void to(TcpProxy proxy);
     }
 
-    /** Returns all wires of one client, or one of them. */
+    /** Damages all wires of one client, or one of them, for the time of the strike. */
     private void whileLasting(Strike strike, Damage damage) throws InterruptedException {
         List<TcpProxy> all = strike.oneOf(proxies);
         int one = strike.other(2 * all.size());

@@ -28,7 +28,7 @@ enum Column {
     KEYS("store: keys", Unit.COUNT, 0.1),
     CONNECTIONS("store: connections", Unit.COUNT, 0.1);
 
-    /** Formats a figure. */
+    /** The formats of figures. */
     enum Unit {
         SECONDS,
         PER_SECOND,

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 /** Reads the figures of the processes of the soak from /proc of Linux. */
 final class Processes {
 
-    /** Returns whether a process is a guard that waits for the end of the soak. */
+    /** The names of guards, which wait for the end of the soak. */
     private static final Set<String> GUARDS = Set.of("sh", "dash", "bash", "sleep", "setpriv", "kill");
 
     private final long clientPid;
@@ -81,7 +81,7 @@ final class Processes {
                 .sum();
     }
 
-    /** Returns zeros for a process that has ended. */
+    /** Reads a file of /proc. Returns an empty text for a process that has ended. */
     private static String text(long pid, String file) {
         try {
             return Files.readString(Path.of("/proc", Long.toString(pid), file));

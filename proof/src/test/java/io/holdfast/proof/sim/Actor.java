@@ -338,7 +338,7 @@ final class Actor {
         over.run();
     }
 
-    /** The lease itself is invalid. */
+    /** Ends the operation if the lease itself is invalid. */
     private void endsWith(long operation, LockLease lease, String how) {
         if (!lease.isValid()) {
             member.ends(operation, how);

@@ -8,7 +8,7 @@ import java.util.stream.Collectors;
 /** Runs many schedules, one seed after the other. */
 record Campaign(StoreKind kind, Mutant mutant, long firstSeed, long schedules) {
 
-    /** A campaign with more schedules prints its progress. */
+    /** A campaign prints its progress after each of this many schedules. */
     private static final long TOLD = 10_000;
 
     /** The highest number of violations that are printed. */

@@ -12,7 +12,7 @@ import java.util.function.BiConsumer;
  */
 final class ChannelTenant {
 
-    /** Counts the grants that it repeats or forges. */
+    /** The most grants that it repeats or forges in one schedule. */
     private static final int MOST = 60;
 
     private static final int WORDS_OF_A_GRANT = 8;

@@ -22,7 +22,7 @@ public final class ClusterNode extends SimulatedRedis {
 
     private static final Set<String> WITHOUT_KEYS = Set.of("TIME", "PUBLISH", "SPUBLISH", "PUBSUB");
 
-    /** The subscribers of each sharded channel. */
+    /** A subscriber of a sharded channel. */
     private record Subscriber(Consumer<String> receiver, Runnable removed) {}
 
     private final SimulatedCluster cluster;

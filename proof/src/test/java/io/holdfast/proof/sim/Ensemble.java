@@ -14,7 +14,7 @@ public final class Ensemble {
 
     private static final int SERVERS = 3;
 
-    /** The times after which empty queues are deleted, in ticks; the last one practically never comes. */
+    /** The possible sync limits, in ticks; the last one practically never passes. */
     private static final List<Integer> SYNC_LIMITS = List.of(2, 5, 10, 100);
 
     private static final int JOIN_LIMIT = 5;

@@ -27,7 +27,7 @@ final class Ghosts {
         releasedAt.clear();
     }
 
-    /** The operations by the first words of their scripts. */
+    /** Notes an answer of the server. The first words of the script name the operation. */
     void answered(String script, List<String> args, Object reply) {
         if (script.startsWith("-- Acquires and releases")) {
             mutexes(args, reply);

@@ -268,7 +268,7 @@ final class Leadership {
         return sessions.isElsewhere(session, asked);
     }
 
-    /** Calls that server back when it has applied the write. */
+    /** Orders a write. Calls that server back when it has applied the write. */
     void write(Ask ask, ZooServer by, Consumer<Answer> done) {
         // The end of an expired session takes an earlier number.
         boolean isOver = ask.session() != 0 && !sessions.isAlive(ask.session());

@@ -19,7 +19,7 @@ import java.util.function.ToLongFunction;
  */
 record LeastHoldCheck(ToLongFunction<LockOperation> leastNanos) implements HistoryCheck {
 
-    /** The largest difference between the rates of the clocks of servers and processes. */
+    /** The smallest ratio of the rates of two clocks, of servers and processes. */
     private static final double SPEED = 0.98;
 
     @Override

@@ -196,7 +196,7 @@ final class Member {
         return lock(key, 1, options);
     }
 
-    /** Starts an acquisition of the given number of permits, if the lock is a semaphore. */
+    /** Returns a lock; of a semaphore, each acquisition takes the given number of permits. */
     ReactiveLock lock(LockKey key, int permits, LockOptions options) {
         ReactiveLock lock = switch (key.kind()) {
             case MUTEX -> client.lock(key.name());

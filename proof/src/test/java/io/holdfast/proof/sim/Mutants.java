@@ -28,7 +28,7 @@ final class Mutants {
     /** Longer than any user holds a lock. */
     private static final Duration LONG = Duration.ofHours(1);
 
-    /** The first seed of a mutant that takes long from seed 0: shortly before a seed that catches it, so that the build need not search again. */
+    /** The first seeds of mutants that take long from seed 0: shortly before a seed that catches it, so that the build need not search again. */
     private static final Map<String, Long> FIRST_SEEDS = Map.ofEntries(
             Map.entry("CLUSTER grant to a waiter whose channel has no listener", 440L),
             Map.entry("MEMORY many locks in the order given", 310L),

@@ -35,7 +35,7 @@ public final class Network {
         return world.between(20_000, Math.max(20_000, most));
     }
 
-    /** Delays every second message from servers to that process by the given time, by half of it, or by a time in between. */
+    /** Delays half of the messages from servers to that process, chosen by chance, by half of the given time up to the whole of it. */
     void hearsLate(String host, long nanos) {
         lateness.put(host, nanos);
     }

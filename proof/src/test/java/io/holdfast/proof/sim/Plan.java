@@ -48,7 +48,7 @@ record Plan(
         WILD
     }
 
-    /** One of this many schedules is long: per second of run time, short schedules find more mistakes. */
+    /** The share of long schedules: per second of run time, short schedules find more mistakes. */
     private static final double LONG = 0.05;
 
     static Plan of(World world, StoreKind store) {

@@ -156,7 +156,7 @@ final class RedisMemory {
         written = told;
     }
 
-    /** Whether this server accepts only the writes of its master. */
+    /** Sets whether this server accepts only the writes of its master. */
     void isReplica(boolean now) {
         isReplica = now;
     }

@@ -38,7 +38,7 @@ final class Scene {
         return first;
     }
 
-    /** Makes a scene whose server has a replica. */
+    /** Gives the server a replica, from the beginning. */
     RedisPair pair() {
         return new RedisPair(world, World.ms(60), World.ms(1), first, second);
     }

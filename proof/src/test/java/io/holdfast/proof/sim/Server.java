@@ -39,7 +39,7 @@ public abstract class Server {
         return EPOCH + jumpedMicros + (long) (world.now() * rate) / 1_000;
     }
 
-    /** Returns the time of the server's clock. */
+    /** Returns the uptime by the server's clock. */
     public long uptimeSeconds() {
         return (long) ((world.now() - startedAt) * rate) / 1_000_000_000L;
     }

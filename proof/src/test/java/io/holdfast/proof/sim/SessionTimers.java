@@ -82,7 +82,7 @@ final class SessionTimers {
         return (world.now() - heardAt) * rate >= timeoutNanos;
     }
 
-    /** Returns whether a session is over by now, even if the leader's own timer has not run. */
+    /** Returns whether a session still lives: false also if its time is over and the leader's own timer has not run. */
     boolean isAlive(long id) {
         expire();
         Session session = sessions.get(id);

@@ -210,7 +210,7 @@ final class SimulatedCluster {
         });
     }
 
-    /** Deletes a moved key at the source. */
+    /** A key has left this shard during a move: perhaps orders a failover of the shard. */
     void migrated(int from) {
         if (!movesAreLeftAlone && !losesData && world.chance(0.3)) {
             handOver(from);

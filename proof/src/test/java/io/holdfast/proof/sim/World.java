@@ -21,7 +21,7 @@ public final class World {
     /** The end of a schedule in true time. Far more than all steps of a schedule take. */
     private static final int MOST_SECONDS = 300;
 
-    /** The steps that run while a step is blocked. */
+    /** Runs the other steps while a step is blocked. */
     private static final ExecutorService OTHERS = Executors.newCachedThreadPool(work -> {
         Thread thread = new Thread(work, "others");
         thread.setDaemon(true);

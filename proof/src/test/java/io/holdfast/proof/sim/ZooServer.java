@@ -138,7 +138,7 @@ public final class ZooServer extends Server implements ZooTree.Observer {
         wire.toClient(() -> answer.accept(id));
     }
 
-    /** Drops the requests that wait on a connection. */
+    /** Drops the waiting requests of a session. */
     private void dropTurns(long session) {
         Turns dropped = turns.remove(session);
         if (dropped != null) {
@@ -208,8 +208,8 @@ public final class ZooServer extends Server implements ZooTree.Observer {
                 }
             });
         } else if (ask.kind() == Ask.Kind.SYNC) {
-            toLeader(leader ->
-                    leader.afterCurrentProposals(this, () -> reply(connection, answer, Answer.of(Code.OK, ask.path()))));
+            toLeader(leader -> leader.afterCurrentProposals(
+                    this, () -> reply(connection, answer, Answer.of(Code.OK, ask.path()))));
         } else {
             reply(connection, answer, read(connection, ask));
         }
@@ -274,7 +274,7 @@ public final class ZooServer extends Server implements ZooTree.Observer {
         peer.died(world.chance(0.8));
     }
 
-    /** Returns the sessions of all clients that are connected, or about to be. */
+    /** Closes the connections of all clients that are connected, or about to be. */
     void closeClients() {
         List.copyOf(wires()).forEach(Wire::closeByServer);
         connections.clear();

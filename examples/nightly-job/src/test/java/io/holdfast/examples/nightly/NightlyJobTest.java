@@ -70,7 +70,7 @@ class NightlyJobTest {
         return Future.succeededFuture(List.of());
     }
 
-    /** Signals the end of a run. */
+    /** Wraps a book to signal the end of a run. */
     private static NightBook telling(NightBook book, CompletableFuture<Boolean> isDone) {
         return new NightBook() {
             @Override
