@@ -60,7 +60,7 @@ class ArgumentsTest {
         "redis://host?password=geheim, must have no user and no password",
         "r2dbc:postgresql://u:geheim@host/db, must have no user and no password",
         "etcd://host, address is unknown",
-        "redis+redlock://one, three at least",
+        "redis+redlock://one, at least three",
         "r2dbc:oracle://host/db, cannot be used"
     })
     void wrongAddressIsRefusedAndItsSecretIsNotRepeated(String address, String advice) {
