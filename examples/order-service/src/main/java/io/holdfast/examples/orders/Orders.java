@@ -28,10 +28,10 @@ class Orders {
     }
 
     private Mono<Receipt> place(Order order, long token) {
-        return stock.claim(order.item(), token) // leaves the token: from here on no former owner writes
-                .thenMany(stock.reserved(order.item())) // by a former owner that did not get to its end
+        return stock.claim(order.item(), token) // stores the token: no former owner writes any more
+                .thenMany(stock.reserved(order.item())) // begun by a former owner that did not finish
                 .concatMap(begun -> pay(begun, token).onErrorComplete(PaymentRefusedException.class))
-                .then(stock.sold(order)) // sent before: it gets the receipt of then
+                .then(stock.sold(order)) // sent before: returns the first receipt
                 .switchIfEmpty(Mono.defer(() -> stock.reserve(order, token).flatMap(begun -> pay(begun, token))));
     }
 
@@ -40,7 +40,7 @@ class Orders {
                 .onErrorResume(
                         PaymentRefusedException.class,
                         refused -> stock.cancel(reserved, token).then(Mono.error(refused)))
-                .then(stock.confirm(reserved, token)) // fails if a later owner has claimed, which confirms then
+                .then(stock.confirm(reserved, token)) // fails if a later owner has claimed and confirms
                 .thenReturn(reserved);
     }
     // README: end
