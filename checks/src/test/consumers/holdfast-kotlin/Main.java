@@ -4,7 +4,7 @@ import io.holdfast.kotlin.LocksKt;
 import kotlin.coroutines.EmptyCoroutineContext;
 import kotlinx.coroutines.BuildersKt;
 
-/** Compiled by Java's compiler, which has no suspending functions: it passes the continuation itself. */
+/** Compiled by Java's compiler, which has no suspending functions. So this class passes the continuation itself. */
 final class Main {
 
     public static void main(String[] arguments) throws InterruptedException {

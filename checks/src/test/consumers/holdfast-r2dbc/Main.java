@@ -8,7 +8,7 @@ import io.r2dbc.spi.R2dbcNonTransientResourceException;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
-/** The application brings the driver; this one has none, and a database that is away. */
+/** An application brings the driver. This one has no driver, and its database is unreachable. */
 final class Main {
 
     private static final class Away implements ConnectionFactory {

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import reactor.core.publisher.Mono;
 
-/** As docs/guides/testing.md tells, without JUnit around it: a rival gives the lock up, and the next owner loses it. */
+/** The example of docs/guides/testing.md without JUnit: a rival releases the lock, and the next owner loses it. */
 final class Main {
 
     public static void main(String[] arguments) {

@@ -6,7 +6,7 @@ import java.time.Duration;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** As docs/guides/testing.md tells: the first answer is lost, and the lock is taken all the same. */
+/** The example of docs/guides/testing.md: the first answer is lost, and the client still gets the lock. */
 final class Main {
 
     public static void main(String[] arguments) {

@@ -1,5 +1,5 @@
--- Takes out of the stock what an order wants, for the owner that has claimed it last. Run again, it does nothing more: a driver repeats commands after a
--- reconnect.
+-- Takes the items of an order out of the stock, for the owner that claimed the stock last. A second run changes nothing: a driver repeats commands
+-- after a reconnect.
 -- KEYS[1] hash of the stock   KEYS[2] hash of the reservations   KEYS[3] hash of the sold orders
 -- ARGV[1] fencing token   ARGV[2] order id   ARGV[3] quantity
 -- Returns the receipt: quantity, amount left and token; or 'stale' when a later owner has claimed; or 'sold out'. Cost: O(1).

@@ -1,4 +1,4 @@
--- Ends a reservation, for the owner that has claimed the stock last: it is a sale, or goes back into the stock. Run again, it does nothing more.
+-- Ends a reservation, for the owner that claimed the stock last: the items are sold, or go back into the stock. A second run changes nothing.
 -- KEYS[1] hash of the stock   KEYS[2] hash of the reservations   KEYS[3] hash of the sold orders   KEYS[4] list of the sales
 -- ARGV[1] fencing token   ARGV[2] order id   ARGV[3] 'sold' or 'refused'
 -- Returns false when a later owner has claimed. Cost: O(1).

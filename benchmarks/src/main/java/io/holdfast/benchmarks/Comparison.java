@@ -10,19 +10,19 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Peers that take turns at one Redis, at five masters, or at one PostgreSQL, each in a process of its own, or in two. The processes stay for all rounds, so each peer warms up
- * once.
+ * Peers that take turns at one Redis, at five masters, or at one PostgreSQL. Each peer has one or two processes of its own. The processes stay for all
+ * rounds, so each peer warms up once.
  *
- * @param kind of the workload
- * @param peers in the order of their turns
- * @param lanes how many, one after the other: locks in flight, or waiters for one lock
- * @param masters what is wrong with them, one after the other
- * @param processes of each peer, which share the lanes
+ * @param kind the workload
+ * @param peers the peers in the order of their turns
+ * @param lanes the numbers of lanes, one after the other: locks in flight, or waiters for one lock
+ * @param masters the faults of the masters, one after the other
+ * @param processes how many processes each peer has; they share the lanes
  */
 record Comparison(
         Kind kind, List<? extends PeerChoice> peers, List<Integer> lanes, List<Health> masters, int processes) {
 
-    /** What all lanes do. */
+    /** The workloads. */
     enum Kind {
         /** Each lane acquires and releases a lock of its own. */
         UNCONTENDED("RedisUncontended", "inFlight"),
@@ -54,27 +54,27 @@ record Comparison(
         return new Comparison(Kind.CONTENDED, peers, List.of(waiters), List.of(Health.HEALTHY), processes);
     }
 
-    /** At five masters, with each of these states of theirs. */
+    /** Compares peers at five masters, with each of these faults. */
     static Comparison quorum(List<QuorumPeer> peers, List<Health> masters, Integer... inFlight) {
         return new Comparison(Kind.QUORUM, peers, List.of(inFlight), masters, 1);
     }
 
-    /** One lock at five masters. */
+    /** Compares peers for one lock at five masters. */
     static Comparison contendedQuorum(List<QuorumPeer> peers, Integer... waiters) {
         return new Comparison(Kind.QUORUM_CONTENDED, peers, List.of(waiters), List.of(Health.HEALTHY), 1);
     }
 
-    /** At a PostgreSQL. */
+    /** Compares peers at a PostgreSQL. */
     static Comparison postgres(List<PostgresPeer> peers, Integer... inFlight) {
         return new Comparison(Kind.POSTGRES, peers, List.of(inFlight), List.of(Health.HEALTHY), 1);
     }
 
-    /** One lock at a PostgreSQL. */
+    /** Compares peers for one lock at a PostgreSQL. */
     static Comparison contendedPostgres(int processes, List<PostgresPeer> peers, Integer... waiters) {
         return new Comparison(Kind.POSTGRES_CONTENDED, peers, List.of(waiters), List.of(Health.HEALTHY), processes);
     }
 
-    /** As reports call it. */
+    /** Returns its name in reports. */
     String benchmark() {
         return kind.benchmark;
     }
@@ -83,7 +83,7 @@ record Comparison(
         return kind == Kind.CONTENDED || kind == Kind.QUORUM_CONTENDED || kind == Kind.POSTGRES_CONTENDED;
     }
 
-    /** A fault is for Holdfast alone: the ratio is to its own cycles without that fault. */
+    /** Only Holdfast runs with a fault: its ratio is to its own cycles without that fault. */
     boolean takesPart(PeerChoice peer, Health health) {
         return health == Health.HEALTHY || peer == QuorumPeer.HOLDFAST;
     }
@@ -96,7 +96,7 @@ record Comparison(
         return kind == Kind.POSTGRES || kind == Kind.POSTGRES_CONTENDED;
     }
 
-    /** As reports tell a sample from others. */
+    /** Returns the parameters that identify a sample in reports. */
     Map<String, String> parameters(PeerChoice peer, int count, Health health) {
         Map<String, String> parameters = new TreeMap<>();
         parameters.put("peer", peer.name());
@@ -110,7 +110,7 @@ record Comparison(
         return parameters;
     }
 
-    /** How many lanes the process with this number has, counted from 0. */
+    /** Returns the number of lanes of a process; processes count from 0. */
     int share(int count, int process) {
         return count / processes + (process < count % processes ? 1 : 0);
     }

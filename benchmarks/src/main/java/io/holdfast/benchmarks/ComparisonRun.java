@@ -14,8 +14,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Runs a comparison. In each round, all peers have their turn with one number of lanes before they have it with the next one. So a ratio
- * compares what was measured within seconds.
+ * Runs a comparison. In each round, all peers take their turns with one number of lanes before the next number begins. So a ratio compares
+ * measurements that are seconds apart.
  */
 final class ComparisonRun implements AutoCloseable {
 
@@ -31,9 +31,9 @@ final class ComparisonRun implements AutoCloseable {
     private final List<String> failures = new ArrayList<>();
 
     /**
-     * Starts nothing yet.
+     * Makes the run, but starts no process.
      *
-     * @param warmUp of each peer, divided among the numbers of lanes
+     * @param warmUp the warm-up time of each peer, divided among the numbers of lanes
      */
     ComparisonRun(Comparison comparison, Addresses addresses, Duration warmUp) {
         this.comparison = comparison;
@@ -84,12 +84,12 @@ final class ComparisonRun implements AutoCloseable {
         }
     }
 
-    /** What has failed so far. */
+    /** Returns the failures so far. */
     List<String> failures() {
         return List.copyOf(failures);
     }
 
-    /** Opens and warms up a peer that has no processes, as long as there is a number of lanes with which it has not failed. */
+    /** Opens and warms up a peer without processes, unless it has failed with all numbers of lanes. */
     private void open(PeerChoice peer) {
         while (!contestants.containsKey(peer)) {
             List<Integer> rest = comparison.lanes().stream()

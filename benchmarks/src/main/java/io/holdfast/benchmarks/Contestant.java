@@ -19,10 +19,10 @@ import java.util.concurrent.locks.LockSupport;
 /** One peer of a comparison, with its processes. It throws {@link IllegalStateException} when one of them fails. For one thread. */
 final class Contestant implements AutoCloseable {
 
-    /** The lanes have begun by then. A test that measures for a shorter time waits no longer than that. */
+    /** The time in which the lanes start. A test that measures for a shorter time waits only for that time. */
     private static final Duration SETTLING = Duration.ofMillis(500);
 
-    /** Servers that are asked nothing use less of one core than this: some per cent for each of them. */
+    /** Idle servers use less of one core than this: some per cent for each of them. */
     private static final double IDLE = 0.05;
 
     private static final Duration LONGEST_CATCHING_UP = Duration.ofSeconds(30);
@@ -36,7 +36,7 @@ final class Contestant implements AutoCloseable {
         this.comparison = comparison;
         this.addresses = addresses;
         this.server = server;
-        // A process that was killed may have left locks behind.
+        // A killed process may have left locks behind.
         String prefix = "bench-" + UUID.randomUUID() + "-";
         try {
             for (int i = 0; i < comparison.processes(); i++) {
@@ -54,7 +54,7 @@ final class Contestant implements AutoCloseable {
         stop();
     }
 
-    /** What was measured, by the names that reports have for it. */
+    /** Returns the measurements by their names in reports. */
     Map<String, Double> measure(int lanes, Health masters, Duration time) {
         start(lanes);
         settle(time);
@@ -74,8 +74,8 @@ final class Contestant implements AutoCloseable {
     }
 
     /**
-     * A master that hung finds thousands of requests in its connections, and its clients send the releases that it missed. What is measured next
-     * must not pay for that.
+     * Waits until the servers are idle. A master that hung finds thousands of requests in its connections, and clients send the releases that it missed.
+     * The next measurement must not include that work.
      */
     private void awaitIdleServers(Duration time) {
         Duration window = time.compareTo(SETTLING) < 0 ? time : SETTLING;
@@ -93,7 +93,7 @@ final class Contestant implements AutoCloseable {
         LockSupport.parkNanos(Math.min(SETTLING.toNanos(), time.toNanos()));
     }
 
-    /** Of lanes that run; stops them. */
+    /** Measures running lanes, and stops them. */
     private Map<String, Double> measure(Duration time) {
         long serverBefore = server.nanos();
         List<Reading> before = readings();
@@ -108,11 +108,11 @@ final class Contestant implements AutoCloseable {
         return perCycle(used, serverNanos);
     }
 
-    /** The clients count together, and so do their cycles. */
+    /** Adds up the clients and their cycles. */
     static Map<String, Double> perCycle(List<Reading> clients, long serverNanos) {
         double cycles = clients.stream().mapToLong(Reading::cycles).sum();
         if (cycles == 0) {
-            throw new IllegalStateException("no cycle has ended while it was measured");
+            throw new IllegalStateException("no cycle ended during the measurement");
         }
         Map<String, Double> values = new TreeMap<>();
         values.put(

@@ -19,7 +19,7 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** On what a run ran. */
+/** The machine of a run. */
 final class Machine {
 
     static final String CORES = "cores";
@@ -35,7 +35,7 @@ final class Machine {
         OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         text.put(CORES, Integer.toString(system.getAvailableProcessors()));
         text.put("memory", "%d GiB".formatted(Math.round(system.getTotalMemorySize() / (double) (1L << 30))));
-        // Other work on the machine is the first thing to know about a result that surprises.
+        // The load of other work on the machine, which may explain a surprising result.
         text.put(LOAD, "%.1f".formatted(system.getSystemLoadAverage()));
         text.put(
                 "system",
@@ -90,7 +90,7 @@ final class Machine {
         return versions;
     }
 
-    /** The rest is somebody's own build. */
+    /** The rest of the version describes a private build. */
     private static String majorAndMinor(String version) {
         return version.replaceFirst("^(\\d+\\.\\d+).*", "$1");
     }

@@ -21,13 +21,14 @@ import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 
-/** Starts the servers, runs a plan in rounds, and writes the report. What fails is told at the end, and the rest goes on. */
+/** Starts the servers, runs a plan in rounds, and writes the report. Prints failures at the end, and continues after each of them. */
 public final class Main {
 
     private static final String USAGE = """
-            usage: run redis|redlock|zookeeper|postgres|hand-over|waiting|election|capacity|quick|contended|once|all|smoke [FOLDER] [PART]   FOLDER is where the results go, PART limits to what has it in
-                                                                              its name; the rest of what is in FOLDER stays
-                   run report FOLDER                                          writes the report of a run again""";
+            usage: run redis|redlock|zookeeper|postgres|hand-over|waiting|election|capacity|quick|contended|once|all|smoke [FOLDER] [PART]
+                     writes the results to FOLDER; with PART, runs only the parts whose names contain it, and keeps the other results in FOLDER
+                   run report FOLDER
+                     writes the report of a run again""";
     private static final Duration WATCH_LIMIT = Duration.ofMinutes(20);
 
     static final String REDIS = "redis";
@@ -43,7 +44,7 @@ public final class Main {
     private final Path folder;
     private final List<String> failures = new ArrayList<>();
 
-    /** What a run prints at its end. */
+    /** The output of a run at its end. */
     private interface Summary {
         String of(Path folder) throws IOException;
     }
@@ -54,9 +55,9 @@ public final class Main {
     }
 
     /**
-     * Runs; see {@code ./benchmarks/run}.
+     * Runs a plan; see {@code ./benchmarks/run}.
      *
-     * @param args as its usage says
+     * @param args the arguments, see the usage
      * @throws IOException if results cannot be written
      */
     public static void main(String[] args) throws IOException {
@@ -85,7 +86,7 @@ public final class Main {
         }
     }
 
-    /** What is run after each change is not stored. */
+    /** Returns the folder of the results. The repository does not store runs that follow each change. */
     private static String folderOf(String what) {
         boolean isOfOnePart = List.of(REDIS, REDLOCK, ZOOKEEPER, POSTGRES, HAND_OVER, WAITING, ELECTION, CAPACITY)
                 .contains(what);
@@ -96,7 +97,7 @@ public final class Main {
         run(plan, folder, part, it -> "");
     }
 
-    /** A part is measured anew beside what a former run has measured of the rest. */
+    /** Runs a plan, or a part of it. With a part, keeps the former measurements of the rest. */
     private static void run(Plan plan, Path folder, String part, Summary summary) throws IOException {
         Files.createDirectories(folder);
         if (part.isEmpty()) {
@@ -107,7 +108,7 @@ public final class Main {
 
     private void run(Summary summary) throws IOException {
         long begin = System.nanoTime();
-        // A container cannot be frozen, and its network would be what is measured.
+        // A container cannot be frozen, and the run would measure its network.
         if (System.getProperty(RedisServer.SWITCH) == null) {
             System.setProperty(RedisServer.SWITCH, isRedisOnPath() ? "path" : "embedded");
         }
@@ -128,7 +129,7 @@ public final class Main {
             failures.forEach(it -> System.err.println("failed: " + it));
             System.exit(1);
         }
-        // Threads that a library has left behind are not waited for.
+        // Does not wait for threads that a library has left behind.
         System.exit(0);
     }
 
@@ -206,7 +207,7 @@ public final class Main {
             List<String> command = new ArrayList<>();
             command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
             command.addAll(addresses.asArguments());
-            // A million leases want more than a fork does.
+            // A million leases need more memory than a fork.
             command.addAll(List.of("-Xmx4g", "-cp", System.getProperty("java.class.path"), Watch.class.getName()));
             Path file = Report.watchFile(folder, round, watch);
             command.add(file.toString());

@@ -10,15 +10,15 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * What a run measures.
+ * The measurements of a run.
  *
- * @param rounds in each of which everything runs once
- * @param warmUpSeconds of each process
- * @param seconds that are measured in each
- * @param comparisons of peers whose processes stay for all rounds
- * @param series of JMH, each combination in a process of its own
+ * @param rounds the number of rounds; everything runs once in each
+ * @param warmUpSeconds the warm-up time of each process
+ * @param seconds the measured time of each process
+ * @param comparisons the comparisons of peers whose processes stay for all rounds
+ * @param series the benchmarks of JMH, each combination in a process of its own
  * @param watches the observations of each round: a name and arguments
- * @param once those of the first round only, which take long or come out the same each time
+ * @param once the observations of the first round only, which take long or do not vary
  */
 record Plan(
         int rounds,
@@ -29,10 +29,10 @@ record Plan(
         List<List<String>> watches,
         List<List<String>> once) {
 
-    /** By then, the compiler has compiled nearly all code of a library that a cycle runs. */
+    /** After this time, the compiler has compiled nearly all code of a cycle. */
     private static final int WARM_UP_SECONDS = 10;
 
-    /** The time-out of a session is at least that, where ZooKeeper ticks every two seconds. */
+    /** The shortest session time-out of a ZooKeeper with a tick of two seconds. */
     private static final String LEADERS_LEASE_MILLIS = "4000";
 
     private static final String PEER = "peer";
@@ -43,14 +43,14 @@ record Plan(
     private static final String REDLOCK = "RedlockUncontended";
 
     /**
-     * One benchmark with each combination of these parameters.
+     * A benchmark with each combination of these parameters.
      *
      * @param benchmark the simple name of its class
      * @param parameters names and values
      */
     record Series(String benchmark, Map<String, List<String>> parameters) {
 
-        /** How many combinations there are. */
+        /** Returns the number of combinations. */
         int size() {
             return parameters.values().stream().mapToInt(List::size).reduce(1, (one, other) -> one * other);
         }
@@ -150,7 +150,7 @@ record Plan(
         return new Plan(1, WARM_UP_SECONDS, 1, List.of(), List.of(), List.of(), once);
     }
 
-    /** What commands cost a Redis with a thousand clients, for the simulation of ten thousand. In under three minutes on two cores. */
+    /** The cost of commands at a Redis with a thousand clients, for the simulation of ten thousand. In under three minutes on two cores. */
     static Plan capacity() {
         List<List<String>> once = List.of(
                 manyClients("CYCLES", "0"),
@@ -199,7 +199,7 @@ record Plan(
         return new Plan(3, WARM_UP_SECONDS, 2, comparisons, series, watches, once);
     }
 
-    /** One lock at Redis that all want, in one process and in two. In under eight minutes on two cores. */
+    /** One contended lock at Redis, in one process and in two. In under eight minutes on two cores. */
     static Plan contended() {
         List<Comparison> comparisons = oneLock(RedisPeer.HOLDFAST, RedisPeer.REDISSON);
         return new Plan(3, WARM_UP_SECONDS, 3, comparisons, List.of(), List.of(), List.of());
@@ -210,12 +210,12 @@ record Plan(
         List<Comparison> comparisons = new ArrayList<>();
         comparisons.add(Comparison.uncontended(withoutHandOver(), 1, 64, 1024));
         comparisons.addAll(oneLock(RedisPeer.HOLDFAST, RedisPeer.REDISSON, RedisPeer.SPRING));
-        // How it grows.
+        // With a growing number of waiters.
         comparisons.add(Comparison.contended(1, List.of(RedisPeer.HOLDFAST), 1, 10_000));
         List<String> five = List.of("HOLDFAST", "LETTUCE", "REDISSON_MULTI");
         List<Series> series = List.of(
                 redlock(five, List.of("1", "64"), List.of("HEALTHY")),
-                // Redisson's MultiLock wants all five, so it takes no part in the rest.
+                // Redisson's MultiLock needs all five masters, so it takes no part in the rest.
                 redlock(List.of("HOLDFAST", "LETTUCE"), List.of("1", "64"), List.of("ONE_HUNG", "TWO_DOWN", "DELAYED")),
                 new Series(
                         "ZooKeeperUncontended",
@@ -269,12 +269,12 @@ record Plan(
         return new Series(REDLOCK, Map.of(PEER, peers, IN_FLIGHT, inFlight, MASTERS, masters));
     }
 
-    /** With these rounds and seconds instead. */
+    /** Returns the plan with other rounds and seconds. */
     Plan lasting(int itsRounds, int itsWarmUpSeconds, int itsSeconds) {
         return new Plan(itsRounds, itsWarmUpSeconds, itsSeconds, comparisons, series, watches, once);
     }
 
-    /** Only what has this in its name. */
+    /** Returns the part of the plan whose names contain this text. */
     Plan only(String part) {
         return new Plan(
                 rounds,
@@ -286,7 +286,7 @@ record Plan(
                 named(once, part));
     }
 
-    /** All observations of a round, counted from 1. */
+    /** Returns the observations of a round; rounds count from 1. */
     List<List<String>> watchesOf(int round) {
         return round == 1 ? Stream.concat(watches.stream(), once.stream()).toList() : watches;
     }

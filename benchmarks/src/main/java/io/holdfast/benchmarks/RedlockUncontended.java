@@ -21,7 +21,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** Acquire and release at five masters, of uncontended locks, so many of them in flight at once. */
+/** Acquires and releases uncontended locks at five masters, with the given number in flight at once. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
@@ -29,7 +29,7 @@ public class RedlockUncontended {
 
     private static final int CYCLES = 50;
 
-    /** After so many cycles a client has met all masters that are there. */
+    /** After this many cycles a client has connected to all reachable masters. */
     private static final int CONNECTED = 100;
 
     @Param

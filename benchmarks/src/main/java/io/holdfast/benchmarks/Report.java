@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** The files of a run, read; its report, written beside them. */
+/** Reads the files of a run, and writes its report beside them. */
 final class Report {
 
     static final String ENVIRONMENT = "environment.json";
@@ -57,7 +57,7 @@ final class Report {
         return watchFile(folder, round, name);
     }
 
-    /** Removes what a former run has measured, which the report of the next one would mix with its own. */
+    /** Deletes the measurements of a former run. Otherwise the next report would mix them with its own. */
     static void forgetMeasurements(Path folder) throws IOException {
         for (Path round : list(folder)) {
             if (isRound(round)) {
@@ -110,7 +110,7 @@ final class Report {
         return Overview.of(shown).toSvg();
     }
 
-    /** What {@code report.md} says of the measurements in a folder. */
+    /** Returns the text of {@code report.md} for the measurements in a folder. */
     static String text(Path folder) throws IOException {
         List<Sample> samples = samples(folder);
         StringBuilder text = new StringBuilder("# Benchmarks: %s%n%n".formatted(folder.getFileName()))
@@ -128,7 +128,7 @@ final class Report {
                 .toString();
     }
 
-    /** A run of one module alone is judged by its own, which are stricter. */
+    /** Returns the goals of a run. A run of one module has stricter goals of its own. */
     private static List<Goal> goals(Path folder) {
         if (folder.endsWith(Main.REDLOCK)) {
             return Goals.ofRedlock();

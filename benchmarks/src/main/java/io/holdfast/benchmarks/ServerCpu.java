@@ -10,7 +10,7 @@ import java.util.function.LongSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The CPU that servers have used, by all threads of their processes. */
+/** The CPU time of servers, for all threads of their processes. */
 final class ServerCpu implements AutoCloseable {
 
     private static final Pattern USED = Pattern.compile("used_cpu_(?:user|sys):([0-9.]+)");
@@ -23,7 +23,7 @@ final class ServerCpu implements AutoCloseable {
         this.end = end;
     }
 
-    /** Of one Redis. */
+    /** Reads that of one Redis. */
     static ServerCpu at(String uri) {
         RedisClient client = RedisClient.create(RedisURI.create(uri));
         StatefulRedisConnection<String, String> connection = client.connect();
@@ -33,13 +33,13 @@ final class ServerCpu implements AutoCloseable {
         });
     }
 
-    /** Of processes on this machine, which need not answer. */
+    /** Reads that of processes on this machine, which need not answer. */
     static ServerCpu of(List<Long> pids) {
         return new ServerCpu(
                 () -> pids.stream().mapToLong(ServerCpu::nanosOfProcess).sum(), () -> {});
     }
 
-    /** Of a process and of those that it started, as a PostgreSQL has one for each connection. One that has ended is not counted any more. */
+    /** Reads that of a process and of its children: a PostgreSQL has one for each connection. Ended processes do not count any more. */
     static ServerCpu ofTree(long pid) {
         return new ServerCpu(
                 () -> nanosOfProcess(pid)
@@ -57,12 +57,12 @@ final class ServerCpu implements AutoCloseable {
                 .orElse(0L);
     }
 
-    /** Since the servers started. */
+    /** Returns the CPU time since the servers started. */
     long nanos() {
         return nanos.getAsLong();
     }
 
-    /** Of an answer to {@code INFO cpu}. */
+    /** Parses an answer to {@code INFO cpu}. */
     static long nanosOf(String info) {
         double seconds = 0;
         int found = 0;

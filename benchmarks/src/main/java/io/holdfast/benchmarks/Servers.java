@@ -12,7 +12,7 @@ import java.util.Locale;
 import org.apache.curator.test.TestingServer;
 import org.jspecify.annotations.Nullable;
 
-/** One Redis, five more, a ZooKeeper, and a PostgreSQL if need be, for all processes of a run. The ZooKeeper is in this process. */
+/** The servers of a run: one Redis, five masters, a ZooKeeper, and a PostgreSQL if needed. The ZooKeeper is in this process. */
 final class Servers implements AutoCloseable {
 
     private static final int MASTERS = 5;
@@ -23,9 +23,9 @@ final class Servers implements AutoCloseable {
     private final @Nullable PostgresServer postgres;
 
     /**
-     * Starts them.
+     * Starts the servers.
      *
-     * @param withPostgres whether a PostgreSQL is needed; it flushes its disk, as in production
+     * @param withPostgres whether to start a PostgreSQL; it flushes its disk, as in production
      */
     Servers(boolean withPostgres) {
         redis = RedisServer.start();
@@ -61,12 +61,12 @@ final class Servers implements AutoCloseable {
         return new Postgres(server.host(), server.port(), server.pid());
     }
 
-    /** Where the Redis servers come from. */
+    /** Returns where the Redis servers come from. */
     String kind() {
         return redis.kind().toString().toLowerCase(Locale.ROOT);
     }
 
-    /** So that a process which died while a master hung is no harm to the next one. */
+    /** Wakes all masters: a process may have died while a master hung. */
     void resume() {
         masters.forEach(RedisServer::resume);
     }
@@ -81,7 +81,7 @@ final class Servers implements AutoCloseable {
         try {
             zookeeper.close();
         } catch (IOException e) {
-            throw new UncheckedIOException("the ZooKeeper cannot be ended", e);
+            throw new UncheckedIOException("cannot stop the ZooKeeper", e);
         }
     }
 }

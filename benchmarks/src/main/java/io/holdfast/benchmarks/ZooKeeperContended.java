@@ -18,7 +18,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** One lock at one ZooKeeper that all want: how often it goes from hand to hand. */
+/** One contended lock at one ZooKeeper: counts its hand-offs. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
@@ -26,7 +26,7 @@ public class ZooKeeperContended {
 
     private static final int CYCLES = 20;
 
-    /** Without the one that cannot wait. */
+    /** The peers without the raw one, which cannot wait. */
     @Param({"HOLDFAST", "CURATOR", "VERTX"})
     ZooKeeperPeer peer = ZooKeeperPeer.HOLDFAST;
 

@@ -19,7 +19,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** Acquire and release at one ZooKeeper, of uncontended locks, so many of them in flight at once. */
+/** Acquires and releases uncontended locks at one ZooKeeper, with the given number in flight at once. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)

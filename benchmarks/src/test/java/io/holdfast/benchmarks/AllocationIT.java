@@ -11,10 +11,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Bytes that one cycle allocates, in all threads of the JVM: they do not depend on how fast the machine is. */
+/** The bytes that one cycle allocates in all threads of the JVM. They do not depend on the speed of the machine. */
 class AllocationIT {
 
-    /** A fifth more than was measured when this was written, on JDK 17. */
+    /** A fifth more than the measurement on JDK 17 when this test was written. */
     private static final long BUDGET = 9_000;
 
     private RedisServer server;
@@ -31,7 +31,7 @@ class AllocationIT {
         server.close();
     }
 
-    /** And below half of Redisson's. */
+    /** The budget is also below half of Redisson's bytes. */
     @Test
     void uncontendedCycleStaysWithinItsBudgetAndBelowHalfOfRedissons() {
         long ours = perCycle(RedisPeer.HOLDFAST);

@@ -18,12 +18,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
-/** What the whole client sends, counted by the server: it does not depend on how fast the machine is. */
+/** The commands of the whole client, as the server counts them. They do not depend on the speed of the machine. */
 class CommandBudgetIT {
 
     private static final int CYCLES = 300;
 
-    /** Signs of life of a connection, and looks of a waiter that the machine has kept waiting. */
+    /** Allows for heartbeats of a connection, and for attempts of a waiter on a slow machine. */
     private static final int NOW_AND_THEN = CYCLES / 10;
 
     private RedisServer server;

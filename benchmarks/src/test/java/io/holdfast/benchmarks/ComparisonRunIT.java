@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The processes of a comparison, on a real server. The times are far too short for figures that mean something. */
+/** Runs the processes of a comparison on a real server. The times are too short for meaningful figures. */
 class ComparisonRunIT {
 
     private static final Duration WARM_UP = Duration.ofMillis(200);
@@ -31,7 +31,7 @@ class ComparisonRunIT {
     }
 
     @Test
-    void peersTakeTurnsAndEachTurnTellsWhatACycleCosts() {
+    void peersTakeTurnsAndEachTurnMeasuresTheCostOfACycle() {
         Comparison comparison = Comparison.uncontended(List.of(RedisPeer.HOLDFAST, RedisPeer.LETTUCE), 1, 16);
         try (ComparisonRun run = new ComparisonRun(comparison, servers.addresses(), WARM_UP)) {
             for (int round = 1; round <= 2; round++) {
@@ -50,7 +50,7 @@ class ComparisonRunIT {
     }
 
     @Test
-    void peerThatFailsHasNoMoreTurnsAndTheOthersGoOn() {
+    void aFailedPeerHasNoMoreTurnsAndTheOthersContinue() {
         // The raw lock cannot wait.
         Comparison comparison = Comparison.contended(2, List.of(RedisPeer.LETTUCE, RedisPeer.HOLDFAST), 4);
         try (ComparisonRun run = new ComparisonRun(comparison, servers.addresses(), WARM_UP)) {

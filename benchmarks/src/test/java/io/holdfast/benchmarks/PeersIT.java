@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 import reactor.core.publisher.Mono;
 
-/** What is compared does what it is compared for: else a benchmark would measure a mistake. */
+/** Tests that each compared peer excludes: otherwise a benchmark would measure a mistake. */
 class PeersIT {
 
     private static final int CYCLES = 40;
@@ -75,13 +75,13 @@ class PeersIT {
 
     @ParameterizedTest
     @EnumSource(mode = Mode.EXCLUDE, names = "HEALTHY")
-    void quorumGoesOnWithoutAMinority(Health health) {
+    void quorumPeersWorkWithoutAMinority(Health health) {
         goesOn(QuorumPeer.HOLDFAST, health);
     }
 
     @ParameterizedTest
     @EnumSource(mode = Mode.EXCLUDE, names = "HEALTHY")
-    void limitOfAQuorumGoesOnWithoutAMinority(Health health) {
+    void rawQuorumPeerWorksWithoutAMinority(Health health) {
         goesOn(QuorumPeer.LETTUCE, health);
     }
 

@@ -57,7 +57,7 @@ class PlanTest {
     }
 
     @Test
-    void plansTakeNoLongerThanTheirPageSays() {
+    void plansTakeNoLongerThanDocumented() {
         assertThat(secondsOf(Plan.redis())).isLessThan(4 * 60);
         assertThat(secondsOf(Plan.redlock())).isLessThan(4 * 60);
         assertThat(secondsOf(Plan.handOver())).isLessThan(4 * 60);
@@ -134,7 +134,7 @@ class PlanTest {
     }
 
     @Test
-    void whatIsPlannedExists() {
+    void plannedBenchmarksExist() {
         Map<String, List<? extends Enum<?>>> peers = Map.of(
                 "Redlock", List.of(QuorumPeer.values()),
                 "ZooKeeper", List.of(ZooKeeperPeer.values()));
@@ -161,7 +161,7 @@ class PlanTest {
     }
 
     @Test
-    void onlyAPartKeepsThatPart() {
+    void aPlanOfAPartKeepsThatPart() {
         Plan part = Plan.all().only("ZooKeeper");
         assertThat(part.comparisons()).isEmpty();
         assertThat(part.series()).isNotEmpty().allMatch(it -> it.benchmark().startsWith("ZooKeeper"));

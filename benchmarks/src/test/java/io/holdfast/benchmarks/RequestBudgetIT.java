@@ -17,17 +17,17 @@ import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
-/** What the whole client sends to ZooKeeper, counted by the server: it does not depend on how fast the machine is. */
+/** The requests of the whole client to ZooKeeper, as the server counts them. They do not depend on the speed of the machine. */
 class RequestBudgetIT {
 
     private static final int CYCLES = 200;
 
-    /** Pings of the session, reads that keep a lease, and the question itself. */
+    /** Allows for pings of the session, reads that keep a lease, and the query of the count itself. */
     private static final int NOW_AND_THEN = CYCLES / 10;
 
     private static final Pattern RECEIVED = Pattern.compile("Received: (\\d+)");
 
-    /** Create, delete: the number of the node tells that no other client came in between. A lock that is held for a moment only is not watched. */
+    /** Create and delete: the number of the node shows that no other client came in between. The client does not watch a lock that it holds for a moment only. */
     @Test
     void uncontendedCycleIsTwoRequests() throws Exception {
         try (TestingServer server = new TestingServer(true);

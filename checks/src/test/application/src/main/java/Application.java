@@ -9,7 +9,7 @@ import io.lettuce.core.RedisURI;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/** Refers to each module, so that it compiles only with all of them and with what comes with them. */
+/** Refers to each module, so that it compiles only with all modules and their libraries. */
 final class Application {
 
     static final List<Class<?>> PARTS = List.of(

@@ -17,8 +17,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What code outside of a package can name: its public and protected types, with their public and protected members. What the
- * language adds by itself, such as the accessors of a record, is not repeated.
+ * Lists the API of a package: its public and protected types, with their public and protected members. Members that the language
+ * adds by itself, such as the accessors of a record, are not repeated.
  */
 final class ApiListing {
 
@@ -97,7 +97,7 @@ final class ApiListing {
                 : "";
     }
 
-    /** Those that can be named; what a hidden one has is listed as the type's own. */
+    /** Returns the supertypes that other packages can name. Members of a hidden supertype are listed as members of the type. */
     private static String ancestors(Class<?> type) {
         String text = "";
         AnnotatedType parent = type.getAnnotatedSuperclass();
@@ -131,7 +131,7 @@ final class ApiListing {
                 ? Arrays.stream(type.getPermittedSubclasses())
                         .filter(ApiListing::isVisible)
                         .map(TypeText::of)
-                        .sorted() // their order is not the same in all JVMs
+                        .sorted() // their order differs between JVMs
                         .collect(Collectors.joining(", ", " permits ", ""))
                 : "";
     }
@@ -165,7 +165,7 @@ final class ApiListing {
                         + value(it));
     }
 
-    /** A constant is copied into the code that uses it, so its value is part of the promise. */
+    /** The compiler copies a constant into the code that uses it, so its value is part of the API. */
     private static String value(Field field) {
         boolean mayBeConstant = field.getType().isPrimitive() || field.getType() == String.class;
         if (!mayBeConstant || !Modifier.isStatic(field.getModifiers()) || !Modifier.isFinal(field.getModifiers())) {

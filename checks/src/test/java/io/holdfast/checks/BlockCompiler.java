@@ -30,10 +30,10 @@ final class BlockCompiler {
 
     private static final JavaCompiler JAVAC = ToolProvider.getSystemJavaCompiler();
 
-    /** One for all, since it keeps what it has read of the class path. */
+    /** One file manager for all blocks, since it caches the class path. */
     private static final StandardJavaFileManager FILES = JAVAC.getStandardFileManager(null, null, null);
 
-    /** Use of what is deprecated is a mandatory warning. */
+    /** Deprecated API is a mandatory warning. */
     private static final Set<Diagnostic.Kind> PROBLEMS =
             EnumSet.of(Diagnostic.Kind.ERROR, Diagnostic.Kind.MANDATORY_WARNING);
 
@@ -57,7 +57,7 @@ final class BlockCompiler {
                     return block.unit(form);
                 }
 
-                /** The public class of a file has the name that its page gives it. */
+                /** The public class of a file has the name that its page gives. */
                 @Override
                 public boolean isNameCompatible(String simpleName, Kind kind) {
                     return kind == Kind.SOURCE;
@@ -70,7 +70,7 @@ final class BlockCompiler {
         }
     }
 
-    /** A message for each problem, with its page and line. */
+    /** Returns a message for each problem, with its page and line. */
     static List<String> problems(List<JavaBlock> blocks) {
         Map<String, Unit> units = new LinkedHashMap<>();
         for (JavaBlock block : blocks) {

@@ -6,12 +6,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** A program that must end well. */
+/** Runs a program whose exit code must be 0. */
 final class Command {
 
     private Command() {}
 
-    /** Returns what it printed. */
+    /** Returns its output. */
     static String run(Path directory, Map<String, String> environment, String... command) throws Exception {
         Path output = Files.createTempFile("output", ".txt");
         ProcessBuilder builder = new ProcessBuilder(command)

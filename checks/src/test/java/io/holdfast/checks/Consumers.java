@@ -5,11 +5,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Applications outside of this build, one for each published module, in one build of their own. They find the modules in a local
- * repository that has the jars and the poms that users get, and nothing else of ours.
+ * Applications outside of this build, one for each published module, in one build of their own. Their local repository has only the
+ * jars and the poms that users get.
  *
- * @param folder where they are made
- * @param sources a pom for all, and a Main for each
+ * @param folder the folder of the build
+ * @param sources a pom for all applications, and a Main for each
  */
 record Consumers(Path folder, Path sources) {
 

@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * What comes with a module at run time.
+ * A library that comes with a module at run time.
  *
- * @param optional only if the application asks for it by itself
+ * @param optional whether only the application can add it
  */
 record Dependency(String group, String artifact, String version, Path jar, boolean optional) {
 
@@ -15,7 +15,7 @@ record Dependency(String group, String artifact, String version, Path jar, boole
             "\\s+(?<group>[^:\\s]+):(?<artifact>[^:]+):jar:(?:[^:]+:)??(?<version>[^:]+):(?:compile|runtime):"
                     + "(?<jar>/?.+?\\.jar)(?<optional> \\(optional\\))?(?: -- .*)?");
 
-    /** As the build has listed them. */
+    /** Reads the list of the build. */
     static List<Dependency> of(PublishedModule module) {
         String list = Repository.read(module.path().resolve("target/run-time-dependencies.txt"));
         List<Dependency> found = LINE.matcher(list)
@@ -38,7 +38,7 @@ record Dependency(String group, String artifact, String version, Path jar, boole
         return group.equals("io.holdfast");
     }
 
-    /** Where it was found: the local repository of Maven. */
+    /** Returns its file in Maven's local repository. */
     Path repository() {
         Path repository = jar;
         for (int level = 0; level < group.split("\\.", -1).length + 3; level++) {

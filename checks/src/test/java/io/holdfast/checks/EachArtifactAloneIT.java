@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * An application that names one artifact, and knows nothing but its published pom: its libraries converge, Netty is of one version, and
- * it takes a lock.
+ * An application that depends on one artifact, by its published pom only: its libraries converge, Netty has one version, and the
+ * application acquires a lock.
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class EachArtifactAloneIT {
@@ -66,7 +66,7 @@ class EachArtifactAloneIT {
         assertThat(run(artifact)).contains("held with token ");
     }
 
-    /** Its classes do not need one to be loaded. */
+    /** The JVM loads its classes without a driver. */
     @Test
     void theSqlModuleLeavesTheDriverToTheApplication() throws Exception {
         assertThat(classPath(NEEDS_A_DRIVER)).contains("r2dbc-spi").doesNotContain("postgresql", "netty");
@@ -88,26 +88,26 @@ class EachArtifactAloneIT {
                                 .contains(artifact));
     }
 
-    /** A local repository that this project was once installed in has more of it than is published. */
+    /** If this project was installed in the local repository, that has more of its artifacts than a release. */
     @ParameterizedTest
     @MethodSource("artifacts")
-    void hasNothingOfOursThatIsNotPublished(String artifact) {
+    void hasNoUnpublishedArtifactOfThisProject(String artifact) {
         assertThat(classPath(artifact).split(File.pathSeparator, -1))
                 .filteredOn(it -> it.contains("/io/holdfast/"))
                 .isNotEmpty()
                 .allMatch(it -> it.startsWith(folder.toString()));
     }
 
-    /** Which TLS needs. */
+    /** ZooKeeper needs the Netty connection for TLS. */
     @Test
     void zooKeepersNettyConnectionWorks() throws Exception {
         assertThat(run("holdfast-zookeeper", "-Dzookeeper.clientCnxnSocket=org.apache.zookeeper.ClientCnxnSocketNetty"))
                 .contains("held with token ");
     }
 
-    /** What a user of one does not get because of another. */
+    /** A user of one module gets no library of another module. */
     @Test
-    void nothingComesThatBelongsToOthers() {
+    void noModuleBringsLibrariesOfOtherModules() {
         assertThat(classPath("holdfast-zookeeper"))
                 .doesNotContain("/io/vertx/", "/guava/", "jackson", "netty-codec-http");
         assertThat(classPath("holdfast-testkit")).doesNotContain("testcontainers", "jedis", "embedded-redis");

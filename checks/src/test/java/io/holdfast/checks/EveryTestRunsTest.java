@@ -8,10 +8,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The default build and the profile `full` share the tests between them, by the names of their classes. */
+/** The default build and the profile `full` select the tests by the names of their classes. Together they run all tests. */
 class EveryTestRunsTest {
 
-    /** Plugins match these against paths; the unit tests run in both builds. */
+    /** The patterns, which plugins match against paths. The unit tests run in both builds. */
     private static final String UNIT_TESTS = "**/*Test.java";
 
     private static final Pattern BACK_END =
@@ -19,11 +19,11 @@ class EveryTestRunsTest {
     private static final Pattern LEFT_OUT =
             Pattern.compile("<(skipITs|skipTests|maven\\.test\\.skip|excludes|excludedGroups|groups|includes)>");
 
-    /** What these include and exclude are entries of jars. */
+    /** The plugins whose includes and excludes are entries of jars. */
     private static final Pattern PACKING = Pattern.compile(
             "(?s)<plugin>((?!</plugin>).)*<artifactId>maven-(dependency|shade)-plugin</artifactId>.*?</plugin>");
 
-    /** The first is the contract over wrong back ends, which a test runs without JUnit; the second runs with -Prelease. */
+    /** The exceptions. A test runs the first without JUnit: the contract over wrong back ends. The second runs with -Prelease. */
     private static final List<String> RUN_BY_OTHERS = List.of("MutatedMemory", "ReleaseRehearsal");
 
     private static final List<TestSource> SOURCES = TestSource.all();

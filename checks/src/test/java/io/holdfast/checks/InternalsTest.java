@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Internal packages are for their own module, though the compiler lets every module see their public classes. */
+/** Only its own module may use an internal package, although the compiler shows its public classes to every module. */
 class InternalsTest {
 
     @Test

@@ -15,8 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A jar has nothing in it that tells when, where or by whom it was packed. That two builds give the same bytes is tried by the
- * release build.
+ * No jar contains the time, the machine or the user of its build. The release build checks that two builds give the same bytes.
  */
 class JarTest {
 

@@ -7,7 +7,7 @@ import java.util.Objects;
 /**
  * A block of Java on a page, and the class around it that makes it compile.
  *
- * @param given what the page declares for the compiler above the block, in comments that readers do not see
+ * @param given the declarations for the compiler above the block, in comments that readers do not see
  */
 record JavaBlock(MarkdownPage page, MarkdownPage.Block code, List<String> given) {
 
@@ -69,12 +69,12 @@ record JavaBlock(MarkdownPage page, MarkdownPage.Block code, List<String> given)
         return given;
     }
 
-    /** What the block may be. */
+    /** The forms of a block. */
     enum Form {
         STATEMENTS("void block() throws Exception {", "}"),
         STATEMENTS_WITH_RESULT("Object block() throws Exception {", "}"),
         MEMBERS("", ""),
-        /** With its package: it stands for itself, and sees the other files of its package. */
+        /** A file with its package: it compiles alone, together with the other files of its package. */
         FILE("", "");
 
         private final String before;
@@ -90,7 +90,7 @@ record JavaBlock(MarkdownPage page, MarkdownPage.Block code, List<String> given)
         return page.name().replaceAll("[^A-Za-z0-9]", "_") + "_" + code.line();
     }
 
-    /** A compilation unit; line {@link #offset(Form)} + n of it is line n of the block. */
+    /** Returns a compilation unit. Its line {@link #offset(Form)} + n is line n of the block. */
     String unit(Form form) {
         if (form == Form.FILE) {
             return code.text();
@@ -129,7 +129,7 @@ record JavaBlock(MarkdownPage page, MarkdownPage.Block code, List<String> given)
         return lines;
     }
 
-    /** Whether the block imports another type of that simple name. */
+    /** Returns whether the block imports another type of that simple name. */
     private boolean isReplaced(String usual) {
         String end = usual.substring(usual.lastIndexOf('.')) + ";";
         return !end.equals(".*;") && code.lines().stream().anyMatch(it -> isImport(it) && it.endsWith(end));

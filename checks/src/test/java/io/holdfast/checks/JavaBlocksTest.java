@@ -24,7 +24,7 @@ class JavaBlocksTest {
         assertThat(BlockCompiler.problems(blocks)).isEmpty();
     }
 
-    /** What is copied from an example is compiled there, and their tests compare the two. */
+    /** Blocks of an example are compiled there, and the tests of the example compare the two. */
     private static Set<String> shownByExamples() {
         Set<String> shown = Repository.files(".java").stream()
                 .filter(file -> file.startsWith(Repository.ROOT.resolve("examples")))
@@ -52,7 +52,7 @@ class JavaBlocksTest {
     }
 
     @Test
-    void useOfSomethingDeprecatedIsAProblem() {
+    void useOfDeprecatedApiIsAProblem() {
         assertThat(problems("```java", "new Integer(1).toString();", "```"))
                 .singleElement()
                 .asString()
@@ -60,7 +60,7 @@ class JavaBlocksTest {
     }
 
     @Test
-    void whatAPageDeclaresInACommentIsGivenToTheBlocksBelow() {
+    void declarationsInACommentApplyToTheBlocksBelow() {
         assertThat(problems(
                         "```java peer",
                         "this is not Java;",

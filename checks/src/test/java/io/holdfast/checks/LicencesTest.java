@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.Test;
 
-/** Nothing arrives at a user's class path that is not on the list. */
+/** The list has every library that comes to a user's class path. */
 class LicencesTest {
 
     private static final PublishedModule PROGRAM =
@@ -47,7 +47,7 @@ class LicencesTest {
         return Sbom.of(file);
     }
 
-    /** The licences that are not Holdfast's own ask for their texts, with their copyright lines. That of Reactive Streams does not. */
+    /** Other licences require their texts, with the copyright lines, beside the libraries. That of Reactive Streams does not. */
     @Test
     void theProgramHasTheLicencesOfItsLibraries() {
         List<String> entries = PublishedModule.entries(PROGRAM.path().resolve("target/holdfast.jar")).stream()

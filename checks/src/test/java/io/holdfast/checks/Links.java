@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** What the links of a page lead to. The network is not asked. */
+/** Checks the targets of the links of a page, without the network. */
 final class Links {
 
     private static final Pattern INLINE = Pattern.compile("\\]\\(\\s*<?([^)\\s>]+)>?(?:\\s+\"[^\"]*\")?\\s*\\)");
@@ -20,7 +20,7 @@ final class Links {
 
     private Links() {}
 
-    /** A message for each link that leads nowhere. */
+    /** Returns a message for each broken link. */
     static List<String> broken(MarkdownPage page) {
         List<String> broken = new ArrayList<>();
         List<String> prose = page.prose();

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class LinksTest {
 
     @Test
-    void everyLinkOfTheDocumentationLeadsSomewhere() {
+    void everyLinkOfTheDocumentationHasATarget() {
         List<MarkdownPage> pages = MarkdownPage.all();
         assertThat(pages)
                 .extracting(MarkdownPage::name)
@@ -18,7 +18,7 @@ class LinksTest {
     }
 
     @Test
-    void aLinkThatLeadsNowhereIsNamedWithItsLine() {
+    void aBrokenLinkIsNamedWithItsLine() {
         MarkdownPage page = page(
                 "# One",
                 "[a](#one) [b](#two) [c](README.md) [d](nowhere.md) [e](https://nowhere.example) [f][g]",

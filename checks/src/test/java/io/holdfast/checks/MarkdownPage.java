@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 /**
  * A page of the documentation.
  *
- * @param name as a reader finds it, from the root
+ * @param name the path from the root of the repository
  */
 record MarkdownPage(Path file, String name, List<String> lines) {
 
@@ -37,9 +37,9 @@ record MarkdownPage(Path file, String name, List<String> lines) {
     /**
      * A block of code.
      *
-     * @param info what follows the fence
-     * @param line of its first line, from 1
-     * @param indent of the fence
+     * @param info the text after the fence
+     * @param line the number of its first line, from 1
+     * @param indent the indent of the fence
      */
     record Block(String info, int line, int indent, List<String> lines) {
 
@@ -73,7 +73,7 @@ record MarkdownPage(Path file, String name, List<String> lines) {
                 Math.min(indent, line.length() - line.stripLeading().length()));
     }
 
-    /** The page line by line, with an empty one for each that is code or in a comment. */
+    /** Returns the lines of the page, with an empty line for each line of code or of a comment. */
     List<String> prose() {
         List<String> prose = new ArrayList<>(lines);
         for (Block block : blocks()) {
@@ -97,7 +97,7 @@ record MarkdownPage(Path file, String name, List<String> lines) {
                 .toList();
     }
 
-    /** What a link may name after its `#`, by the rule of GitHub. */
+    /** Returns the anchors of the page, by the rule of GitHub. */
     Set<String> anchors() {
         Set<String> anchors = new HashSet<>();
         Map<String, Integer> seen = new HashMap<>();

@@ -58,7 +58,7 @@ class ModulePathTest {
         assertThat(packages).contains("io.holdfast", "io.holdfast.spi").doesNotHaveDuplicates();
     }
 
-    /** Without ZooKeeper: two of its own jars share packages, so that it cannot be on a module path at all. */
+    /** Without ZooKeeper: two of its jars share packages, so it cannot be on a module path. */
     @Test
     void theModulesResolveWithWhatTheyNeed() {
         List<Path> path = new ArrayList<>();
@@ -82,7 +82,7 @@ class ModulePathTest {
         assertThat(backend.getModule().getName()).isEqualTo("io.holdfast.redis");
     }
 
-    /** An automatic module requires nothing by name, so all are asked for, as `--add-modules ALL-MODULE-PATH` does. */
+    /** An automatic module names no required modules, so this resolves all modules, as `--add-modules ALL-MODULE-PATH` does. */
     private static Set<String> names(ModuleFinder finder) {
         return finder.findAll().stream().map(it -> it.descriptor().name()).collect(Collectors.toSet());
     }

@@ -29,12 +29,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a native image, or a jar that holds the classes under other names, has to be told: the scripts, and one method of Curator's. */
+/** Checks the declarations for a native image, or for a jar with relocated classes: the scripts, and one method of Curator. */
 class NativeImageTest {
 
     private static final String METADATA = "META-INF/native-image/io.holdfast/%s/";
 
-    /** What frameworks look for by themselves: the licence, and entries that name classes. */
+    /** The resources that frameworks find by themselves: the licence, and entries with names of classes. */
     private static final Pattern NOT_LOADED_BY_US = Pattern.compile("META-INF/.*|.*\\.sql");
 
     private static final Set<String> REFLECTION = Set.of(
@@ -57,10 +57,10 @@ class NativeImageTest {
     private static final Set<String> RESOURCES = Set.of(
             "getResource", "getResources", "getResourceAsStream", "getSystemResource", "getSystemResourceAsStream");
 
-    /** Asks a Curator client for its ACLProvider, which has no public way. Without an answer, nodes are open, and a warning says so. */
+    /** Reads the ACLProvider of a Curator client by reflection, since there is no public method. If that fails, nodes are open, and the library logs a warning. */
     private static final String READS_CURATOR = "io.holdfast.zookeeper.internal.client.AccessRights";
 
-    /** Spring hands them the methods with their annotation, and {@code @Reflective} declares these; JUnit tells an extension of its tests. */
+    /** These classes get methods from a framework: Spring passes annotated methods, which {@code @Reflective} declares, and JUnit passes the test methods. */
     private static final Pattern TOLD_OF_METHODS =
             Pattern.compile("io\\.holdfast\\.(spring\\.(Locked|InvalidLockedMethod)\\w*(\\$.*)?|test\\.TestLocks)");
 
@@ -140,7 +140,7 @@ class NativeImageTest {
                 .that()
                 .doNotHaveFullyQualifiedName(READS_CURATOR)
                 .and(DescribedPredicate.describe(
-                        "are not told of methods by Spring or JUnit",
+                        "get no methods from Spring or JUnit",
                         it -> !TOLD_OF_METHODS.matcher(it.getFullName()).matches()))
                 .should()
                 .dependOnClassesThat(resideInAPackage("java.lang.reflect")
@@ -163,7 +163,7 @@ class NativeImageTest {
     }
 
     @Test
-    void aResourceIsFoundFromTheClassThatNeedsItSoBothCanMove() {
+    void aResourceIsLoadedByTheClassThatNeedsItSoThatBothCanMove() {
         noClasses()
                 .should()
                 .callMethodWhere(calls(
@@ -184,7 +184,7 @@ class NativeImageTest {
         assertThat(scripts).isNotEmpty().isEqualTo(readers);
     }
 
-    /** What these classes call is told by its name; the classes of libraries need not be read for that. */
+    /** Finds the calls of these classes by name, without the classes of libraries. */
     private static JavaClasses code() {
         ArchConfiguration.get().setResolveMissingDependenciesFromClassPath(false);
         return new ClassFileImporter()

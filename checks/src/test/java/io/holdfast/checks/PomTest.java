@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class PomTest {
 
-    /** As users get it. */
+    /** The BOM as users get it. */
     private static final Pom BOM = Pom.of(Repository.ROOT.resolve("bom/target/flattened-pom.xml"));
 
     @Test
@@ -26,9 +26,9 @@ class PomTest {
                 .containsOnly(version);
     }
 
-    /** Versions of a parent would be passed on. */
+    /** Users would inherit the versions of a parent. */
     @Test
-    void theBomSaysNothingElse() {
+    void theBomHasNoParentAndNothingElse() {
         assertThat(BOM.children("parent")).isEmpty();
         assertThat(BOM.children("dependencies")).isEmpty();
         assertThat(BOM.children("dependencyManagement")).hasSize(1);
@@ -50,13 +50,13 @@ class PomTest {
                 "scm/url",
                 "issueManagement/url"
             })
-    void thePomsHaveWhatARepositoryAsksFor(String element) {
+    void thePomsHaveTheElementsThatARepositoryRequires(String element) {
         assertThat(BOM.required(element)).isNotBlank().doesNotContain("${");
         assertThat(Repository.pom().required(element)).isNotBlank();
     }
 
     @Test
-    void everyModuleSaysWhatItIsAndInheritsTheRest() {
+    void everyModuleHasADescriptionAndInheritsTheRest() {
         assertThat(Repository.published()).allSatisfy(module -> {
             assertThat(module.pom().required("name")).startsWith("Holdfast");
             assertThat(module.pom().required("description")).hasSizeGreaterThan(20);

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** No change of the public API goes unannounced. */
+/** Every change of the public API changes its listing. */
 public class PublicApiTest {
 
     static List<PublishedModule> published() {
@@ -32,7 +32,7 @@ public class PublicApiTest {
     }
 
     @Test
-    void aListingHasWhatOthersCanName() {
+    void aListingHasAllThatOtherPackagesCanName() {
         assertThat(ApiListing.of(
                         List.of(Shown.class, Shown.Kind.class, Shown.Row.class, Shown.Family.class, Hidden.class)))
                 .isEqualTo("""

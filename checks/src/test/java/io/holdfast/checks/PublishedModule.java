@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.jar.JarFile;
 import java.util.zip.ZipEntry;
 
-/** A module that users get: its folder below the root, and its pom. */
+/** A published module: its folder below the root, and its pom. */
 record PublishedModule(String folder, Pom pom) {
 
     String artifact() {
@@ -28,7 +28,7 @@ record PublishedModule(String folder, Pom pom) {
         return path().resolve("target").resolve(artifact() + "-" + version + classifier + ".jar");
     }
 
-    /** In the order in which they are packed. */
+    /** Returns the entries of the jar in their order. */
     List<ZipEntry> entries() {
         return entries(jar());
     }
@@ -41,7 +41,7 @@ record PublishedModule(String folder, Pom pom) {
         }
     }
 
-    /** Of every class in the jar; none is initialised. */
+    /** Loads every class of the jar, without initialisation. */
     List<Class<?>> classes() {
         return entries().stream()
                 .map(ZipEntry::getName)

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a release would put into a repository, of which {@code -Prelease} has made one in a folder. */
+/** Checks the files of a release, which {@code -Prelease} has written into a repository in a folder. */
 class ReleaseRehearsal {
 
     private static final String FOLDER = "target/release-rehearsal/io/holdfast";
@@ -158,7 +158,7 @@ class ReleaseRehearsal {
         assertThat(different).isEmpty();
     }
 
-    /** What a repository would keep, by names without version. Signatures and checksums belong to their files. */
+    /** Returns the files of the repository, by names without version, and without signatures and checksums. */
     private static Map<String, Path> files(Path repository) throws IOException {
         Map<String, Path> found = new TreeMap<>();
         try (Stream<Path> all = Files.walk(repository)) {

@@ -10,14 +10,14 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** The files of the project, from the folder that holds them all. */
+/** The files of the project, below its root folder. */
 final class Repository {
 
     static final Path ROOT = Path.of("").toAbsolutePath().getParent();
 
     private static final Set<String> NOT_SOURCES = Set.of("target", ".git", ".idea", "node_modules");
 
-    /** With this property set, a check that compares a file with what it should be writes the file. */
+    /** If this property is set, a check writes the expected file instead of comparing it. */
     private static final boolean REWRITE = Boolean.getBoolean("holdfast.rewrite");
 
     private Repository() {}
@@ -55,7 +55,7 @@ final class Repository {
         }
     }
 
-    /** Compares, or writes. */
+    /** Compares a file with the expected text, or writes it. */
     static void assertUpToDate(Path file, String content, String test) throws IOException {
         if (REWRITE) {
             Files.writeString(file, content);

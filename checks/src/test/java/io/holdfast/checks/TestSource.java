@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** A file of src/test/java or src/test/kotlin: what its text says about the tests in it. */
+/** A file of src/test/java or src/test/kotlin, and the tests in it, by its text. */
 record TestSource(Path file, String text) {
 
     private static final Pattern TEST =
@@ -24,7 +24,7 @@ record TestSource(Path file, String text) {
                 .toList();
     }
 
-    /** A class that another one extends is run with that one. */
+    /** A class that another class extends runs with that class. */
     boolean hasTests() {
         boolean any = TEST.matcher(text).find() || isContract();
         return any && !NOT_RUN_ITSELF.matcher(text).find();
@@ -34,7 +34,7 @@ record TestSource(Path file, String text) {
         return CONTRACT.matcher(text).find();
     }
 
-    /** Whether a test plugin with these patterns, which have commas between them, runs it. They are about classes, of whatever language. */
+    /** Returns whether a test plugin with these comma-separated patterns runs it. The patterns match classes of each language. */
     boolean matches(String patterns) {
         Path ofJava = Path.of(END.matcher(file.toString()).replaceFirst(".java"));
         return Stream.of(patterns.split(",", -1))
@@ -46,7 +46,7 @@ record TestSource(Path file, String text) {
         return END.matcher(file.getFileName().toString()).replaceFirst("");
     }
 
-    /** The folder of its module, from the root. */
+    /** Returns the folder of its module, from the root. */
     String module() {
         String path = Repository.ROOT.relativize(file).toString();
         return FOLDER.split(path, -1)[0];

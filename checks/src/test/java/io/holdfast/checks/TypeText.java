@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.Collectors;
 
-/** Types as a reader of the listing sees them: full names except those of java.lang, with the nullness that they declare. */
+/** Formats types for the listing: with full names except for java.lang, and with their declared nullness. */
 final class TypeText {
 
     private TypeText() {}

@@ -8,12 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** The Maven of this build, for another one. */
+/** Runs another build with the Maven of this build. */
 final class Wrapper {
 
     private Wrapper() {}
 
-    /** Runs it in a folder, with this build's libraries. What it installs or downloads goes to {@code repository} in that folder. */
+    /** Runs Maven in a folder, with the libraries of this build. It installs and downloads into {@code repository} in that folder. */
     static void build(Path folder, String... arguments) throws Exception {
         copy(folder);
         List<String> command = new ArrayList<>();
@@ -32,7 +32,7 @@ final class Wrapper {
         }
     }
 
-    /** Where this build has its libraries from, so that the other one need not download them. */
+    /** Returns the local repository of this build, so that the other build need not download its libraries. */
     private static Path localRepository() {
         return Dependency.of(Repository.published().get(0)).get(0).repository();
     }

@@ -1,2 +1,2 @@
-/** What is published and what is written, looked at from outside. */
+/** Checks of the published artifacts and of the documentation, from outside. */
 package io.holdfast.checks;

@@ -8,16 +8,16 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the command line says.
+ * The parsed command line.
  *
  * @param command what to do
- * @param lockName of which lock; empty for all
- * @param store the address of the store
+ * @param lockName the name of the lock; empty for all locks
+ * @param store the address of the back end
  * @param claim which claim to break; null for the only holder
- * @param isConfirmed whether to break without a question
- * @param isJson whether to write for a script
- * @param keyPrefix of the keys in Redis; null for the default
- * @param schema of the tables in a database; null for the default
+ * @param isConfirmed whether to break without asking the operator
+ * @param isJson whether to print JSON for a script
+ * @param keyPrefix the prefix of the keys in Redis; null for the default
+ * @param schema the schema of the tables in a database; null for the default
  */
 record Arguments(
         Command command,
@@ -29,10 +29,10 @@ record Arguments(
         @Nullable String keyPrefix,
         @Nullable String schema) {
 
-    /** Names the store where no argument does. */
+    /** The environment variable with the address of the back end. The option --store overrides it. */
     static final String STORE = "HOLDFAST_STORE";
 
-    /** What the program can do. */
+    /** The commands of the program. */
     enum Command {
         LIST,
         SHOW,
@@ -66,7 +66,7 @@ record Arguments(
                 default -> {
                     if (word.startsWith("-")) {
                         throw new UsageException(
-                                "There is no option %s. A lock name that begins with a hyphen stands behind --."
+                                "There is no option %s. Put -- before a lock name that begins with a hyphen."
                                         .formatted(Printable.start(word, 30)));
                     }
                     plain.add(word);
@@ -97,7 +97,7 @@ record Arguments(
             case "break" -> Command.BREAK;
             case "help" -> Command.HELP;
             default ->
-                throw new UsageException("There is no command %s: use list, show NAME or break NAME."
+                throw new UsageException("There is no command %s. Use list, show NAME or break NAME."
                         .formatted(Printable.start(String.valueOf(word), 30)));
         };
     }
@@ -112,14 +112,14 @@ record Arguments(
 
     private static void requireNothing(Deque<String> plain) {
         if (!plain.isEmpty()) {
-            throw new UsageException("One lock name at a time: put a name with blanks into quotes.");
+            throw new UsageException("Give one lock name at a time. Put a name with blanks into quotes.");
         }
     }
 
     private static void requireStore(String store) {
         if (store.isBlank()) {
             throw new UsageException(
-                    "Name the store, with --store or in the environment variable %s, such as redis://host:6379."
+                    "Name the back end, with --store or in the environment variable %s, such as redis://host:6379."
                             .formatted(STORE));
         }
     }

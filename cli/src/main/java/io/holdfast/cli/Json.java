@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** What a script reads: one object to a line, in ASCII. Durations are in milliseconds, and null when the store does not know them. Pure. */
+/** Prints JSON for scripts: one object on each line, in ASCII. Durations are in milliseconds, and null if the back end does not report them. Pure. */
 final class Json {
 
     private static final int LAST_ASCII = 0x7e;
@@ -70,7 +70,7 @@ final class Json {
                 .collect(Collectors.joining(",", "{", "}"));
     }
 
-    /** All but printable ASCII is escaped. */
+    /** Escapes everything except printable ASCII. */
     static String text(String raw) {
         StringBuilder json = new StringBuilder(raw.length() + 2).append('"');
         for (int i = 0; i < raw.length(); i++) {

@@ -9,7 +9,7 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** Starts the program. What it writes is UTF-8, whatever the locale. */
+/** Starts the program. Its output is UTF-8 in every locale. */
 public final class Main {
 
     private Main() {}
@@ -23,7 +23,7 @@ public final class Main {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, Charset.defaultCharset()));
         int code = new Program(System.getenv(), in, stream(FileDescriptor.out), stream(FileDescriptor.err))
                 .run(List.of(arguments));
-        System.exit(code); // threads of drivers may still be there
+        System.exit(code); // threads of drivers may still run
     }
 
     private static PrintStream stream(FileDescriptor to) {

@@ -17,43 +17,43 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 
-/** Carries out one command. */
+/** Runs one command. */
 final class Program {
 
-    /** Done. */
+    /** The command is done. */
     static final int DONE = 0;
 
-    /** The store failed, or did not answer. */
+    /** The back end failed, or did not answer. */
     static final int FAILED = 1;
 
-    /** The command line is wrong, or the question was not answered with yes. */
+    /** The command line is wrong, or the operator did not confirm with yes. */
     static final int USAGE = 2;
 
     /** There is no such lock, or the claim does not hold it. */
     static final int NOTHING_THERE = 3;
 
-    /** By default. */
+    /** The default time to wait for each answer of the back end. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private static final String HELP = """
-            Looks into the locks of Holdfast.
+            Shows and breaks the locks of Holdfast.
 
-              holdfast list                 all locks that are held or waited for
-              holdfast show NAME            all that is known of one lock
-              holdfast break NAME           takes the lock away from its holder, which learns of it
+              holdfast list                 lists all locks that have a holder or a waiter
+              holdfast show NAME            shows one lock with its holders and waiters
+              holdfast break NAME           takes the lock away from its holder, whose client finds out by its next renewal
 
               --store ADDRESS               or HOLDFAST_STORE: redis://host:6379 (rediss:// for TLS, redis-sentinel://host1,host2#master,
                                             redis+cluster://host1,host2, redis+redlock://host1,host2,host3),
                                             zookeeper://host1,host2/holdfast, r2dbc:postgresql://host/database, r2dbc:mariadb://host/database,
                                             r2dbc:mysql://host/database
-              --claim ID                    break: which claim, where several hold
-              --yes                         break: without a question
-              --json                        one JSON object to a line
-              --key-prefix PREFIX           Redis, unless holdfast:
-              --schema SCHEMA               databases, unless the default one
+              --claim ID                    break: this claim, if the lock has several holders
+              --yes                         break: do not ask for confirmation
+              --json                        print one JSON object on each line
+              --key-prefix PREFIX           Redis: the prefix of the keys, by default holdfast:
+              --schema SCHEMA               databases: the schema of the tables, by default that of the connection
 
-            User and password: HOLDFAST_USER and HOLDFAST_PASSWORD in the environment.
-            Exit code: 0 done, 1 the store failed, 2 wrong usage, 3 no such lock or holder.""";
+            Set the user and the password in the environment: HOLDFAST_USER and HOLDFAST_PASSWORD.
+            Exit code: 0 done, 1 the back end failed or did not answer, 2 wrong usage or not confirmed, 3 no such lock or holder.""";
 
     private final Map<String, String> environment;
     private final Function<Arguments, LockInspector> stores;
@@ -67,9 +67,9 @@ final class Program {
     }
 
     /**
-     * For any stores.
+     * Makes a program for any back ends.
      *
-     * @param patience from one answer of the store to the next
+     * @param patience the longest time from one answer of the back end to the next
      */
     Program(
             Map<String, String> environment,
@@ -113,7 +113,7 @@ final class Program {
         } catch (RuntimeException unexpected) {
             err.println(
                     isTooLate(unexpected)
-                            ? "The store did not answer for %d s: is the address right, and is the store up?"
+                            ? "The back end did not answer for %d s. Check its address, and that its servers run."
                                     .formatted(patience.toSeconds())
                             : Printable.text("Failed: " + unexpected));
             return FAILED;
@@ -132,7 +132,7 @@ final class Program {
         };
     }
 
-    /** For a script, each lock when it is found: there may be millions. */
+    /** For a script, prints each lock as soon as it is found: there may be millions. */
     private int list(Arguments arguments, LockInspector inspector) {
         Flux<LockReport> all = inspector.all().timeout(patience);
         if (arguments.isJson()) {
@@ -163,7 +163,7 @@ final class Program {
             }
         }
         if (locks.isEmpty()) {
-            err.println("No lock '%s' is held, waited for or remembered in this store."
+            err.println("This back end has no lock '%s': no holder, no waiter and no last fencing token."
                     .formatted(Printable.text(arguments.lockName())));
         }
         return locks.isEmpty() ? NOTHING_THERE : DONE;
@@ -181,7 +181,7 @@ final class Program {
                     holders.isEmpty() || claim != null
                             ? "Nothing to break: no %s holds lock '%s'."
                                     .formatted(claim == null ? "claim" : "claim " + Printable.start(claim, 100), name)
-                            : "%d claims hold lock '%s': name one with --claim ID.".formatted(holders.size(), name));
+                            : "%d claims hold lock '%s'. Choose one with --claim ID.".formatted(holders.size(), name));
             holders.forEach(it -> err.println("  %s  %s  token %d"
                     .formatted(Printable.text(it.claimId()), Tables.word(it.kind()), it.fencingToken())));
             return holders.isEmpty() || claim != null ? NOTHING_THERE : USAGE;
@@ -203,7 +203,7 @@ final class Program {
                 arguments.isJson()
                         ? "{\"broken\":%s,\"claim\":%s}"
                                 .formatted(Json.text(arguments.lockName()), Json.text(holder.claimId()))
-                        : "Broken: %s does not hold lock '%s' any more. It learns of that by its next renewal at the latest."
+                        : "Broken: %s does not hold lock '%s' any more. Its client finds out by its next renewal at the latest."
                                 .formatted(owner, name));
         return DONE;
     }
@@ -220,7 +220,7 @@ final class Program {
 
     private boolean isConfirmed(String name, String owner) {
         err.println(
-                "Until %s learns of it, two clients work under lock '%s'. Break it? Type yes, or use --yes in a script."
+                "Until the client of %s finds out, two clients may work under lock '%s'. Break it? Type yes, or use --yes in a script."
                         .formatted(owner, name));
         try {
             return "yes".equals(in.readLine());

@@ -24,7 +24,7 @@ import org.apache.curator.retry.ExponentialBackoffRetry;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Opens the store that an address names. User and password are of the environment: all users of a machine can read its command lines. */
+/** Opens the back end at an address. User and password come from the environment, since all users of a machine can read its command lines. */
 final class Stores {
 
     static final String USER = "HOLDFAST_USER";
@@ -47,9 +47,9 @@ final class Stores {
     }
 
     /**
-     * Connects nowhere yet.
+     * Makes an inspector. It connects with its first command.
      *
-     * @throws UsageException if the address is none
+     * @throws UsageException if the address is invalid
      */
     LockInspector open(Arguments arguments) {
         String address = arguments.store();
@@ -68,16 +68,16 @@ final class Stores {
             }
         } catch (IllegalArgumentException | IllegalStateException unreadable) {
             throw new UsageException(
-                    "The address of the store cannot be used: %s %s".formatted(unreadable.getMessage(), FORMS));
+                    "The address of the back end cannot be used: %s %s".formatted(unreadable.getMessage(), FORMS));
         }
-        throw new UsageException("The form of the store's address is unknown. " + FORMS);
+        throw new UsageException("The form of this address is unknown. " + FORMS);
     }
 
-    /** What stands before an at sign would be one. It is not repeated. */
+    /** Refuses an address with an at sign: a user or a password may stand before it. The message does not repeat the address. */
     private static void requireNoSecret(String address) {
         if (address.indexOf('@') >= 0 || address.contains("password")) {
             throw new UsageException(
-                    "The address of the store must have no user and no password, since all users of this machine can read the command line: put them into the environment variables %s and %s."
+                    "The address of the back end must have no user and no password, since all users of this machine can read the command line. Put them into the environment variables %s and %s."
                             .formatted(USER, PASSWORD));
         }
     }
@@ -101,7 +101,7 @@ final class Stores {
         Map<String, LockInspector> masters = new LinkedHashMap<>();
         hosts.forEach(host -> masters.put(host.substring("redis://".length()), redis(arguments, host)));
         if (masters.size() < 3) {
-            throw new IllegalArgumentException("it must name all masters, which are three at least.");
+            throw new IllegalArgumentException("it must name all masters, and at least three.");
         }
         return RedlockBackend.inspector(masters);
     }
@@ -157,7 +157,7 @@ final class Stores {
         return (schema == null ? builder : builder.schema(schema)).inspector();
     }
 
-    /** Closes what it borrows too. */
+    /** Closes also the client that the inspector borrows. */
     private record Closing(LockInspector delegate, Runnable last) implements LockInspector {
 
         @Override

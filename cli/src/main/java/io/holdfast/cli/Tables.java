@@ -12,13 +12,13 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** What a person reads. Text of the store is escaped, so that a lock name cannot send commands to a terminal or look like another line. Pure. */
+/** Prints tables for people. Escapes text from the back end, so that no lock name sends commands to a terminal or looks like another line. Pure. */
 final class Tables {
 
-    /** A longer name is cut in a list; {@code show} has all of it. */
+    /** A list cuts a longer name. {@code show} prints the whole name. */
     private static final int MOST_OF_A_NAME = 50;
 
-    /** The longest label that a client of this library gives fits in. */
+    /** The longest label that a client of this library sends fits into this width. */
     private static final int MOST_OF_AN_OWNER = 60;
 
     private static final String GAP = "  ";
@@ -26,7 +26,7 @@ final class Tables {
 
     private Tables() {}
 
-    /** A line for each holder, and one for a lock without a holder. */
+    /** Prints a line for each holder, and one line for a lock without a holder. */
     static List<String> list(List<LockReport> locks) {
         List<List<String>> rows = new ArrayList<>();
         rows.add(List.of("LOCK", "KIND", "HOLDER", "HELD", "LEFT", "WAITING"));
@@ -50,12 +50,12 @@ final class Tables {
         long warned = locks.stream().filter(lock -> !lock.warnings().isEmpty()).count();
         if (warned > 0) {
             lines.add("");
-            lines.add("%d of these locks have warnings: show them with the command show NAME.".formatted(warned));
+            lines.add("%d of these locks have warnings. The command show NAME prints them.".formatted(warned));
         }
         return lines;
     }
 
-    /** All that is known of one lock. */
+    /** Prints one lock with its holders, waiters and warnings. */
     static List<String> show(LockReport lock) {
         List<String> lines = new ArrayList<>();
         lines.add("%s '%s'".formatted(word(lock.type()), Printable.text(lock.name())));

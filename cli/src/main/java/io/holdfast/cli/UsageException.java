@@ -1,6 +1,6 @@
 package io.holdfast.cli;
 
-/** The command line is wrong. The message says how to write it, and repeats no secret. */
+/** The command line is wrong. The message says how to write it. It repeats no secret. */
 final class UsageException extends RuntimeException {
 
     private static final long serialVersionUID = 1;

@@ -1,4 +1,4 @@
-/** A command-line program for operators: it lists locks, looks into them and breaks holds. */
+/** A command-line program for operators: it lists locks, shows their holders and waiters, and breaks locks. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.cli;

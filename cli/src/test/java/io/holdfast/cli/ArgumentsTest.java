@@ -14,7 +14,7 @@ class ArgumentsTest {
     private static final Map<String, String> STORE = Map.of("HOLDFAST_STORE", "redis://here");
 
     @Test
-    void wordsAndOptionsComeInAnyOrder() {
+    void wordsAndOptionsMayStandInAnyOrder() {
         assertThat(Arguments.parse(
                         List.of(
                                 "--yes",
@@ -38,10 +38,10 @@ class ArgumentsTest {
         "steal, There is no command steal",
         "list --force, There is no option --force",
         "show, Name the lock",
-        "show a b, One lock name at a time",
+        "show a b, Give one lock name at a time",
         "list --store, --store needs a value"
     })
-    void wrongWordsAreRefusedWithAdvice(String words, String advice) {
+    void wrongCommandLineIsRefusedWithAdvice(String words, String advice) {
         assertThatThrownBy(() -> Arguments.parse(List.of(words.split(" ", -1)), STORE))
                 .isInstanceOf(UsageException.class)
                 .hasMessageStartingWith(advice);
@@ -60,7 +60,7 @@ class ArgumentsTest {
         "redis://host?password=geheim, must have no user and no password",
         "r2dbc:postgresql://u:geheim@host/db, must have no user and no password",
         "etcd://host, address is unknown",
-        "redis+redlock://one, three at least",
+        "redis+redlock://one, at least three",
         "r2dbc:oracle://host/db, cannot be used"
     })
     void wrongAddressIsRefusedAndItsSecretIsNotRepeated(String address, String advice) {

@@ -51,7 +51,7 @@ class OutputTest {
     }
 
     @Test
-    void hostileNameStaysInItsCell() {
+    void hostileLockNameStaysInItsCell() {
         List<LockReport> locks = List.of(lock(HOSTILE, holder("01@\u001b[31m", 7)));
         String all = String.join("\n", Tables.list(locks)) + String.join("\n", Tables.show(locks.get(0)));
         assertThat(all.replace("\n", "")).matches("\\p{Print}*");
@@ -60,7 +60,7 @@ class OutputTest {
     }
 
     @Test
-    void ownerThatIsTooLongDoesNotWidenTheTable() {
+    void longOwnerLabelDoesNotWidenTheTable() {
         List<LockReport> locks = List.of(lock("a", holder("01@" + "x".repeat(100_000), 7)), lock("b"));
         assertThat(Tables.list(locks)).allSatisfy(line -> assertThat(line).hasSizeLessThan(200));
     }

@@ -42,14 +42,14 @@ import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The jar as an operator runs it, against servers of each kind. */
+/** Runs the jar as an operator does, against servers of each kind. */
 class ProgramIT {
 
     private static final Path JAR = Path.of("target", "holdfast.jar");
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final String OWNER = "orders:host-7:4711";
 
-    /** As a program may name it that wants to spoil a terminal. */
+    /** A lock name that would clear the operator's terminal if it were not escaped. */
     private static final String HOSTILE = "stock\n\u001b[2J42";
 
     private record Ended(int code, String out, String err) {}
@@ -152,7 +152,7 @@ class ProgramIT {
     }
 
     @Test
-    void aMajorityOfMastersIsAsked() throws Exception {
+    void showOnRedlockAsksAMajorityOfMasters() throws Exception {
         List<RedisServer> servers = Stream.generate(RedisServer::start).limit(3).toList();
         String hosts = servers.stream().map(it -> it.host() + ":" + it.port()).collect(Collectors.joining(","));
         LockClient client = client(RedlockBackend.over(servers.stream()

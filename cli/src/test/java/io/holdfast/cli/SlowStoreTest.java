@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A store that does not answer, or does not end. */
+/** A back end that does not answer, or whose connection does not end. */
 class SlowStoreTest {
 
     private static final LockHolder HOLDER =
@@ -73,18 +73,18 @@ class SlowStoreTest {
     }
 
     @Test
-    void questionThatIsNotAnsweredSaysSo() {
+    void unansweredRequestIsReported() {
         Store silent = new Store(Mono.never(), Mono.empty());
         for (String[] words : new String[][] {{"list"}, {"list", "--json"}, {"break", "stock", "--yes"}}) {
             err.reset();
             assertThat(run(silent, words)).isEqualTo(Program.FAILED);
-            assertThat(err.toString(StandardCharsets.UTF_8)).startsWith("The store did not answer for ");
+            assertThat(err.toString(StandardCharsets.UTF_8)).startsWith("The back end did not answer for ");
         }
         assertThat(out.toString(StandardCharsets.UTF_8)).isEmpty();
     }
 
     @Test
-    void breakThatIsDoneIsDoneThoughTheConnectionDoesNotEnd() {
+    void breakSucceedsThoughTheConnectionDoesNotEnd() {
         assertThat(run(new Store(Mono.just(true), Mono.never()), "break", "stock", "--yes"))
                 .isEqualTo(Program.DONE);
         assertThat(out.toString(StandardCharsets.UTF_8)).startsWith("Broken: ");

@@ -14,7 +14,7 @@ public final class SimulatedClients {
 
     private SimulatedClients() {}
 
-    /** A client that closes its back end, and delivers its signals on a thread of their own if there is one. */
+    /** Makes a client that closes its back end. It delivers its signals on the given thread, if there is one. */
     public static LockClient client(
             Host host, LockBackend backend, LockOptions options, LockListener listener, @Nullable Scheduler signals) {
         World world = host.world();

@@ -50,7 +50,7 @@ final class SimulatedConnection {
 
     private static final long CONNECT_LIMIT = World.ms(5_000);
 
-    /** What was sent and is not answered. */
+    /** The commands without an answer. */
     private interface Pending {
 
         void fail(RedisException why);
@@ -68,7 +68,7 @@ final class SimulatedConnection {
     private final WrongDriver wrong;
     private Object face;
 
-    /** To which the address led when it was last dialled. */
+    /** The server to which the address pointed at the last connect. */
     private SimulatedRedis server;
 
     private Wire wire;
@@ -105,7 +105,7 @@ final class SimulatedConnection {
         return server instanceof ClusterNode ? new SimulatedSubscriptions(made) : made;
     }
 
-    /** A handshake there and back. The name is looked up each time, as the driver does. */
+    /** Connects, in one round trip. Resolves the name each time, as the driver does. */
     private void dial(Runnable done, Consumer<RedisException> failed) {
         server = address.get();
         Wire next = new Wire(network, host, server);
@@ -154,7 +154,7 @@ final class SimulatedConnection {
         redial();
     }
 
-    /** As the driver does: at once, then after longer and longer pauses. */
+    /** Reconnects like the driver: at once, then after longer and longer pauses. */
     private void redial() {
         attempts++;
         later(World.ms(Math.min(1_000, 1L << Math.min(attempts - 1, 10))), () -> {
@@ -193,12 +193,12 @@ final class SimulatedConnection {
         Disposable unused = host.schedule(task, nanos, TimeUnit.NANOSECONDS);
     }
 
-    /** Sends a question; its answer is dropped when the connection was lost before. */
+    /** Sends a request. Its answer is dropped if the connection was lost before. */
     private <T> void ask(Function<Wire, T> atServer, Consumer<T> answered, Pending question) {
         askForLater((used, answer) -> answer.accept(atServer.apply(used)), answered, question);
     }
 
-    /** As {@link #ask}, where the server may take its time. */
+    /** Sends a request like {@link #ask}, to which the server may answer later. */
     private <T> void askForLater(BiConsumer<Wire, Consumer<T>> atServer, Consumer<T> answered, Pending question) {
         if (!isUp) {
             question.fail(new RedisException("Currently not connected. Commands are rejected."));
@@ -236,7 +236,7 @@ final class SimulatedConnection {
                 command::completeExceptionally);
     }
 
-    /** A command that nobody waits for any more is read from the wire all the same. */
+    /** Reads the answer of a cancelled command from the wire, too. */
     private void answer(RedisCommand<?, ?, ?> command, Object answer) {
         CommandOutput<?, ?, ?> output = command.getOutput();
         if (answer instanceof SimulatedRedis.Refusal refusal) {
@@ -247,7 +247,7 @@ final class SimulatedConnection {
         command.complete();
     }
 
-    /** As the driver reads it from the wire. */
+    /** Decodes an answer as the driver reads it from the wire. */
     private static void pass(Object answer, CommandOutput<?, ?, ?> output, int depth) {
         if (answer instanceof List<?> parts) {
             output.multi(parts.size());
@@ -264,7 +264,7 @@ final class SimulatedConnection {
         return TEXTS.get().args(command);
     }
 
-    /** Texts of one thread, read from one buffer. The long ones are the few scripts, again and again, so that each is kept once. */
+    /** Decodes texts of one thread from one buffer. Long texts are a few scripts that repeat, so each is kept once. */
     private static final class Texts {
 
         private static final int LONG = 500;
@@ -352,7 +352,7 @@ final class SimulatedConnection {
         return (ClusterNode) server;
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // a proxy returns what its caller looks after
+    @SuppressWarnings("FutureReturnValueIgnored") // the caller of the proxy handles the future
     private Object invoke(Method method, Object[] args, Object async) {
         return switch (method.getName()) {
             case "async" -> async;
@@ -429,7 +429,7 @@ final class SimulatedConnection {
         return answer;
     }
 
-    /** The server tells that a key has changed; null for all. */
+    /** The server reports the change of a key; null for all keys. */
     private void changed(String key) {
         Invalidation message = new Invalidation(key);
         List.copyOf(pushListeners).forEach(listener -> listener.onPushMessage(message));

@@ -22,8 +22,8 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
- * A driver in virtual time between the real back end and a simulated server: connections that behave as those of Lettuce do with our
- * options. They are restored by themselves; commands are refused while there is no connection; what is under way when one is lost fails.
+ * A driver in virtual time between the real back end and a simulated server. Its connections behave like those of Lettuce with our options: they
+ * reconnect by themselves, refuse commands while they are disconnected, and fail the commands under way when they are lost.
  */
 public final class SimulatedDriver implements DriverClient {
 
@@ -45,7 +45,7 @@ public final class SimulatedDriver implements DriverClient {
         this.wrong = wrong;
     }
 
-    /** The real back end over a simulated server. */
+    /** Makes the real back end over a simulated server. */
     public static LockBackend backend(
             Host host, Network network, SimulatedRedis server, Duration claimTime, Duration quarantine, String name) {
         return RedisLockBackend.builder(RedisURI.create("redis://" + server.name()))
@@ -55,10 +55,10 @@ public final class SimulatedDriver implements DriverClient {
     }
 
     /**
-     * The real back end over whichever simulated server an address leads to.
+     * Makes the real back end over the simulated server to which an address points.
      *
-     * @param uri what the back end knows of the address
-     * @param options what else the back end is to do
+     * @param uri the address as the back end knows it
+     * @param options further options of the back end
      */
     public static LockBackend backend(
             Host host,
@@ -73,10 +73,10 @@ public final class SimulatedDriver implements DriverClient {
     }
 
     /**
-     * The real back end over a simulated cluster.
+     * Makes the real back end over a simulated cluster.
      *
-     * @param seeds the names of the servers that it is told of
-     * @param byName gives each server by its name
+     * @param seeds the names of the configured servers
+     * @param byName returns the server of a name
      */
     public static LockBackend clusterBackend(
             Host host,
@@ -123,10 +123,10 @@ public final class SimulatedDriver implements DriverClient {
 
     @Override
     public void connected(CommandLink link) {
-        // A look at the eviction policy, which only warns.
+        // The check of the eviction policy, which only warns.
     }
 
-    /** A turn of the event loop takes its time, so commands meet and are sent together. */
+    /** A turn of the event loop takes time, so commands meet and are sent together. */
     @Override
     public boolean runWhereCommandsAreWritten(Runnable task) {
         Disposable unused = host.schedule(task, TURN.toNanos(), TimeUnit.NANOSECONDS);

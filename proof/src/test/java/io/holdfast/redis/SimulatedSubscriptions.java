@@ -17,7 +17,7 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-/** A simulated connection for subscriptions that is of the driver's own class, by which the product sees that it speaks RESP3. */
+/** A simulated connection for subscriptions. It has the driver's own class, by which the product sees that it speaks RESP3. */
 final class SimulatedSubscriptions extends StatefulRedisPubSubConnectionImpl<String, String> {
 
     private static final ClientResources RESOURCES = only(ClientResources.class, "tracing", Tracing.disabled());
@@ -52,7 +52,7 @@ final class SimulatedSubscriptions extends StatefulRedisPubSubConnectionImpl<Str
 
     @Override
     public RedisPubSubAsyncCommands<String, String> async() {
-        return simulated == null ? super.async() : simulated.async(); // asked by the driver's constructor
+        return simulated == null ? super.async() : simulated.async(); // the driver's constructor calls it
     }
 
     @Override

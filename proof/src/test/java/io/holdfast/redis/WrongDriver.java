@@ -5,30 +5,30 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What could have been got wrong between a server and the back end. One for each client, since each has a secret of its own. */
+/** Mutants of the connection between a server and the back end. One for each client, since each has a secret of its own. */
 public sealed class WrongDriver {
 
-    /** Nothing. */
+    /** No mistake. */
     public static final WrongDriver NONE = new WrongDriver();
 
     private WrongDriver() {}
 
-    /** An error is not what the server said. */
+    /** Replaces an error of the server. */
     public static WrongDriver errors(String said, String understood) {
         return new Errors(said, understood);
     }
 
-    /** A grant is believed whoever has signed it. */
+    /** Believes a grant with any signature. */
     public static WrongDriver trusting() {
         return new Trusting();
     }
 
-    /** A grant counts however many replicas have it. */
+    /** Counts a grant with any number of confirming replicas. */
     public static WrongDriver contentWithNone() {
         return new ContentWithNone();
     }
 
-    /** How many replicas have confirmed, and what is understood. */
+    /** Replaces the number of replicas that have confirmed. */
     long replicas(long confirmed) {
         return confirmed;
     }

@@ -14,7 +14,7 @@ public final class SimulatedRedlock {
 
     private SimulatedRedlock() {}
 
-    /** Over members in the order of the servers. */
+    /** Makes the back end over members in the order of the servers. */
     public static RedlockBackend over(List<? extends LockBackend> members, Host host, Duration clockAhead) {
         return RedlockBackend.builder(members)
                 .timer(host)
@@ -23,7 +23,7 @@ public final class SimulatedRedlock {
                 .build();
     }
 
-    /** Claims and releases that a client still has to do with. */
+    /** Returns the claims and releases that a client still keeps. */
     public static int underWay(RedlockBackend backend) {
         return backend.claimCount() + backend.releaseCount();
     }

@@ -19,7 +19,7 @@ import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.ZooKeeper;
 import reactor.core.Disposable;
 
-/** What our back end uses of Curator: the handle of the session, another one when that has expired, and word of connections. */
+/** The part of Curator that our back end uses: the handle of the session, another handle after its expiry, and the state of the connection. */
 public final class SimulatedCurator {
 
     private final Host host;
@@ -37,7 +37,7 @@ public final class SimulatedCurator {
         open();
     }
 
-    /** The real back end over a simulated ensemble. */
+    /** Makes the real back end over a simulated ensemble. */
     public static LockBackend backend(Host host, Network network, Ensemble ensemble, WrongPart wrong) {
         SimulatedCurator curator = new SimulatedCurator(host, network, ensemble, wrong);
         return ZooKeeperLockBackend.builder(curator.face())

@@ -36,9 +36,9 @@ import org.apache.zookeeper.data.Stat;
 import reactor.core.Disposable;
 
 /**
- * A handle whose connection is simulated, and behaves as the driver's: it pings when it has sent nothing for a third of the time-out, leaves
- * a server of which it has heard nothing for two thirds, tries another one after a pause of up to a second, and tells what it watches when it
- * is connected again. Our back end watches with one watcher.
+ * A handle with a simulated connection that behaves like the driver's. It pings when it has sent nothing for a third of the time-out. It leaves a
+ * server that has sent nothing for two thirds. It tries another server after a pause of up to a second, and sets its watches again when it is
+ * connected. Our back end uses one watcher.
  */
 final class SimulatedZooKeeper extends ZooKeeper {
 
@@ -46,7 +46,7 @@ final class SimulatedZooKeeper extends ZooKeeper {
 
     private static final ZKClientConfig DEFAULTS = new ZKClientConfig();
 
-    /** Each is another one, also of two that ask the same. */
+    /** A request. Two equal requests are different objects. */
     private static final class Request {
 
         final Ask ask;
@@ -58,7 +58,7 @@ final class SimulatedZooKeeper extends ZooKeeper {
         }
     }
 
-    // Set by open(): no constructor is run, since the driver's would start threads and open a selector.
+    // Set by open(): no constructor runs, since the driver's would start threads and open a selector.
     private Host host;
     private World world;
     private Network network;
@@ -85,11 +85,11 @@ final class SimulatedZooKeeper extends ZooKeeper {
     }
 
     /**
-     * A handle that is about to connect.
+     * Makes a handle that is about to connect.
      *
-     * @param wrong whose mistake may be one of the requests that are sent
-     * @param connected told whenever it is
-     * @param expired told when its session has ended
+     * @param wrong the mutant, whose mistake may be in a request
+     * @param connected runs after each connect
+     * @param expired runs when its session has ended
      */
     static SimulatedZooKeeper open(
             Host host, Network network, Ensemble ensemble, WrongPart wrong, Runnable connected, Runnable expired) {
@@ -118,7 +118,7 @@ final class SimulatedZooKeeper extends ZooKeeper {
         }
     }
 
-    /** A constructor that runs none of this class and of the driver's, which would start threads. */
+    /** Returns a constructor that runs neither that of this class nor the driver's, which would start threads. */
     private static Constructor<?> none() {
         try {
             Class<?> factory = Class.forName("sun.reflect.ReflectionFactory");
@@ -198,7 +198,7 @@ final class SimulatedZooKeeper extends ZooKeeper {
         }
     }
 
-    /** The driver's thread looks at its clock. */
+    /** The driver's thread checks its clock. */
     private void beat(int mine) {
         if (mine != connections || state != States.CONNECTED) {
             return;
@@ -416,17 +416,17 @@ final class SimulatedZooKeeper extends ZooKeeper {
             ask(Kind.CHECK, paths.get(0), null, paths, false, checked);
         } else {
             ask(Kind.SYNC, paths.get(0), null, null, false, it -> {});
-            look(paths, new ArrayList<>(), checked);
+            askOneByOne(paths, new ArrayList<>(), checked);
         }
     }
 
-    /** One after the other: what the asked server has. */
-    private void look(List<String> paths, List<Code> found, Consumer<Answer> checked) {
+    /** Reads the nodes one after the other, from the connected server. */
+    private void askOneByOne(List<String> paths, List<Code> found, Consumer<Answer> checked) {
         String path = paths.get(found.size());
         ask(Kind.EXISTS, path, null, null, false, it -> {
             found.add(it.code());
             if (it.code() == Code.OK && found.size() < paths.size()) {
-                look(paths, found, checked);
+                askOneByOne(paths, found, checked);
             } else {
                 boolean isAnswered = it.code() == Code.OK || it.code() == Code.NONODE;
                 while (isAnswered && found.size() < paths.size()) {

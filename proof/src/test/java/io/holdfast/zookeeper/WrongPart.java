@@ -6,21 +6,21 @@ import io.holdfast.zookeeper.internal.queue.WrongQueues;
 import io.holdfast.zookeeper.internal.session.SessionValidity;
 import io.holdfast.zookeeper.internal.session.WrongValidity;
 
-/** A part of the back end that has one thing wrong. */
+/** A part of the back end with one mistake. */
 public enum WrongPart {
-    /** All is right. */
+    /** No mistake. */
     NONE,
 
-    /** The last number is believed after the server has deleted the queue, and another client has made it again. */
+    /** Believes the last number after the server has deleted the queue, and another client has made it again. */
     NUMBERS_OF_A_FORMER_QUEUE,
 
-    /** A node of the own session is passed over although its claim goes on. */
+    /** Passes over a node of its own session although its claim still holds. */
     PASSED_HOLDER,
 
-    /** What the newest transaction has proved counts from the hand-over, however old the transaction is. */
+    /** Counts the validity of the newest transaction from the hand-over, whatever the age of the transaction. */
     PROOF_THAT_DOES_NOT_AGE,
 
-    /** Nodes are looked at behind a {@code sync}, and no transaction asks a majority. */
+    /** Reads nodes behind a {@code sync}, without a transaction that needs a majority. */
     PROOF_WITHOUT_A_MAJORITY;
 
     ReplaceableParts parts() {

@@ -14,16 +14,25 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * An alarm that somebody waits for is set while the clock is closed. Who sets it looks afterwards whether the clock
- * is closed.
+ * One thread sets an alarm while another thread closes the clock. The setting thread checks afterwards whether the
+ * clock is closed.
  */
 @JCStressTest
-@Outcome(id = "rang, closed", expect = ACCEPTABLE, desc = "It was there when the clock was closed.")
-@Outcome(id = "silent, closed", expect = ACCEPTABLE, desc = "It came too late, and who set it sees that.")
-@Outcome(id = "rang, open", expect = ACCEPTABLE, desc = "Set before, and looked before.")
-@Outcome(id = "silent, open", expect = FORBIDDEN, desc = "It never rings, and who set it takes it for set.")
+@Outcome(id = "rang, closed", expect = ACCEPTABLE, desc = "The alarm was set before the clock was closed.")
+@Outcome(
+        id = "silent, closed",
+        expect = ACCEPTABLE,
+        desc = "The alarm was set too late, and the setting thread sees that.")
+@Outcome(
+        id = "rang, open",
+        expect = ACCEPTABLE,
+        desc = "The alarm was set, and the check was made, before the clock was closed.")
+@Outcome(
+        id = "silent, open",
+        expect = FORBIDDEN,
+        desc = "The alarm never rings, and the setting thread believes that it will.")
 @Outcome(id = ".*, left behind", expect = FORBIDDEN, desc = "A closed clock keeps a task of the timer.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class AlarmSetAgainstClose {
 

@@ -14,16 +14,16 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Two set an alarm each, at different times. Then the clock goes on, step by step.
+ * Two threads each set an alarm, for different times. Then the clock advances step by step.
  */
 @JCStressTest
 @Outcome(
         id = "early in time, late in time",
         expect = ACCEPTABLE,
-        desc = "Whoever was first, the timer wakes for the earlier one.")
-@Outcome(id = "early not in time, .*", expect = FORBIDDEN, desc = "The timer sleeps until the later one.")
-@Outcome(id = ".*, late not in time", expect = FORBIDDEN, desc = "The later one was forgotten.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+        desc = "In either order, the timer wakes for the earlier alarm.")
+@Outcome(id = "early not in time, .*", expect = FORBIDDEN, desc = "The timer sleeps until the later alarm.")
+@Outcome(id = ".*, late not in time", expect = FORBIDDEN, desc = "The clock forgot the later alarm.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class AlarmSetAgainstSet {
 

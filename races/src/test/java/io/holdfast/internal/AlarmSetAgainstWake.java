@@ -14,19 +14,19 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * An alarm is set while the timer wakes the clock for another one. Then the clock goes on.
+ * An alarm is set while the timer wakes the clock for another one. Then the clock advances.
  */
 @JCStressTest
 @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Each has rung, once.")
 @Outcome(
         id = {"0, .", "., 0"},
         expect = FORBIDDEN,
-        desc = "No task of the timer is left to ring it.")
+        desc = "No task of the timer is left to ring the alarm.")
 @Outcome(
         id = {"2, .", "., 2"},
         expect = FORBIDDEN,
         desc = "Rung twice.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class AlarmSetAgainstWake {
 

@@ -17,14 +17,14 @@ import reactor.core.publisher.Sinks;
 import reactor.util.context.Context;
 
 /**
- * A request is answered when the time for that is up.
+ * The answer to a request comes at the instant of its time limit.
  */
 @JCStressTest
-@Outcome(id = "answered, 0", expect = ACCEPTABLE, desc = "In time, and the alarm is off.")
+@Outcome(id = "answered, 0", expect = ACCEPTABLE, desc = "The answer was in time, and the alarm is off.")
 @Outcome(id = "failed, 0", expect = ACCEPTABLE, desc = "Too late.")
-@Outcome(id = ".*, 1", expect = FORBIDDEN, desc = "Its alarm is left in the clock.")
+@Outcome(id = ".*, 1", expect = FORBIDDEN, desc = "The alarm of the request stays in the clock.")
 @Outcome(id = ".* and .*", expect = FORBIDDEN, desc = "Told twice.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class CallAnswerAgainstTimeLimit {
 

@@ -12,17 +12,17 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * The emission itself, without what is around it: a lease is handed over while the subscriber leaves. The one atomic
- * field decides, and exactly one side has to give the lease back.
+ * The emission alone, without the classes around it: a lease is emitted while the subscriber leaves. One atomic
+ * field decides, and exactly one side must release the lease.
  */
 @JCStressTest
-@Outcome(id = "emitted, kept", expect = ACCEPTABLE, desc = "Emitted before: nobody gives it back.")
-@Outcome(id = "not emitted, given back by the emitter", expect = ACCEPTABLE, desc = "Left before.")
-@Outcome(id = "emitted, given back by the emitter", expect = ACCEPTABLE, desc = "Left while onNext ran.")
-@Outcome(id = "not emitted, kept", expect = FORBIDDEN, desc = "Nobody has it and nobody gives it back.")
-@Outcome(id = "its end is not decided, .*", expect = FORBIDDEN, desc = "Both have won, or neither.")
-@Outcome(id = ".*, given back by both", expect = FORBIDDEN, desc = "Given back twice.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+@Outcome(id = "emitted, kept", expect = ACCEPTABLE, desc = "The lease was emitted first: neither side releases it.")
+@Outcome(id = "not emitted, released by the emitter", expect = ACCEPTABLE, desc = "The subscriber left first.")
+@Outcome(id = "emitted, released by the emitter", expect = ACCEPTABLE, desc = "The subscriber left while onNext ran.")
+@Outcome(id = "not emitted, kept", expect = FORBIDDEN, desc = "The lease has no owner, and neither side releases it.")
+@Outcome(id = "its end is not decided, .*", expect = FORBIDDEN, desc = "Both sides won, or neither did.")
+@Outcome(id = ".*, released by both", expect = FORBIDDEN, desc = "The lease was released twice.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class EmissionAgainstLeave {
 
@@ -54,7 +54,7 @@ public class EmissionAgainstLeave {
         boolean emitted = !holder.saw().equals("nothing");
         r.r1 = emitted == ended ? "its end is not decided" : emitted ? "emitted" : "not emitted";
         r.r2 = givenBack
-                ? byTheOther ? "given back by both" : "given back by the emitter"
-                : byTheOther ? "given back by the one who left" : "kept";
+                ? byTheOther ? "released by both" : "released by the emitter"
+                : byTheOther ? "released by the subscriber that left" : "kept";
     }
 }

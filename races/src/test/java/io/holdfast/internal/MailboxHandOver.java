@@ -11,23 +11,24 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Two threads post four tasks each. Each task counts in a plain field, so two at a time, or one that does not see the
- * last, would show.
+ * Two threads post four tasks each. Each task counts in a plain field. So the count is wrong if two tasks run at once,
+ * or if a task does not see the writes of the task before.
  */
 @JCStressTest
 @Outcome(
         id = "8, 0",
         expect = ACCEPTABLE,
-        desc = "All have run, one at a time, each seeing the one before, and those of one thread in their order.")
-@Outcome(id = "8, .", expect = FORBIDDEN, desc = "A task ran before one that its thread had posted earlier.")
-@Outcome(id = "[0-7], .", expect = FORBIDDEN, desc = "One was left behind, or two ran at once.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+        desc =
+                "All tasks ran one at a time, each saw the task before it, and the tasks of one thread kept their order.")
+@Outcome(id = "8, .", expect = FORBIDDEN, desc = "A task ran before an earlier task of its thread.")
+@Outcome(id = "[0-7], .", expect = FORBIDDEN, desc = "A task did not run, or two tasks ran at once.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class MailboxHandOver {
 
     private final Mailbox mailbox = new Mailbox();
 
-    // Plain on purpose: the mailbox makes them safe.
+    // Plain on purpose: the mailbox must make them safe.
     private int runs;
     private int overtaken;
     private int lastOfOne;

@@ -13,13 +13,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZL_Result;
 
 /**
- * A member joins the list while the one before it leaves.
+ * A member joins the list while the member before it leaves.
  */
 @JCStressTest
-@Outcome(id = "true, new", expect = ACCEPTABLE, desc = "One has left, the other is in the list.")
-@Outcome(id = "false, .*", expect = FORBIDDEN, desc = "Closing would wait for ever for what has left.")
-@Outcome(id = "true, none", expect = FORBIDDEN, desc = "Closing would forget what has joined.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+@Outcome(id = "true, new", expect = ACCEPTABLE, desc = "One member has left, and the other is in the list.")
+@Outcome(id = "false, .*", expect = FORBIDDEN, desc = "Closing would wait for ever for the member that left.")
+@Outcome(id = "true, none", expect = FORBIDDEN, desc = "Closing would forget the member that joined.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class MembersAddAgainstRemove {
 

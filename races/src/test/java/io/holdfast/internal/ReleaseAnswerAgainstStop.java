@@ -15,14 +15,14 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
 /**
- * The store answers a withdrawal when the closing client stops to wait for it.
+ * The back end answers a withdrawal while the closing client stops waiting for it.
  */
 @JCStressTest
 @Outcome(id = "released, 0 left", expect = ACCEPTABLE, desc = "Answered before.")
 @Outcome(id = "unconfirmed, 0 left", expect = ACCEPTABLE, desc = "Stopped before.")
 @Outcome(id = ".* and .*", expect = FORBIDDEN, desc = "Told twice.")
-@Outcome(id = ".*, [1-9] left", expect = FORBIDDEN, desc = "The client takes it for under way for ever.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+@Outcome(id = ".*, [1-9] left", expect = FORBIDDEN, desc = "The client counts the withdrawal as under way for ever.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class ReleaseAnswerAgainstStop {
 

@@ -15,14 +15,15 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A lease is told to be handed out while it is told to be lost. Listeners count up and down by these.
+ * One thread reports the start of a lease while another reports its loss. Listeners count leases up and down by these
+ * two events.
  */
 @JCStressTest
-@Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "The end is told once, after the beginning.")
-@Outcome(id = "0, .", expect = FORBIDDEN, desc = "The end is never told: who counts leases counts this one for ever.")
-@Outcome(id = "2, .", expect = FORBIDDEN, desc = "The end is told twice.")
-@Outcome(id = "., 1", expect = FORBIDDEN, desc = "The end is told before the beginning.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+@Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "The end is reported once, after the start.")
+@Outcome(id = "0, .", expect = FORBIDDEN, desc = "The end is never reported: a listener counts this lease for ever.")
+@Outcome(id = "2, .", expect = FORBIDDEN, desc = "The end is reported twice.")
+@Outcome(id = "., 1", expect = FORBIDDEN, desc = "The end is reported before the start.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class StoryBegunAgainstEnded {
 

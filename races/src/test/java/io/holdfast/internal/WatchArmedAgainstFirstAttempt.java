@@ -17,14 +17,20 @@ import reactor.core.publisher.Sinks;
  * The watch of a claim comes into force while the acquisition asks, for its first attempt, whether it is in force.
  */
 @JCStressTest
-@Outcome(id = "true, false", expect = ACCEPTABLE, desc = "In force before the attempt.")
-@Outcome(id = "false, true", expect = ACCEPTABLE, desc = "In force after it: the acquisition is told, and looks again.")
+@Outcome(id = "true, false", expect = ACCEPTABLE, desc = "The watch was in force before the attempt.")
+@Outcome(
+        id = "false, true",
+        expect = ACCEPTABLE,
+        desc = "The watch came into force later: the acquisition is signalled, and sends another attempt.")
 @Outcome(
         id = "false, false",
         expect = FORBIDDEN,
-        desc = "What is signalled from then on is waited for by nobody: the claim polls for ever.")
-@Outcome(id = "true, true", expect = ACCEPTABLE, desc = "Told of both: one attempt too many, at worst.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+        desc = "The acquisition ignores all later signals: the claim polls for ever.")
+@Outcome(
+        id = "true, true",
+        expect = ACCEPTABLE,
+        desc = "The acquisition saw the watch and was signalled: at worst, it sends one attempt too many.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class WatchArmedAgainstFirstAttempt {
 
@@ -48,7 +54,7 @@ public class WatchArmedAgainstFirstAttempt {
     }
 
     @Actor
-    public void look(ZZ_Result r) {
+    public void attempt(ZZ_Result r) {
         r.r1 = watch.armedSoFar();
     }
 

@@ -6,15 +6,15 @@ import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import java.time.Duration;
 
-/** One client of a {@link HandStore} on a {@link HandTimer}, made anew for each round of a race. */
+/** One client of a {@link HandStore} on a {@link HandTimer}, new for each round of a race. */
 public final class Bench {
 
     public static final Duration LEASE = Duration.ofSeconds(30);
 
-    /** How long one request may take. */
+    /** The time limit of one request. */
     public static final Duration OPERATION = Duration.ofSeconds(2);
 
-    /** By then a lease without a renewal is over for its holder: a margin before its end. */
+    /** The local deadline of a lease without a renewal: a margin before its end. */
     public static final long DEADLINE = Duration.ofMillis(29_698).toNanos();
 
     private static final LockOptions OPTIONS =
@@ -30,7 +30,7 @@ public final class Bench {
             .build();
     public final ReactiveLock lock = client.lock("a");
 
-    /** A lease that the store has granted. */
+    /** Returns a lease that the back end has granted. */
     public LockLease lease() {
         Holder holder = new Holder();
         lock.acquire().subscribe(holder);
@@ -38,7 +38,7 @@ public final class Bench {
         return holder.lease();
     }
 
-    /** The client as it shows itself, for what should be over. */
+    /** The description of a client with no request and no lease left. */
     public boolean isIdle() {
         return client.toString().contains("0 acquiring, 0 held, 0 releasing");
     }

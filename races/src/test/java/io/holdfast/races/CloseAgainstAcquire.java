@@ -11,17 +11,17 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
 /**
- * An acquisition begins while the client is closed. The store is the real one in memory.
+ * An acquisition begins while the client is closed. The back end is the real one in memory.
  */
 @JCStressTest
+@Outcome(id = "lease that is over, free, closed", expect = ACCEPTABLE, desc = "Granted first, and ended by the close.")
 @Outcome(
-        id = "lease that is over, free, closed",
+        id = "LockClosedException, free, closed",
         expect = ACCEPTABLE,
-        desc = "Granted before, and ended by the closing.")
-@Outcome(id = "LockClosedException, free, closed", expect = ACCEPTABLE, desc = "Closed before: refused, or given back.")
-@Outcome(id = ".*, kept, .*", expect = FORBIDDEN, desc = "A closed client has left something in the store.")
+        desc = "Closed first: the acquisition fails, or the client releases the grant.")
+@Outcome(id = ".*, kept, .*", expect = FORBIDDEN, desc = "A closed client has left a claim in the back end.")
 @Outcome(id = "nothing, .*", expect = FORBIDDEN, desc = "The subscriber waits for ever.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class CloseAgainstAcquire {
 

@@ -20,10 +20,10 @@ import org.openjdk.jcstress.infra.results.LLLL_Result;
 @Outcome(
         id = "CLIENT_CLOSED, LockLostException, free, released, done",
         expect = ACCEPTABLE,
-        desc = "Closed before: the lease is lost, and given back by the closing.")
+        desc = "Closed first: the lease is lost, and the close releases it.")
 @Outcome(id = ".*, held, .*", expect = FORBIDDEN, desc = "A closed client holds a lock.")
 @Outcome(id = ".*, nothing", expect = FORBIDDEN, desc = "The closing never ends.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class CloseAgainstRelease {
 

@@ -20,13 +20,13 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
 @Outcome(
         id = "EXPIRED, LockLostException, free, released",
         expect = ACCEPTABLE,
-        desc = "Expired before: both are told so, and the store is asked to forget it.")
+        desc = "Expired first: onLoss() and release() report it, and the client releases the claim at the back end.")
 @Outcome(
         id = {"done, LockLostException, .*", "EXPIRED, done, .*"},
         expect = FORBIDDEN,
-        desc = "The two who ask about one lease are told different stories.")
-@Outcome(id = ".*, held", expect = FORBIDDEN, desc = "Expired, and never given back.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+        desc = "onLoss() and release() report different ends of one lease.")
+@Outcome(id = ".*, held", expect = FORBIDDEN, desc = "The lease expired, and was never released.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class DeadlineAgainstRelease {
 

@@ -14,18 +14,18 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
 /**
- * The holder sees the local deadline pass while the answer to a renewal is being taken in. What it was told once
- * stays so.
+ * The holder reads {@code isValid()} after the local deadline, while the client processes the answer to a renewal. A
+ * lease that was once invalid stays invalid.
  */
 @JCStressTest
 @Outcome(id = "valid, valid, nothing", expect = ACCEPTABLE, desc = "Renewed before.")
 @Outcome(
         id = "over, over, EXPIRED",
         expect = ACCEPTABLE,
-        desc = "Seen to be over: the answer came too late, and the loss is told.")
-@Outcome(id = "over, valid, .*", expect = FORBIDDEN, desc = "A lease comes back to life.")
-@Outcome(id = "over, over, nothing", expect = FORBIDDEN, desc = "Over, and nobody is told.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+        desc = "The holder saw the end: the answer came too late, and the loss is signalled.")
+@Outcome(id = "over, valid, .*", expect = FORBIDDEN, desc = "An invalid lease becomes valid again.")
+@Outcome(id = "over, over, nothing", expect = FORBIDDEN, desc = "The lease is over, and no loss is signalled.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class DeadlineAgainstRenewal {
 
@@ -39,7 +39,7 @@ public class DeadlineAgainstRenewal {
     }
 
     @Actor
-    public void look(LLL_Result r) {
+    public void readValidity(LLL_Result r) {
         bench.timer.jumpTo(Bench.LEASE.toNanos());
         r.r1 = lease.isValid() ? "valid" : "over";
         r.r2 = lease.isValid() ? "valid" : "over";

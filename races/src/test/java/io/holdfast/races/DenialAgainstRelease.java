@@ -14,23 +14,23 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
 /**
- * The store answers a renewal that the lease is not held any more, while the holder releases.
+ * The back end answers a renewal with "not held", while the holder releases.
  */
 @JCStressTest
-@Outcome(id = "done, done, free, released", expect = ACCEPTABLE, desc = "Released before the store forgot.")
 @Outcome(
-        id = "NOT_HELD, LockLostException, free, released",
+        id = "done, done, free, released",
         expect = ACCEPTABLE,
-        desc = "Found to be lost by the release.")
+        desc = "The lease was released before the back end forgot it.")
+@Outcome(id = "NOT_HELD, LockLostException, free, released", expect = ACCEPTABLE, desc = "The release found the loss.")
 @Outcome(
         id = "NOT_HELD, LockLostException, free",
         expect = ACCEPTABLE,
-        desc = "Found to be lost by the renewal: there is nothing to give back.")
+        desc = "The renewal found the loss: there is nothing to release.")
 @Outcome(
         id = {"done, LockLostException, .*", "NOT_HELD, done, .*"},
         expect = FORBIDDEN,
-        desc = "The two who ask about one lease are told different stories.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+        desc = "onLoss() and release() report different ends of one lease.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class DenialAgainstRelease {
 

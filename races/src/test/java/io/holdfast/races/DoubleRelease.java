@@ -12,16 +12,22 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
 /**
- * Two release one lease at the same instant.
+ * Two threads release one lease at the same instant.
  */
 @JCStressTest
-@Outcome(id = "done, done, free, released", expect = ACCEPTABLE, desc = "One request, and both are told its outcome.")
-@Outcome(id = ".*, released . times", expect = FORBIDDEN, desc = "Asked twice: the second answer reads as a loss.")
+@Outcome(
+        id = "done, done, free, released",
+        expect = ACCEPTABLE,
+        desc = "The client sends one request, and both callers get its outcome.")
+@Outcome(
+        id = ".*, released . times",
+        expect = FORBIDDEN,
+        desc = "The client sends two requests: the second answer reads as a loss.")
 @Outcome(
         id = {"nothing, .*", ".*, nothing, .*"},
         expect = FORBIDDEN,
-        desc = "One of them waits for ever.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+        desc = "One of the callers waits for ever.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class DoubleRelease {
 

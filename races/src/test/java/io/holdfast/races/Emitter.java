@@ -7,7 +7,7 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
-/** Work whose result is on its way already when it is cancelled. */
+/** Work whose result is already on its way when it is cancelled. */
 public final class Emitter extends Mono<String> {
 
     private volatile @Nullable CoreSubscriber<? super String> subscriber;

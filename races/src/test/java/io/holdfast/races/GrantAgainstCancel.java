@@ -11,20 +11,20 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * The grant of the store comes while the subscriber cancels.
+ * The grant of the back end arrives while the subscriber cancels.
  */
 @JCStressTest
-@Outcome(id = "lease, held", expect = ACCEPTABLE, desc = "Emitted before: the lease is the subscriber's.")
+@Outcome(id = "lease, held", expect = ACCEPTABLE, desc = "Emitted first: the subscriber owns the lease.")
 @Outcome(
         id = "nothing, free, released",
         expect = ACCEPTABLE,
-        desc = "Cancelled before: the grant is given back unseen.")
+        desc = "Cancelled first: the client releases the grant, and the subscriber never sees it.")
 @Outcome(
         id = "lease that is over, free, released",
         expect = ACCEPTABLE,
-        desc = "Cancelled while the lease was handed over: given back, although the subscriber has it.")
-@Outcome(id = "nothing, held", expect = FORBIDDEN, desc = "Nobody has the lease and nobody gives it back.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+        desc = "Cancelled during the emission: the client releases the lease, although the subscriber has it.")
+@Outcome(id = "nothing, held", expect = FORBIDDEN, desc = "The lease has no owner, and the client does not release it.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class GrantAgainstCancel {
 

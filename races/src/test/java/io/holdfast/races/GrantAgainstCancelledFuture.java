@@ -13,17 +13,23 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * The grant comes while the future that shall have it is cancelled.
+ * The grant arrives while the future of the acquisition is cancelled.
  */
 @JCStressTest
-@Outcome(id = "lease, held", expect = ACCEPTABLE, desc = "Completed before: the lease is the future's.")
-@Outcome(id = "cancelled, free, released", expect = ACCEPTABLE, desc = "Cancelled before: the grant is given back.")
-@Outcome(id = "cancelled, held", expect = FORBIDDEN, desc = "The future refused the lease, and nobody gives it back.")
+@Outcome(id = "lease, held", expect = ACCEPTABLE, desc = "Completed first: the future has the lease.")
+@Outcome(
+        id = "cancelled, free, released",
+        expect = ACCEPTABLE,
+        desc = "Cancelled first: the client releases the grant.")
+@Outcome(
+        id = "cancelled, held",
+        expect = FORBIDDEN,
+        desc = "The future refused the lease, and the client does not release it.")
 @Outcome(
         id = "lease, free, released",
         expect = FORBIDDEN,
-        desc = "Who has the future has the lease, and it was taken away.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+        desc = "The future has the lease, but the client has released it.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class GrantAgainstCancelledFuture {
 

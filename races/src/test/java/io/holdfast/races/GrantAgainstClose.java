@@ -11,20 +11,20 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
 /**
- * The grant comes while the client is closed.
+ * The grant arrives while the client is closed.
  */
 @JCStressTest
 @Outcome(
         id = "lease that is over, free, released, closed",
         expect = ACCEPTABLE,
-        desc = "Emitted before, and ended by the closing.")
+        desc = "Emitted first, and ended by the close.")
 @Outcome(
         id = "LockClosedException, free, released, closed",
         expect = ACCEPTABLE,
-        desc = "Closed before: the grant is given back.")
+        desc = "Closed first: the client releases the grant.")
 @Outcome(id = ".*, held, .*", expect = FORBIDDEN, desc = "A closed client holds a lock.")
 @Outcome(id = "lease, .*", expect = FORBIDDEN, desc = "A lease of a closed client counts as valid.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class GrantAgainstClose {
 

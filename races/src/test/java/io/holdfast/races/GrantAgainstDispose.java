@@ -12,22 +12,24 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 import reactor.core.Disposable;
 
 /**
- * The grant comes while the subscriber is disposed of: it marks itself first and cancels then, and drops in silence
- * what comes in
- * between. Two looks at that mark keep the lease from being lost there.
+ * The grant arrives while the subscriber is disposed. The subscriber first marks itself as disposed and then cancels. In
+ * between, it drops each signal in silence. The client checks the mark twice, so that no lease is lost there.
  */
 @JCStressTest
-@Outcome(id = "lease, held", expect = ACCEPTABLE, desc = "Emitted before: the lease is the subscriber's.")
+@Outcome(id = "lease, held", expect = ACCEPTABLE, desc = "Emitted first: the subscriber owns the lease.")
 @Outcome(
         id = "nothing, free, released",
         expect = ACCEPTABLE,
-        desc = "Disposed of before or meanwhile: the grant is given back.")
+        desc = "Disposed first or meanwhile: the client releases the grant.")
 @Outcome(
         id = "lease, free, released",
         expect = ACCEPTABLE,
-        desc = "Disposed of while it ran: given back, although it has seen the lease.")
-@Outcome(id = "nothing, held", expect = FORBIDDEN, desc = "Dropped unseen, and nobody gives it back.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+        desc = "Disposed during the emission: the client releases the lease, although the subscriber has seen it.")
+@Outcome(
+        id = "nothing, held",
+        expect = FORBIDDEN,
+        desc = "The subscriber dropped the lease unseen, and the client does not release it.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class GrantAgainstDispose {
 

@@ -11,7 +11,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * The store grants when the time for its answer is up. Then the clock goes on, and the look after that is granted
+ * The grant arrives at the time limit of its request. Then the clock advances, and the back end grants the next attempt,
  * too.
  */
 @JCStressTest
@@ -19,9 +19,9 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 @Outcome(
         id = "lease, held, released",
         expect = FORBIDDEN,
-        desc = "The late grant of the claim was given back under the lease that came of its next attempt.")
+        desc = "The release of the late grant also released the lease that the next attempt got.")
 @Outcome(id = "nothing, held", expect = FORBIDDEN, desc = "Granted to nobody.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class GrantAgainstItsTimeLimit {
 

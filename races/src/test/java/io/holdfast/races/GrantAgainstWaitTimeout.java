@@ -13,13 +13,16 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * The grant comes when the time to wait is up.
+ * The grant arrives at the instant of the waitTimeout.
  */
 @JCStressTest
 @Outcome(id = "lease, held", expect = ACCEPTABLE, desc = "Granted in time.")
-@Outcome(id = "LockTimeoutException, free, released", expect = ACCEPTABLE, desc = "Too late: the grant is given back.")
+@Outcome(
+        id = "LockTimeoutException, free, released",
+        expect = ACCEPTABLE,
+        desc = "Too late: the client releases the grant.")
 @Outcome(id = "LockTimeoutException, held", expect = FORBIDDEN, desc = "Granted to nobody.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class GrantAgainstWaitTimeout {
 

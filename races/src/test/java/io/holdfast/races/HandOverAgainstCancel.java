@@ -12,22 +12,23 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * The lock is handed to a waiter that leaves at that instant, with another one behind. The store is the real one in
- * memory.
+ * The lock is handed to a waiter that leaves at that instant. Another waiter is behind it. The back end is the real one
+ * in memory.
  */
 @JCStressTest
-@Outcome(id = "lease, nothing", expect = ACCEPTABLE, desc = "Emitted before: the lock is the waiter's.")
+@Outcome(id = "lease, nothing", expect = ACCEPTABLE, desc = "Emitted first: the waiter has the lock.")
 @Outcome(
         id = "nothing, lease",
         expect = ACCEPTABLE,
-        desc = "Left before, or handed back: the one behind has it, and no time has passed.")
+        desc = "The first waiter left, or handed the lock back: the second waiter has it, and no time has passed.")
 @Outcome(
         id = "lease that is over, lease",
         expect = ACCEPTABLE,
-        desc = "Left while it was emitted: handed on, although the waiter has seen it.")
-@Outcome(id = "nothing, nothing", expect = FORBIDDEN, desc = "Handed to one who is gone.")
+        desc =
+                "The first waiter left during the emission: the second waiter has the lock, although the first has seen a lease.")
+@Outcome(id = "nothing, nothing", expect = FORBIDDEN, desc = "The lock was handed to a waiter that has left.")
 @Outcome(id = "lease, lease", expect = FORBIDDEN, desc = "Two hold it.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class HandOverAgainstCancel {
 

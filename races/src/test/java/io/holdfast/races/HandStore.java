@@ -18,20 +18,20 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /**
- * A store of one lock whose looks, renewals and signals are answered by hand, so that the answer itself can be one side of a race.
- * Releases are answered at once, unless one is held back.
+ * A back end of one lock. A race answers attempts and renewals by hand, and sends signals by hand, so that the answer itself can be one side of the
+ * race. Releases are answered at once, unless a race holds one back.
  */
 public final class HandStore implements LockBackend {
 
     private static final long TOKEN = 7;
 
-    private final AtomicInteger looks = new AtomicInteger();
+    private final AtomicInteger attempts = new AtomicInteger();
     private final AtomicInteger renewals = new AtomicInteger();
     private final AtomicInteger releases = new AtomicInteger();
     private final AtomicInteger renewalsAfterRelease = new AtomicInteger();
 
-    // All below: the latest of each; written by the thread that asks.
-    private volatile @Nullable MonoSink<LockAttempt> look;
+    // The latest of each; written by the thread that sends the request.
+    private volatile @Nullable MonoSink<LockAttempt> attempt;
     private volatile @Nullable MonoSink<Renewal> renewal;
     private volatile @Nullable FluxSink<WatchSignal> watch;
 
@@ -40,15 +40,15 @@ public final class HandStore implements LockBackend {
 
     private volatile Duration lease = Duration.ZERO;
 
-    /** Whether the store takes the lock as held by the claim. */
+    /** Whether the claim holds the lock, as this back end sees it. */
     private volatile boolean held;
 
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         return Mono.create(sink -> {
             lease = claim.lease();
-            looks.incrementAndGet();
-            look = sink;
+            attempts.incrementAndGet();
+            attempt = sink;
         });
     }
 
@@ -101,7 +101,7 @@ public final class HandStore implements LockBackend {
 
     /** Grants the lock and answers the attempt in flight. */
     public void grant() {
-        MonoSink<LockAttempt> asked = look;
+        MonoSink<LockAttempt> asked = attempt;
         if (asked != null) {
             held = true;
             asked.success(new LockAttempt.Acquired(TOKEN, lease));
@@ -124,7 +124,7 @@ public final class HandStore implements LockBackend {
         }
     }
 
-    /** The next release is carried out at once and answered by hand. */
+    /** Carries out the next release at once, but lets the race answer it. */
     public void holdReleases() {
         holdsReleases = true;
     }
@@ -137,7 +137,7 @@ public final class HandStore implements LockBackend {
         }
     }
 
-    /** Signals, if somebody watches. */
+    /** Sends a signal to the watch of the claim, if there is one. */
     public void signal(WatchSignal signal) {
         FluxSink<WatchSignal> watching = watch;
         if (watching != null) {
@@ -145,7 +145,7 @@ public final class HandStore implements LockBackend {
         }
     }
 
-    /** The store forgets the lock without telling anybody. */
+    /** Frees the lock without a signal. */
     public void forget() {
         held = false;
     }
@@ -154,8 +154,8 @@ public final class HandStore implements LockBackend {
         return held;
     }
 
-    public int looks() {
-        return looks.get();
+    public int attempts() {
+        return attempts.get();
     }
 
     public int renewals() {
@@ -170,7 +170,7 @@ public final class HandStore implements LockBackend {
         return releases.get();
     }
 
-    /** What it knows in a word. */
+    /** Returns the state of the lock and the number of releases, as the outcomes name them. */
     public String standing() {
         String standing = held ? "held" : "free";
         return switch (releases.get()) {

@@ -10,8 +10,8 @@ import reactor.core.Disposables;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * A clock that stands still until it is moved by hand. What is due later rings on the thread that moves it; what has no delay runs at
- * once, on the thread that brings it, so that a race is as narrow as the product makes it.
+ * A clock that a race moves by hand. A delayed task runs on the thread that moves the clock. A task without delay runs at once, on the thread
+ * that schedules it, so that the race is as narrow as in production.
  */
 public final class HandTimer implements Scheduler {
 
@@ -37,7 +37,7 @@ public final class HandTimer implements Scheduler {
         }
     }
 
-    /** Guarded by itself. */
+    /** Guarded by its own monitor. */
     private final List<Task> tasks = new ArrayList<>(4);
 
     /** Written by the one thread that moves the clock. */
@@ -65,15 +65,15 @@ public final class HandTimer implements Scheduler {
 
     @Override
     public Worker createWorker() {
-        throw new UnsupportedOperationException("nobody asks for one");
+        throw new UnsupportedOperationException("the library uses no worker of its timer");
     }
 
-    /** Moves the clock and leaves what is due for later: a timer may always be late. */
+    /** Moves the clock, but does not run the due tasks yet: a timer may always be late. */
     public void jumpTo(long nanos) {
         nowNanos = nanos;
     }
 
-    /** Moves the clock and runs what is due by then, earliest first. */
+    /** Moves the clock and runs the due tasks, earliest first. */
     public void moveTo(long nanos) {
         nowNanos = nanos;
         for (Task due = takeDue(); due != null; due = takeDue()) {
@@ -83,7 +83,7 @@ public final class HandTimer implements Scheduler {
         }
     }
 
-    /** How many tasks are still to come. */
+    /** Returns the number of tasks that are not due yet. */
     public int size() {
         synchronized (tasks) {
             tasks.removeIf(Task::isDisposed);

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 
-/** A plain subscriber: it notes what it is told, asks for all, and cancels when it is told to. */
+/** A plain subscriber: it notes its signals, requests all, and cancels when the race calls for it. */
 public final class Holder implements CoreSubscriber<LockLease> {
 
     private final AtomicInteger ends = new AtomicInteger();
@@ -53,7 +53,7 @@ public final class Holder implements CoreSubscriber<LockLease> {
         return granted;
     }
 
-    /** What it was told in a word; more than one end is never right. */
+    /** Returns the signals in a word. More than one terminal signal is never right. */
     public String saw() {
         Throwable thrown = error;
         LockLease granted = lease;

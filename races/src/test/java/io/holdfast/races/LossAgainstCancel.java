@@ -13,16 +13,16 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
 /**
- * The lease is lost while the subscriber of the work under it leaves.
+ * The lease is lost while the subscriber of its work cancels.
  */
 @JCStressTest
 @Outcome(
         id = {"nothing, free, released, stopped", "LockLostException, free, released, stopped"},
         expect = ACCEPTABLE,
-        desc = "The work is cancelled and the claim given back once, whoever was first.")
-@Outcome(id = ".*, running", expect = FORBIDDEN, desc = "The work goes on without a lock.")
-@Outcome(id = ".*, held, .*", expect = FORBIDDEN, desc = "Each left the release to the other.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+        desc = "In either order, the work is cancelled and the claim released once.")
+@Outcome(id = ".*, running", expect = FORBIDDEN, desc = "The work continues without a lock.")
+@Outcome(id = ".*, held, .*", expect = FORBIDDEN, desc = "Neither side released.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class LossAgainstCancel {
 

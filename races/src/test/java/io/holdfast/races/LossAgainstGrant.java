@@ -13,25 +13,27 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * The store tells of a loss while its grant is on its way: the two come by different connections, so the loss may
- * come first. It must
- * not be forgotten over the grant.
+ * The back end signals a loss while its grant is on its way. The two come by different connections, so the loss may
+ * arrive first. The client must not forget it when the grant arrives.
  */
 @JCStressTest
-@Outcome(id = "lease that is over, free, released", expect = ACCEPTABLE, desc = "The lease was there to lose.")
+@Outcome(
+        id = "lease that is over, free, released",
+        expect = ACCEPTABLE,
+        desc = "The grant came first, and the lease is lost.")
 @Outcome(
         id = "lease, asked at once",
         expect = ACCEPTABLE,
-        desc = "The loss came first: the lease is emitted, and the store is asked whether it is still held.")
+        desc = "The loss came first: the lease is emitted, and the client asks the back end whether it is still held.")
 @Outcome(
-        id = "looking again, free, released",
+        id = "trying again, free, released",
         expect = ACCEPTABLE,
-        desc = "Lost before it could be emitted: the acquisition begins anew with another claim.")
+        desc = "Lost before the emission: the acquisition starts again with a new claim.")
 @Outcome(
         id = "lease, held",
         expect = FORBIDDEN,
-        desc = "A loss that was told is not looked into before the next renewal.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+        desc = "The client does not check the signalled loss before the next renewal.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class LossAgainstGrant {
 
@@ -55,7 +57,7 @@ public class LossAgainstGrant {
     @Arbiter
     public void after(LL_Result r) {
         bench.timer.moveTo(0);
-        r.r1 = bench.store.looks() > 1 ? "looking again" : holder.saw();
+        r.r1 = bench.store.attempts() > 1 ? "trying again" : holder.saw();
         r.r2 = bench.store.renewals() > 0 ? "asked at once" : bench.store.standing();
     }
 }

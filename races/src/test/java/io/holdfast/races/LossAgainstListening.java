@@ -14,12 +14,12 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
 /**
- * The lease is lost while its holder begins to listen for that.
+ * The lease is lost while its holder subscribes to {@code onLoss()}.
  */
 @JCStressTest
-@Outcome(id = "DISCONNECTED", expect = ACCEPTABLE, desc = "Told, whoever was first.")
-@Outcome(id = "nothing", expect = FORBIDDEN, desc = "The loss fell between two stools: the work would go on.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+@Outcome(id = "DISCONNECTED", expect = ACCEPTABLE, desc = "The holder gets the loss, in either order.")
+@Outcome(id = "nothing", expect = FORBIDDEN, desc = "The holder never gets the loss: its work would continue.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class LossAgainstListening {
 

@@ -14,20 +14,20 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
 /**
- * The store tells that the lease is lost, while the holder releases.
+ * The back end signals the loss of the lease while the holder releases.
  */
 @JCStressTest
-@Outcome(id = "done, done, free, released", expect = ACCEPTABLE, desc = "Released before: there is nothing to lose.")
+@Outcome(id = "done, done, free, released", expect = ACCEPTABLE, desc = "Released first: there is nothing to lose.")
 @Outcome(
         id = "DISCONNECTED, LockLostException, free, released",
         expect = ACCEPTABLE,
-        desc = "Lost before: both are told so, and the store is asked to forget it.")
+        desc = "Lost first: onLoss() and release() report it, and the client releases the claim at the back end.")
 @Outcome(
         id = {"done, LockLostException, .*", "DISCONNECTED, done, .*"},
         expect = FORBIDDEN,
-        desc = "The two who ask about one lease are told different stories.")
-@Outcome(id = ".*, held", expect = FORBIDDEN, desc = "Lost, and never given back.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+        desc = "onLoss() and release() report different ends of one lease.")
+@Outcome(id = ".*, held", expect = FORBIDDEN, desc = "The lease was lost, and never released.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class LossAgainstRelease {
 

@@ -6,7 +6,7 @@ import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 
-/** One client of the real store in memory, on a {@link HandTimer}, made anew for each round of a race. */
+/** One client of the real back end in memory, on a {@link HandTimer}, new for each round of a race. */
 public final class MemoryBench {
 
     private static final LockOptions OPTIONS =
@@ -21,7 +21,7 @@ public final class MemoryBench {
             .build();
     public final ReactiveLock lock = client.lock("a");
 
-    /** A lease of the lock, which nobody else has. */
+    /** Returns a lease of the free lock. */
     public LockLease lease() {
         Holder holder = new Holder();
         lock.acquire().subscribe(holder);

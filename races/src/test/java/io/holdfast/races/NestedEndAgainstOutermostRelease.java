@@ -19,8 +19,8 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
         id = {"LockLostException, stopped, free, released", "LockLostException, running, free, released"},
         expect = ACCEPTABLE,
         desc = "The lock was released before the work had ended, so its result does not count.")
-@Outcome(id = "nothing, .*", expect = FORBIDDEN, desc = "Each left the end to the other.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+@Outcome(id = "nothing, .*", expect = FORBIDDEN, desc = "Neither side ended the work.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class NestedEndAgainstOutermostRelease {
 

@@ -12,7 +12,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
 /**
- * A nested lease is released at the instant the outermost one is.
+ * A nested lease and the outermost lease are released at the same instant.
  */
 @JCStressTest
 @Outcome(id = "done, done, free, released", expect = ACCEPTABLE, desc = "The nested lease was released first.")
@@ -23,8 +23,8 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
 @Outcome(
         id = {"done, NOT_HELD, .*", "LockLostException, done, .*"},
         expect = FORBIDDEN,
-        desc = "Two stories of one lease.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+        desc = "onLoss() and release() report different ends of one lease.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class NestedReleaseAgainstOutermostRelease {
 

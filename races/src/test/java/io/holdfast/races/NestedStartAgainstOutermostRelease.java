@@ -17,10 +17,10 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
 @Outcome(
         id = {"LockLostException, 1, not begun", "LockLostException, 1, stopped"},
         expect = ACCEPTABLE,
-        desc = "It was nested, and is lost with the outermost lease.")
-@Outcome(id = "nothing, 2, not begun", expect = ACCEPTABLE, desc = "It came later, and asks for the lock itself.")
-@Outcome(id = ".*, running", expect = FORBIDDEN, desc = "The work goes on without a lock.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+        desc = "The work was nested, and loses its lease with the outermost one.")
+@Outcome(id = "nothing, 2, not begun", expect = ACCEPTABLE, desc = "The work came later, and sends its own attempt.")
+@Outcome(id = ".*, running", expect = FORBIDDEN, desc = "The work continues without a lock.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class NestedStartAgainstOutermostRelease {
 
@@ -42,7 +42,7 @@ public class NestedStartAgainstOutermostRelease {
     @Arbiter
     public void after(LLL_Result r) {
         r.r1 = told.toString();
-        r.r2 = bench.store.looks();
+        r.r2 = bench.store.attempts();
         r.r3 = work.standing();
     }
 }

@@ -7,7 +7,7 @@ import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
-/** A {@code withLock} whose work goes on, so that others can nest in it, and whose lease is released by hand. */
+/** A {@code withLock} whose work does not end, so that other work can nest in it. The race releases its lease by hand. */
 final class Outermost {
 
     // Written when the work begins, before the race.

@@ -21,12 +21,12 @@ import org.openjdk.jcstress.os.NodeType;
 import org.openjdk.jcstress.os.SchedulingClass;
 
 /**
- * Every race for a moment, in this JVM: what the annotations of its class forbid fails here. The program of jcstress starts JVMs for each
- * race and takes minutes; {@code ./races/run} does that.
+ * Runs every race for a moment, in this JVM. It fails on an outcome that the annotations of the race forbid. The program of jcstress starts JVMs
+ * for each race and takes minutes; {@code ./races/run} starts it.
  */
 class RacesIT {
 
-    /** Threads that wait for each other let others run: there may be fewer cores than that. */
+    /** Threads that wait for each other yield: there may be fewer cores than threads. */
     private static final String[] A_MOMENT = {
         "-time", System.getProperty("races.millis", "100"),
         "-iters", "1",
@@ -41,7 +41,7 @@ class RacesIT {
 
     @ParameterizedTest
     @MethodSource("races")
-    void nothingForbiddenComesOfIt(String race) throws IOException, ReflectiveOperationException {
+    void raceHasNoForbiddenOutcome(String race) throws IOException, ReflectiveOperationException {
         TestResult result = run(race);
 
         assertEquals(Status.NORMAL, result.status(), () -> race + ": " + result.getMessages());

@@ -13,23 +13,23 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
 /**
- * The store answers the release when the time for that is up. Then the clock goes on.
+ * The back end answers the release at the time limit of the request. Then the clock advances.
  */
 @JCStressTest
 @Outcome(id = "done, done, free, released", expect = ACCEPTABLE, desc = "Answered in time.")
 @Outcome(
         id = "done, done, free, released 2 times",
         expect = ACCEPTABLE,
-        desc = "Answered too late: the release ends for its caller, and is asked for once more.")
+        desc = "The answer came too late: the release ends for its caller, and the client repeats the request.")
 @Outcome(
         id = {"nothing, .*", ".*, nothing, .*"},
         expect = FORBIDDEN,
-        desc = "Somebody waits for ever.")
+        desc = "The caller waits for ever.")
 @Outcome(
         id = ".*, LockLostException, .*",
         expect = FORBIDDEN,
-        desc = "What the repeated release finds gone reads as a loss.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+        desc = "The repeated release finds no claim, and reports a loss.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class ReleaseAgainstItsTimeLimit {
 

@@ -12,15 +12,18 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * The holder releases while the next one comes. The store is the real one in memory, and no time passes.
+ * The holder releases while the next claim arrives. The back end is the real one in memory, and no time passes.
  */
 @JCStressTest
-@Outcome(id = "done, lease", expect = ACCEPTABLE, desc = "It finds the lock free, or is handed it.")
+@Outcome(
+        id = "done, lease",
+        expect = ACCEPTABLE,
+        desc = "The next claim finds the lock free, or gets it by a hand-off.")
 @Outcome(
         id = "done, nothing",
         expect = FORBIDDEN,
-        desc = "It came too late to find the lock free and too early to be handed it: it would wait for a whole look.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+        desc = "The next claim got neither the free lock nor a hand-off: it would wait until its next attempt.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class ReleaseAgainstNextAcquire {
 

@@ -21,14 +21,14 @@ import org.openjdk.jcstress.infra.results.LLLL_Result;
 @Outcome(
         id = "done, done, free, released, renewal before it",
         expect = ACCEPTABLE,
-        desc = "Renewed before; the late answer does not count any more.")
+        desc = "The renewal was sent first. Its late answer does not count any more.")
 @Outcome(
         id = "done, done, free, released, renewal after it",
         expect = ACCEPTABLE,
         desc =
                 "The renewal was decided before the release and reached the store after it: it creates nothing, and its answer does not count.")
-@Outcome(id = "NOT_HELD, .*", expect = FORBIDDEN, desc = "A lease that was given back reads as lost.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+@Outcome(id = "NOT_HELD, .*", expect = FORBIDDEN, desc = "A released lease is reported as lost.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class RenewalAgainstRelease {
 

@@ -18,8 +18,8 @@ import org.openjdk.jcstress.infra.results.LI_Result;
 @Outcome(id = "result, 0", expect = ACCEPTABLE, desc = "The subscriber has it.")
 @Outcome(id = "(nothing|done), 1", expect = ACCEPTABLE, desc = "It is discarded once.")
 @Outcome(id = "(nothing|done), 0", expect = FORBIDDEN, desc = "Its buffer leaks.")
-@Outcome(id = "result, 1", expect = FORBIDDEN, desc = "The subscriber has a buffer that was given back.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+@Outcome(id = "result, 1", expect = FORBIDDEN, desc = "The subscriber has a buffer that was already released.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class ResultAgainstCancel {
 

@@ -14,15 +14,15 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
 /**
- * A renewal fails while the store signals a change to the same lease. Each sets the time of the next renewal, and the newer state counts.
+ * A renewal fails while the back end signals a change to the same lease. Each sets the time of the next renewal, and the newer state counts.
  */
 @JCStressTest
 @Outcome(id = "asked again in time", expect = ACCEPTABLE, desc = "The retry comes.")
 @Outcome(
         id = "not asked again",
         expect = FORBIDDEN,
-        desc = "The alarm is that of an older state: the lease will expire.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+        desc = "The alarm belongs to an older state: the lease will expire.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class SignalAgainstFailedRenewal {
 

@@ -14,14 +14,17 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
  * The grant starts the work under a lock while its subscriber leaves.
  */
 @JCStressTest
-@Outcome(id = "nothing, free, released, not begun", expect = ACCEPTABLE, desc = "Left before: the grant is given back.")
+@Outcome(
+        id = "nothing, free, released, not begun",
+        expect = ACCEPTABLE,
+        desc = "Cancelled first: the client releases the grant.")
 @Outcome(
         id = "nothing, free, released, stopped",
         expect = ACCEPTABLE,
-        desc = "Begun before, or meanwhile: the work is cancelled, and the lease given back.")
-@Outcome(id = ".*, running", expect = FORBIDDEN, desc = "The work goes on without a subscriber and without a lock.")
-@Outcome(id = ".*, held, .*", expect = FORBIDDEN, desc = "Nobody gives it back.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+        desc = "The work began first, or meanwhile: it is cancelled, and the lease released.")
+@Outcome(id = ".*, running", expect = FORBIDDEN, desc = "The work continues without a subscriber and without a lock.")
+@Outcome(id = ".*, held, .*", expect = FORBIDDEN, desc = "The client does not release the lease.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class StartAgainstCancel {
 

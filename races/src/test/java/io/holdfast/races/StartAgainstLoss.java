@@ -24,14 +24,14 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
 @Outcome(
         id = "nothing, free, released, not begun",
         expect = ACCEPTABLE,
-        desc = "Lost before it could be emitted: the acquisition begins anew with another claim.")
+        desc = "Lost before the emission: the acquisition starts again with a new claim.")
 @Outcome(
         id = "nothing, held, running",
         expect = ACCEPTABLE,
-        desc = "The loss came before the grant: the store is asked at once, see LossAgainstGrant.")
-@Outcome(id = "LockLostException, .*, running", expect = FORBIDDEN, desc = "The work goes on without a lock.")
+        desc = "The loss came before the grant: the client asks the back end at once, see LossAgainstGrant.")
+@Outcome(id = "LockLostException, .*, running", expect = FORBIDDEN, desc = "The work continues without a lock.")
 @Outcome(id = "LockLostException, held, .*", expect = FORBIDDEN, desc = "Never given back.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class StartAgainstLoss {
 

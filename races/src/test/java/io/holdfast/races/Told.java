@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 
-/** Notes how something ends: with a value, empty, or with an error. */
+/** Notes how a publisher ends: with a value, empty, or with an error. */
 public final class Told<T> implements CoreSubscriber<T> {
 
     private final AtomicInteger ends = new AtomicInteger();
@@ -44,7 +44,7 @@ public final class Told<T> implements CoreSubscriber<T> {
         }
     }
 
-    /** The value, the simple name of the error, "done", or "nothing"; more than one end is never right. */
+    /** Returns the value, the simple name of the error, "done", or "nothing". More than one end is never right. */
     @Override
     public String toString() {
         Throwable thrown = error;

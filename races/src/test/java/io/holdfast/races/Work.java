@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
-/** Work under a lock that ends when it is told to. */
+/** Work under a lock that ends when the race calls for it. */
 public final class Work {
 
     // Written by the thread that subscribes, and by the one that cancels.

@@ -17,14 +17,13 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 @Outcome(
         id = {"result, free, released", "nothing, free, released"},
         expect = ACCEPTABLE,
-        desc = "Released once, whoever was first.")
+        desc = "Released once, in either order.")
 @Outcome(
         id = "done, free, released",
         expect = ACCEPTABLE,
-        desc =
-                "Released once; the end was told while the subscriber left, without the result, which counts for nothing any more.")
-@Outcome(id = ".*, held", expect = FORBIDDEN, desc = "Each left the release to the other.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+        desc = "Released once. The work ended while the subscriber left, and its result is dropped.")
+@Outcome(id = ".*, held", expect = FORBIDDEN, desc = "Neither side released.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class WorkEndAgainstCancel {
 

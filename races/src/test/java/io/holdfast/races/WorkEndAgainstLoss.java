@@ -21,9 +21,9 @@ import org.openjdk.jcstress.infra.results.LL_Result;
         id = "LockLostException, free, released",
         expect = ACCEPTABLE,
         desc = "Lost before the release: the result does not count.")
-@Outcome(id = "nothing, .*", expect = FORBIDDEN, desc = "Nobody is told how it ended.")
+@Outcome(id = "nothing, .*", expect = FORBIDDEN, desc = "The subscriber never gets the end.")
 @Outcome(id = ".*, held", expect = FORBIDDEN, desc = "Never given back.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class WorkEndAgainstLoss {
 

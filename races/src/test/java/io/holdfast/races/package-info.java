@@ -1,4 +1,4 @@
-/** What two threads may do to a lock at the same instant, one class for each race, through the public API. */
+/** Races of two threads on one lock, through the public API: one class for each race. */
 @NullMarked
 package io.holdfast.races;
 

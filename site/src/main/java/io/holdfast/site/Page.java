@@ -36,18 +36,18 @@ record Page(
         String address = address(path);
         String title = "";
         String lead = "";
-        Section section = new Section(address, "", "", "", 1, new StringBuilder(), new LinkedHashSet<>());
+        Section section = section(address, "", "", "", 1);
         for (Node node = document.getFirstChild(); node != null; node = node.getNext()) {
             if (node instanceof Heading heading) {
                 String text = Markdown.text(heading);
                 title = title.isEmpty() ? text : title;
                 String anchor = anchors.of(text);
-                section = new Section(
-                        address, title, text, anchor, heading.getLevel(), new StringBuilder(), new LinkedHashSet<>());
+                section = section(address, title, text, anchor, heading.getLevel());
                 sections.add(section);
                 ids.put(heading, anchor);
             } else {
                 section.text().append(Markdown.text(node)).append(' ');
+                node.accept(new ExplainedNames(section.names()));
                 section.mentions().addAll(links.pages(path, node));
                 lead = lead.isEmpty() && node instanceof Paragraph ? Markdown.text(node) : lead;
             }
@@ -57,6 +57,18 @@ record Page(
         Markdown.prepare(document);
         String body = Markdown.html(document, ids);
         return new Page(path, body, title, title, lead, sections, contents(sections));
+    }
+
+    private static Section section(String address, String title, String heading, String anchor, int level) {
+        return new Section(
+                address,
+                title,
+                heading,
+                anchor,
+                level,
+                new StringBuilder(),
+                new StringBuilder(),
+                new LinkedHashSet<>());
     }
 
     private static List<Section> contents(List<Section> sections) {

@@ -39,6 +39,7 @@ final class SearchIndex {
         ScriptableObject.putProperty(entry, "address", section.address() + "#" + section.anchor());
         ScriptableObject.putProperty(entry, "page", section.page());
         ScriptableObject.putProperty(entry, "heading", section.heading());
+        ScriptableObject.putProperty(entry, "names", section.names().toString().strip());
         ScriptableObject.putProperty(entry, "text", section.text().toString().strip());
         return entry;
     }

@@ -8,6 +8,7 @@ import java.util.Set;
  * @param address of its page
  * @param page the title of its page
  * @param anchor what a link names after its {@code #}
+ * @param names that its tables explain, see {@link ExplainedNames}
  * @param mentions the paths of the pages that it links to, in this order
  */
 record Section(
@@ -17,4 +18,5 @@ record Section(
         String anchor,
         int level,
         StringBuilder text,
+        StringBuilder names,
         Set<String> mentions) {}

@@ -17,16 +17,18 @@ lunr.Pipeline.registerFunction(stemmer, "stemmer");
 const history = /^(CHANGELOG|benchmarks\/results\/|docs\/trust\/records\/|proof\/)/;
 
 JSON.stringify({
-  sections: sections,
+  sections: sections.map(({ address, page, heading, text }) => ({ address, page, heading, text })),
   index: lunr(function () {
     this.ref("at");
     this.field("heading", { boost: 8 });
+    this.field("names", { boost: 8 });
     this.field("page", { boost: 3 });
     this.field("text");
     this.pipeline.reset();
     this.pipeline.add(lunr.stopWordFilter, stemmer);
     sections.forEach((section, at) => {
-      const about = { at: at, heading: words(section.heading), page: words(section.page), text: words(section.text) };
+      const about = { at: at };
+      ["heading", "names", "page", "text"].forEach(field => (about[field] = words(section[field])));
       this.add(about, { boost: history.test(section.address) ? 0.3 : 1 });
     });
   })

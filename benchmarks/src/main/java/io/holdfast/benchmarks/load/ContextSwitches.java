@@ -6,14 +6,14 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-/** How often the threads of this process were put aside, as Linux counts it. Threads that have ended do not count any more. */
+/** The context switches of the threads of this process, as Linux counts them. Ended threads do not count any more. */
 final class ContextSwitches {
 
     private static final Path THREADS = Path.of("/proc/self/task");
 
     private ContextSwitches() {}
 
-    /** Voluntary ones and others; 0 where the system does not tell. */
+    /** Returns voluntary and other switches; 0 on a system without this count. */
     static long ofThisProcess() {
         if (!Files.isDirectory(THREADS)) {
             return 0;
@@ -24,7 +24,7 @@ final class ContextSwitches {
                 sum += ofThread(thread);
             }
         } catch (IOException e) {
-            throw new IllegalStateException("the threads of this process cannot be read", e);
+            throw new IllegalStateException("cannot read the threads of this process", e);
         }
         return sum;
     }
@@ -37,7 +37,7 @@ final class ContextSwitches {
         }
     }
 
-    /** Of one thread's {@code status}. */
+    /** Parses the {@code status} of one thread. */
     static long of(String status) {
         return status.lines()
                 .filter(it -> it.contains("voluntary_ctxt_switches:"))

@@ -11,7 +11,7 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** How many cycles have ended, in a file that two processes have mapped, so that neither has to ask the other. Thread-safe. */
+/** Counts ended cycles in a file that two processes map, so that they need no messages. Thread-safe. */
 public final class Count {
 
     private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
@@ -22,7 +22,7 @@ public final class Count {
         this.mapped = mapped;
     }
 
-    /** Maps a file, which is made when it is missing. */
+    /** Maps a file, and creates it if it is missing. */
     public static Count in(Path file) {
         try (FileChannel channel =
                 FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
@@ -32,17 +32,17 @@ public final class Count {
         }
     }
 
-    /** Within this process only. */
+    /** Makes a counter for this process only. */
     public static Count here() {
         return new Count(ByteBuffer.allocateDirect(Long.BYTES));
     }
 
-    /** One more. */
+    /** Counts one more cycle. */
     public void increment() {
         long unused = (long) LONGS.getAndAdd(mapped, 0, 1L);
     }
 
-    /** How many so far. */
+    /** Returns the count so far. */
     public long value() {
         return (long) LONGS.getVolatile(mapped, 0);
     }

@@ -39,8 +39,8 @@ public final class Lanes implements AutoCloseable {
     /**
      * Starts one lane for each name.
      *
-     * @param peer stays the caller's
-     * @param names of locks; contention is one name many times
+     * @param peer the peer, which the caller closes
+     * @param names the names of the locks; a contended lock has one name many times
      * @param cycles counts the ends of cycles
      */
     public static Lanes start(Peer peer, List<String> names, Count cycles, Mono<Void> whileHolding) {
@@ -66,12 +66,12 @@ public final class Lanes implements AutoCloseable {
         return Collections.nCopies(lanes, name);
     }
 
-    /** What ended a lane before its time, if anything. */
+    /** The error that ended a lane, if any. */
     public @Nullable Throwable failure() {
         return failure.get();
     }
 
-    /** Owned by the latch: the subscription ends by itself after {@link #close} or a failure. */
+    /** The latch owns the subscription, which ends by itself after {@link #close} or a failure. */
     private void subscribe(String name) {
         long[] begun = new long[1]; // cycles of a lane follow each other
         var unused = Mono.defer(() -> {
@@ -118,7 +118,7 @@ public final class Lanes implements AutoCloseable {
         isStopping = true;
     }
 
-    /** Lets the cycles end that have begun. */
+    /** Waits for the end of running cycles. */
     @Override
     public void close() {
         stopSoon();

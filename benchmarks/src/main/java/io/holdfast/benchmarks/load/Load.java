@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** A client with its lanes, here and perhaps in a second process. It is measured by {@link #await}. */
+/** A client with its lanes, in this process and perhaps in a second one. {@link #await} measures it. */
 public final class Load implements AutoCloseable {
 
     private static final String CONTENDED = "contended";
@@ -36,9 +36,9 @@ public final class Load implements AutoCloseable {
     }
 
     /**
-     * Locks that no other client wants, all in flight at once.
+     * Makes a load of uncontended locks, all in flight at once.
      *
-     * @param peer is closed with this
+     * @param peer the peer, which this load closes
      */
     public static Load distinct(Peer peer, int locks) {
         return new Load(peer, Count.here(), names("lock-", locks), null);
@@ -48,7 +48,7 @@ public final class Load implements AutoCloseable {
      * As {@link #distinct}; before that, cycles of many other locks, so that the code is compiled: few locks at a time would take minutes
      * for that.
      *
-     * @param peer is closed with this
+     * @param peer the peer, which this load closes
      */
     public static Load distinctWarm(Peer peer, int locks) {
         if (locks < WARM_UP_LANES) {
@@ -71,7 +71,7 @@ public final class Load implements AutoCloseable {
         return IntStream.range(0, locks).mapToObj(number -> prefix + number).toList();
     }
 
-    /** One lock that all want, in one process or half of them in each of two. */
+    /** Makes a load of one contended lock, with all lanes in one process or half of them in each of two. */
     public static Load contended(PeerChoice choice, int waiters, int processes) {
         if (processes == 1) {
             List<String> names = Lanes.oneName(CONTENDED, waiters);
@@ -93,15 +93,15 @@ public final class Load implements AutoCloseable {
         }
     }
 
-    /** From now on, what was done before does not count. */
+    /** Forgets all earlier cycles. */
     public void restart() {
         progress.restart();
     }
 
     /**
-     * Waits until so many more cycles have ended, wherever.
+     * Waits until the given number of further cycles have ended, in either process.
      *
-     * @throws IllegalStateException if a lane has failed, or nothing moved for a minute
+     * @throws IllegalStateException if a lane has failed, or no cycle ended for a minute
      */
     public void await(long more) {
         progress.await(more);

@@ -10,10 +10,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What is wrong with the five masters. Undone by {@link #close}, or with this JVM. */
+/** The faults of the five masters. {@link #close} or the end of this JVM repairs them. */
 public final class MasterFaults implements AutoCloseable {
 
-    /** Of answers, as in the field: two near, one further, two far away. */
+    /** The delays of answers, as in production: two near masters, one further, two far away. */
     private static final List<Duration> DELAYS = List.of(
             Duration.ofMillis(1),
             Duration.ofMillis(2),
@@ -29,25 +29,25 @@ public final class MasterFaults implements AutoCloseable {
     private final List<TcpProxy> proxies = new ArrayList<>();
     private final Thread undo = new Thread(this::resume, "resume-master");
 
-    /** What can be wrong. */
+    /** The kinds of faults. */
     public enum Health {
-        /** Nothing. */
+        /** No fault. */
         HEALTHY,
-        /** One was stopped, and its connections are open. */
+        /** One master hangs, and its connections are open. */
         ONE_HUNG,
-        /** Two are not there. */
+        /** Two masters do not run. */
         TWO_DOWN,
-        /** Their answers take 1, 2, 5, 20 and 100 ms. */
+        /** The answers of the masters take 1, 2, 5, 20 and 100 ms. */
         DELAYED
     }
 
-    /** Nothing is wrong yet. */
+    /** Prepares the fault, but does not inject it yet. */
     public MasterFaults(Health health, Addresses addresses) {
         this.health = health;
         this.addresses = addresses;
     }
 
-    /** Where a client finds the masters. */
+    /** Returns the addresses of the masters for a client. */
     public List<String> masters() {
         List<String> all = addresses.masters();
         return switch (health) {
@@ -67,7 +67,7 @@ public final class MasterFaults implements AutoCloseable {
         };
     }
 
-    /** To be called when the client is connected: what hangs, hangs from now on. */
+    /** The client is connected: from now on, the master hangs. */
     public void begin() {
         if (health == Health.ONE_HUNG) {
             Runtime.getRuntime().addShutdownHook(undo);
@@ -75,7 +75,7 @@ public final class MasterFaults implements AutoCloseable {
         }
     }
 
-    /** To be called before the client is closed, which may want to say farewell. */
+    /** Repairs the fault before the client closes, which may still send requests. */
     public void end() {
         if (health == Health.ONE_HUNG) {
             resume();

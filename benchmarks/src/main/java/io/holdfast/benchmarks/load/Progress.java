@@ -7,12 +7,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for what lanes do anyway. Between two invocations the lanes go on, and what they did then counts for the next, so that the pause
- * between two attempts distorts nothing but the ends of an iteration. For one thread.
+ * Waits for cycles of running lanes. Between two invocations the lanes continue, and their cycles count for the next invocation. So the pause between
+ * two readings distorts only the ends of an iteration. For one thread.
  */
 final class Progress {
 
-    private static final long LOOK_NANOS = 1_000_000;
+    private static final long POLL_NANOS = 1_000_000;
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final LongSupplier done;
@@ -24,15 +24,15 @@ final class Progress {
         this.failure = failure;
     }
 
-    /** From now on, what was done before does not count. */
+    /** Forgets all earlier cycles. */
     void restart() {
         target = done.getAsLong();
     }
 
     /**
-     * Until so much more is done.
+     * Waits for the given number of further cycles.
      *
-     * @throws IllegalStateException if a lane has failed, or nothing moved for a minute
+     * @throws IllegalStateException if a lane has failed, or no cycle ended for a minute
      */
     void await(long more) {
         target += more;
@@ -47,9 +47,9 @@ final class Progress {
                 seen = now;
                 since = System.nanoTime();
             } else if (System.nanoTime() - since > PATIENCE.toNanos()) {
-                throw new IllegalStateException("no cycle has ended within " + PATIENCE);
+                throw new IllegalStateException("no cycle ended within " + PATIENCE);
             }
-            LockSupport.parkNanos(LOOK_NANOS);
+            LockSupport.parkNanos(POLL_NANOS);
         }
     }
 }

@@ -6,14 +6,14 @@ import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 
 /**
- * What a process has done and used since it started, or between two readings.
+ * The work and the resources of a process since its start, or between two readings.
  *
- * @param cycles that have ended
- * @param nanos of time
- * @param cpuNanos of CPU, by all threads of the process
- * @param bytes that its Java threads have allocated
- * @param switches context switches of its threads, voluntary and not; 0 where the system does not tell
- * @param waits the longest ones since the reading before
+ * @param cycles the ended cycles
+ * @param nanos the time
+ * @param cpuNanos the CPU time of all threads of the process
+ * @param bytes the bytes that its Java threads allocated
+ * @param switches the context switches of its threads, voluntary and not; 0 on a system without this count
+ * @param waits the longest waits since the reading before
  */
 public record Reading(long cycles, long nanos, long cpuNanos, long bytes, long switches, Waits.Longest waits) {
 
@@ -21,7 +21,7 @@ public record Reading(long cycles, long nanos, long cpuNanos, long bytes, long s
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    /** Of this process. */
+    /** Reads this process. */
     static Reading now(long cycles, Waits.Longest waits) {
         long bytes = Arrays.stream(THREADS.getThreadAllocatedBytes(THREADS.getAllThreadIds()))
                 .filter(it -> it > 0)
@@ -30,7 +30,7 @@ public record Reading(long cycles, long nanos, long cpuNanos, long bytes, long s
                 cycles, System.nanoTime(), SYSTEM.getProcessCpuTime(), bytes, ContextSwitches.ofThisProcess(), waits);
     }
 
-    /** What happened after the earlier reading. */
+    /** Returns the difference to an earlier reading. */
     public Reading since(Reading earlier) {
         return new Reading(
                 cycles - earlier.cycles,

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import reactor.core.publisher.Mono;
 
-/** Lanes in a JVM of its own, for the same lock. It ends with this one at the latest. */
+/** Lanes for the same lock in a second JVM, which ends with this JVM at the latest. */
 final class SecondProcess implements AutoCloseable {
 
     private static final long STOP_SECONDS = 70;
@@ -43,7 +43,7 @@ final class SecondProcess implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** The end of its input is what it waits for. */
+    /** Ends its input, at which it stops. */
     @Override
     public void close() {
         try {
@@ -58,14 +58,14 @@ final class SecondProcess implements AutoCloseable {
         }
     }
 
-    /** The child. */
+    /** Runs the second process. */
     public static void main(String[] args) throws IOException {
         List<String> names = Lanes.oneName(args[1], Integer.parseInt(args[2]));
         Count count = Count.in(Path.of(args[3]));
         try (Peer peer = PeerChoice.parse(args[0]).open(Addresses.given());
                 Lanes lanes = Lanes.start(peer, names, count, Mono.empty())) {
             while (System.in.read() >= 0) {
-                // Only its end is of interest.
+                // Waits only for the end of the input.
             }
             Throwable failure = lanes.failure();
             if (failure != null) {

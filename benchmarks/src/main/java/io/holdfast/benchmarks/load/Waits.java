@@ -11,14 +11,14 @@ public final class Waits {
     private final AtomicLong lastEnd = new AtomicLong(System.nanoTime());
 
     /**
-     * What took longest.
+     * The longest times.
      *
-     * @param cycleNanos of one cycle
-     * @param pauseNanos between the ends of two cycles that follow each other
+     * @param cycleNanos the longest cycle
+     * @param pauseNanos the longest time between the ends of two successive cycles
      */
     public record Longest(long cycleNanos, long pauseNanos) {}
 
-    /** Lanes start: the time before does not count. */
+    /** The lanes start: the time before does not count. */
     void restart() {
         lastEnd.set(System.nanoTime());
     }
@@ -29,7 +29,7 @@ public final class Waits {
         longestPause.accumulate(now - lastEnd.getAndSet(now));
     }
 
-    /** Since the last call. */
+    /** Returns the longest times since the last call. */
     Longest take() {
         return new Longest(longestCycle.getThenReset(), longestPause.getThenReset());
     }

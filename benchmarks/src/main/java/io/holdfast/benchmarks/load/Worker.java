@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * A JVM with one client, which stays while other clients have their turn. {@link WorkerProcess} sends it one command a line, and it
- * answers each of them with one line. It ends with its input.
+ * A JVM with one client, which stays while other clients take their turns. {@link WorkerProcess} sends it one command a line, and the worker
+ * answers each command with one line. It ends with its input.
  */
 final class Worker implements AutoCloseable {
 
@@ -23,7 +23,7 @@ final class Worker implements AutoCloseable {
     static final String READ = "read";
     static final String STOP = "stop";
 
-    /** Begins each line that is an answer: a library may print lines of its own. */
+    /** The beginning of each answer: a library may print lines of its own. */
     static final String ANSWER = "[worker] ";
 
     static final String FAILED = "failed: ";
@@ -41,7 +41,7 @@ final class Worker implements AutoCloseable {
         this.prefix = prefix;
     }
 
-    /** The arguments are the peer, whether all lanes want one lock, and how the names of its locks begin. */
+    /** Runs a worker. The arguments are the peer, whether all lanes use one lock, and the prefix of the names of its locks. */
     public static void main(String[] args) {
         PrintStream out = System.out;
         try (Worker worker = new Worker(
@@ -55,7 +55,7 @@ final class Worker implements AutoCloseable {
         } catch (IOException | RuntimeException e) {
             out.println(ANSWER + FAILED + e);
         }
-        // Threads that a peer has left behind are not waited for.
+        // Does not wait for threads that a peer has left behind.
         System.exit(0);
     }
 

@@ -15,12 +15,12 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A {@link Worker}, seen from the process that measures. A worker that fails, ends or does not answer throws
- * {@link IllegalStateException}; then only {@link #close} is of use. For one thread.
+ * A {@link Worker} as the measuring process sees it. If the worker fails, ends or does not answer, the methods throw
+ * {@link IllegalStateException}. Then only {@link #close} may be called. For one thread.
  */
 public final class WorkerProcess implements AutoCloseable {
 
-    /** Longer than lanes may take to stop. */
+    /** The longest wait for an answer: longer than lanes take to stop. */
     private static final Duration ANSWER_LIMIT = Duration.ofSeconds(90);
 
     private static final Duration END_LIMIT = Duration.ofSeconds(15);
@@ -39,8 +39,8 @@ public final class WorkerProcess implements AutoCloseable {
     /**
      * Starts a client of this peer in a process of its own, and waits until it is connected.
      *
-     * @param isOneLock whether all its lanes want one lock; otherwise each has a lock of its own
-     * @param prefix how the names of its locks begin
+     * @param isOneLock whether all its lanes use one lock; otherwise each has a lock of its own
+     * @param prefix the prefix of the names of its locks
      */
     public static WorkerProcess start(PeerChoice peer, boolean isOneLock, String prefix, Addresses addresses) {
         List<String> command = new ArrayList<>();
@@ -66,17 +66,17 @@ public final class WorkerProcess implements AutoCloseable {
         }
     }
 
-    /** Starts so many lanes. */
+    /** Starts the given number of lanes. */
     public void startLanes(int count) {
         String unused = ask(Worker.START + " " + count);
     }
 
-    /** What it has done and used since it started. */
+    /** Reads its work and its resources since its start. */
     public Reading read() {
         return Reading.parse(ask(Worker.READ));
     }
 
-    /** Lets the cycles end that have begun. */
+    /** Waits for the end of running cycles. */
     public void stopLanes() {
         String unused = ask(Worker.STOP);
     }
@@ -117,7 +117,7 @@ public final class WorkerProcess implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            System.err.println("The output of a worker cannot be read: " + e);
+            System.err.println("Cannot read the output of a worker: " + e);
         }
         answers.add(ENDED);
     }

@@ -1,4 +1,4 @@
-/** What a process does while it is measured: lanes that lock again and again, in a fork of JMH or in a worker that stays for all rounds. */
+/** The load of a measured process: lanes that lock repeatedly, in a fork of JMH or in a worker that stays for all rounds. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.benchmarks.load;

@@ -5,14 +5,14 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 
-/** What the report says of ten thousand clients. */
+/** The section of a report about ten thousand clients. */
 public final class Capacity {
 
     private static final int CLIENTS = 10_000;
 
     private Capacity() {}
 
-    /** What is simulated, in the order of the table. The first rows are of a size that can be measured, too. */
+    /** The simulated scenarios, in the order of the table. A run can measure the sizes of the first rows, too. */
     static List<Scenario> scenarios() {
         return List.of(
                 Scenario.hold(1_000, 100, 30),
@@ -28,7 +28,7 @@ public final class Capacity {
                 Scenario.await(CLIENTS, 30));
     }
 
-    /** The section of a report with heading and tables; empty if the run has not measured what commands cost. */
+    /** Returns the section with heading and tables; empty if the run has not measured the costs of commands. */
     public static String section(Collection<Sample> samples) {
         return CommandCosts.of(samples).map(Capacity::section).orElse("");
     }

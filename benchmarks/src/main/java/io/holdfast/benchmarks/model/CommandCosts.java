@@ -12,7 +12,7 @@ import java.util.stream.Stream;
  *
  * @param acquireOrRelease the mean of the two commands of an uncontended cycle
  * @param renewal a renewal without its leases
- * @param renewedLease what each lease adds to a renewal
+ * @param renewedLease the additional time for each lease of a renewal
  * @param attempt an attempt of a waiter that stays in the queue
  */
 record CommandCosts(double acquireOrRelease, double renewal, double renewedLease, double attempt) {
@@ -26,7 +26,7 @@ record CommandCosts(double acquireOrRelease, double renewal, double renewedLease
     static final String MICROS_PER_COMMAND = "server CPU µs/command";
     static final String LEASES_PER_COMMAND = "leases/command";
 
-    /** Empty if the run has not measured all of them. */
+    /** Returns the costs; empty if the run has not measured all of them. */
     static Optional<CommandCosts> of(Collection<Sample> samples) {
         OptionalDouble cycle = micros(samples, "CYCLES", "0");
         OptionalDouble attempt = micros(samples, "WAITING", "0");
@@ -56,7 +56,7 @@ record CommandCosts(double acquireOrRelease, double renewal, double renewedLease
                 .average();
     }
 
-    /** Of a renewal with so many leases. */
+    /** Returns the cost of a renewal with the given number of leases. */
     double renewal(int leases) {
         return renewal + leases * renewedLease;
     }

@@ -1,12 +1,12 @@
 package io.holdfast.benchmarks.model;
 
 /**
- * What a simulation shows.
+ * The result of a simulation.
  *
  * @param scenario what the clients did
- * @param commandsPerSecond that reached the server
+ * @param commandsPerSecond the commands that reached the server
  * @param busy processor time of the server for each second; with more than 1, its queue grows for ever
- * @param meanMillis from the arrival of a command to its answer
+ * @param meanMillis the mean time from the arrival of a command to its answer
  * @param medianMillis half of all commands took at most that
  * @param p99Millis 99 % of all commands took at most that
  * @param maxMillis no command took more

@@ -3,9 +3,9 @@ package io.holdfast.benchmarks.model;
 import java.util.Locale;
 
 /**
- * What all clients do.
+ * The work of all clients.
  *
- * @param name as the report calls it
+ * @param name its name in the report
  * @param load the kind of commands that they send
  * @param clients each has a connection of its own
  * @param leases that each client holds; only for {@link Load#HOLD}

@@ -5,7 +5,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the servers of a run are. They are handed to each process of the run as system properties, so that all measure on the same
+ * The addresses of the servers of a run. Each process of the run gets them as system properties, so that all measure on the same
  * servers.
  *
  * @param redis a URI, such as {@code redis://127.0.0.1:40001}
@@ -23,12 +23,12 @@ public record Addresses(
 
     private static final String PREFIX = "holdfast.benchmarks.";
 
-    /** Without a PostgreSQL. */
+    /** Makes addresses without a PostgreSQL. */
     public Addresses(String redis, List<String> masters, List<Long> masterPids, String zookeeper) {
         this(redis, masters, masterPids, zookeeper, null);
     }
 
-    /** What this process was given. */
+    /** Reads the addresses from the system properties of this process. */
     public static Addresses given() {
         return new Addresses(
                 required("redis"),
@@ -46,7 +46,7 @@ public record Addresses(
     }
 
     /**
-     * The PostgreSQL of a run that needs one.
+     * Returns the PostgreSQL of this run.
      *
      * @throws IllegalStateException if this run has none
      */
@@ -57,7 +57,7 @@ public record Addresses(
         return database;
     }
 
-    /** For the command line of another process. */
+    /** Returns the system properties for the command line of another process. */
     public List<String> asArguments() {
         return List.of(
                 argument("redis", redis),

@@ -4,10 +4,10 @@ import io.r2dbc.pool.ConnectionPool;
 import io.r2dbc.spi.Connection;
 import reactor.core.publisher.Mono;
 
-/** PostgreSQL's advisory locks. A session has each of them, so a connection is taken from the pool until the lock is given back. */
+/** PostgreSQL's advisory locks. Each belongs to a session, so it occupies a connection of the pool until its release. */
 final class AdvisoryLockPeer implements Peer {
 
-    /** Of the hundred that a server takes by default, for two processes. */
+    /** The connections of each of two processes, out of the hundred that a server accepts by default. */
     private static final int CONNECTIONS = 40;
 
     private final ConnectionPool pool;

@@ -17,7 +17,7 @@ final class HoldfastPeer implements Peer {
         this(backend, () -> {});
     }
 
-    /** With something to end after the client. */
+    /** Makes a peer that also closes a resource after the client. */
     HoldfastPeer(LockBackend backend, Runnable atEnd) {
         client = LockClient.create(backend);
         this.atEnd = atEnd;

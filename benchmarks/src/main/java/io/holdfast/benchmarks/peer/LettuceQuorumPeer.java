@@ -13,8 +13,8 @@ import java.util.function.Function;
 import reactor.core.publisher.Mono;
 
 /**
- * The raw lock at five masters in parallel, taken and given back when a majority says so. Nothing is undone, no validity is computed:
- * this is a limit, not a lock.
+ * The raw lock at five masters in parallel, acquired and released when a majority has answered. It undoes no grant and computes no validity: this
+ * is a limit, not a lock.
  */
 final class LettuceQuorumPeer implements Peer {
 
@@ -23,7 +23,7 @@ final class LettuceQuorumPeer implements Peer {
     private final List<RawLock> masters = new ArrayList<>();
     private final int majority;
 
-    /** Of this peer only: one before it may have left a lock where it did not wait for an answer. */
+    /** A prefix of this peer only: an earlier peer may have left a lock at a master whose answer it did not await. */
     private final String prefix = RawLock.newValue() + ":";
 
     LettuceQuorumPeer(List<String> uris) {
@@ -34,11 +34,11 @@ final class LettuceQuorumPeer implements Peer {
                 connections.add(connection);
                 masters.add(new RawLock(connection));
             } catch (RedisException down) {
-                // One of those that a workload leaves out; too few of them fail below.
+                // A master that the workload has stopped; the check below fails if too few are reachable.
             }
         }
         if (masters.size() < majority) {
-            throw new IllegalStateException("only %d of %s can be reached".formatted(masters.size(), uris));
+            throw new IllegalStateException("only %d of %s are reachable".formatted(masters.size(), uris));
         }
     }
 

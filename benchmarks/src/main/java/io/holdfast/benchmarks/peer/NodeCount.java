@@ -1,6 +1,6 @@
 package io.holdfast.benchmarks.peer;
 
-/** How many nodes a ZooKeeper has, as a client of its own sees it. */
+/** Counts the nodes of a ZooKeeper with a client of its own. */
 public final class NodeCount implements AutoCloseable {
 
     private final CuratorSession session;
@@ -9,17 +9,17 @@ public final class NodeCount implements AutoCloseable {
         this.session = session;
     }
 
-    /** With a session of its own. */
+    /** Opens a session of its own. */
     public static NodeCount at(String connect) {
         return new NodeCount(CuratorSession.open(connect));
     }
 
-    /** All nodes below the root. */
+    /** Counts all nodes below the root. */
     public int now() {
         try {
             return session.client().getZookeeperClient().getZooKeeper().getAllChildrenNumber("/");
         } catch (Exception e) {
-            throw new IllegalStateException("the nodes could not be counted", e);
+            throw new IllegalStateException("cannot count the nodes", e);
         }
     }
 

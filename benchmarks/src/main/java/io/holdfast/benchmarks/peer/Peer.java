@@ -6,11 +6,11 @@ import reactor.core.publisher.Mono;
 public interface Peer extends AutoCloseable {
 
     /**
-     * Takes a lock, waiting for it as long as need be, does something, and gives it back. Completes when the lock is given back, as
-     * far as this way to lock can tell.
+     * Acquires a lock, waits for it without a limit, runs the work, and releases the lock. Completes after the release, as far as this way to lock
+     * reports it.
      *
-     * @param lock its name
-     * @param whileHolding lazy
+     * @param lock the name of the lock
+     * @param whileHolding the lazy work
      * @return cold; each subscription is one cycle
      */
     Mono<Void> cycle(String lock, Mono<Void> whileHolding);
@@ -20,7 +20,7 @@ public interface Peer extends AutoCloseable {
         return false;
     }
 
-    /** Prepares what a user would have prepared once per lock, before anything is measured. */
+    /** Prepares a lock before the measurement, as a user does once for each lock. */
     default void prepare(String lock) {}
 
     @Override

@@ -2,16 +2,16 @@ package io.holdfast.benchmarks.peer;
 
 import java.util.stream.Stream;
 
-/** A way to lock that has a name which another process understands. */
+/** A way to lock, with a name that another process can parse. */
 public interface PeerChoice {
 
     /** Opens a client of its own. */
     Peer open(Addresses addresses);
 
-    /** Of the constant. */
+    /** Returns the name of the constant. */
     String name();
 
-    /** What {@link #parse} makes this of. */
+    /** Returns the text that {@link #parse} reads. */
     default String fullName() {
         return getClass().getSimpleName() + "." + name();
     }
@@ -19,7 +19,7 @@ public interface PeerChoice {
     /**
      * Finds the choice again.
      *
-     * @throws IllegalArgumentException if there is none of that name
+     * @throws IllegalArgumentException if no way to lock has that name
      */
     static PeerChoice parse(String fullName) {
         return Stream.<PeerChoice[]>of(

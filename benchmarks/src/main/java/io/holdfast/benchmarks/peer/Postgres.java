@@ -19,7 +19,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A PostgreSQL, and how to get to it.
+ * The address of a PostgreSQL.
  *
  * @param host its address
  * @param port its port
@@ -29,7 +29,7 @@ public record Postgres(String host, int port, long pid) {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    /** What the peers need. Those of Spring Integration and ShedLock are as their documents have them. */
+    /** The tables of the peers. Those of Spring Integration and ShedLock follow their documentation. */
     private static final List<String> TABLES = List.of(
             """
             create table int_lock (
@@ -51,7 +51,7 @@ public record Postgres(String host, int port, long pid) {
             "create table committed (id int primary key, count bigint not null)",
             "insert into committed values (1, 0)");
 
-    /** As a text, such as {@code 127.0.0.1:5432:4711}. */
+    /** Parses a text such as {@code 127.0.0.1:5432:4711}. */
     static Postgres parse(String text) {
         String[] parts = text.split(":", -1);
         return new Postgres(parts[0], Integer.parseInt(parts[1]), Long.parseLong(parts[2]));
@@ -61,7 +61,7 @@ public record Postgres(String host, int port, long pid) {
         return "%s:%d:%d".formatted(host, port, pid);
     }
 
-    /** One connection each, none of a pool. */
+    /** Returns a factory of connections without a pool. */
     public ConnectionFactory connections() {
         return new PostgresqlConnectionFactory(PostgresqlConnectionConfiguration.builder()
                 .host(host)
@@ -103,7 +103,7 @@ public record Postgres(String host, int port, long pid) {
         List<Boolean> unused = query(sql, row -> true);
     }
 
-    /** The first column of the first row. */
+    /** Returns the first column of the first row. */
     public String text(String sql) {
         return query(sql, String::valueOf).get(0);
     }

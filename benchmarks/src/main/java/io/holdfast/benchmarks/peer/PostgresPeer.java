@@ -10,11 +10,11 @@ public enum PostgresPeer implements PeerChoice {
     RAW,
     /** Session-level advisory locks, each on a connection of a pool for as long as it is held or waited for. They have no lease and no token. */
     ADVISORY,
-    /** Spring Integration's JdbcLockRegistry, on a pool. It blocks, and a waiter looks each 100 ms. */
+    /** Spring Integration's JdbcLockRegistry, on a pool. It blocks, and a waiter polls each 100 ms. */
     SPRING,
     /** ShedLock's provider for R2DBC, on a pool. It blocks, and cannot wait. */
     SHEDLOCK,
-    /** No lock: an update of one row, committed. What the disk allows. */
+    /** No lock: the commit of an update of one row, which shows the limit of the disk. */
     COMMIT;
 
     @Override

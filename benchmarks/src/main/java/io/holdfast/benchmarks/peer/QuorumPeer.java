@@ -17,7 +17,7 @@ public enum QuorumPeer implements PeerChoice {
     HAND_OVER,
     /** Five requests in parallel, decided when three have answered: what the wire and the driver allow. */
     LETTUCE,
-    /** Redisson's MultiLock, which wants all five. */
+    /** Redisson's MultiLock, which needs all five masters. */
     REDISSON_MULTI;
 
     @Override

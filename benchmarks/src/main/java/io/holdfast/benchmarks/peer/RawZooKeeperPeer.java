@@ -8,7 +8,7 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import reactor.core.publisher.Mono;
 
-/** A node of one's own and a look at the list, sent back to back, then the delete. It believes that it is alone. */
+/** Creates a node and lists the queue, sent back to back, and then deletes the node. It assumes that no other client comes. */
 final class RawZooKeeperPeer implements Peer {
 
     private static final String ROOT = "/raw";

@@ -42,7 +42,7 @@ final class RedissonPeer implements Peer {
         return new RedissonPeer(List.of(client), reactive::getFairLock, () -> {});
     }
 
-    /** The clients share their threads, as they could not be expected to have 32 of them for each master. */
+    /** The clients share their threads: 32 threads for each master would be too many. */
     static Peer multi(List<String> uris) {
         MultiThreadIoEventLoopGroup shared = new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory());
         List<RedissonClient> clients = uris.stream()

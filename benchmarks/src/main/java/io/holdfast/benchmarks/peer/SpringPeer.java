@@ -19,7 +19,7 @@ final class SpringPeer implements Peer {
         connections.afterPropertiesSet();
         connections.start();
         registry = new RedisLockRegistry(connections, "spring", 30_000);
-        // The default is to look every 100 ms.
+        // The default is to poll every 100 ms.
         registry.setRedisLockType(RedisLockType.PUB_SUB_LOCK);
     }
 

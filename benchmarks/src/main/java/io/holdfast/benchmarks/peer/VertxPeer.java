@@ -12,7 +12,7 @@ import reactor.core.publisher.Mono;
 /** The lock of a clustered Vert.x, with its default options: each waiter occupies one of twenty worker threads. */
 final class VertxPeer implements Peer {
 
-    /** Nobody waits that long here: the default of ten seconds would be an error of the benchmark. */
+    /** No waiter reaches this limit. With the default of ten seconds, the benchmark would fail. */
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private final CuratorSession session;

@@ -10,10 +10,10 @@ public enum ZooKeeperPeer implements PeerChoice {
     RAW,
     /** Curator's {@code InterProcessMutex}. It blocks. */
     CURATOR,
-    /** The lock of a clustered Vert.x. It does not tell when a lock has been given back. */
+    /** The lock of a clustered Vert.x. It does not signal the end of a release. */
     VERTX;
 
-    /** With a session of its own. */
+    /** Opens a client with a session of its own. */
     @Override
     public Peer open(Addresses addresses) {
         String connect = addresses.zookeeper();

@@ -24,10 +24,10 @@ import org.apache.curator.retry.RetryOneTime;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** A candidate of an election in a JVM of its own, and its handle. It ends with this process at the latest. */
+/** A candidate of an election in a JVM of its own, which ends with this process at the latest. */
 final class Candidate implements AutoCloseable {
 
-    /** What an election is held in. */
+    /** The back ends of elections. */
     enum Store {
         REDIS,
         ZOOKEEPER
@@ -50,9 +50,9 @@ final class Candidate implements AutoCloseable {
     }
 
     /**
-     * Starts one, and waits until it stands.
+     * Starts a candidate, and waits until it stands for election.
      *
-     * @param leaseMillis of its lock; on ZooKeeper the time-out of its session
+     * @param leaseMillis the lease duration of its lock; on ZooKeeper the time-out of its session
      */
     static Candidate start(Addresses addresses, Store store, int leaseMillis) {
         List<String> command = new ArrayList<>();
@@ -78,12 +78,12 @@ final class Candidate implements AutoCloseable {
                 said.add(line);
             }
         } catch (IOException e) {
-            System.err.println("The output of a candidate cannot be read: " + e);
+            System.err.println("Cannot read the output of a candidate: " + e);
         }
         said.add(ENDED);
     }
 
-    /** Returns when it leads. */
+    /** Waits until it leads. */
     void awaitLead() {
         await(LEADS);
     }
@@ -100,7 +100,7 @@ final class Candidate implements AutoCloseable {
         }
     }
 
-    /** Asks it to end in order, and does not wait for that. */
+    /** Requests a clean end, and does not wait for it. */
     void resign() {
         try {
             process.getOutputStream().close();
@@ -109,7 +109,7 @@ final class Candidate implements AutoCloseable {
         }
     }
 
-    /** It has no last words. */
+    /** Kills the process, so that it sends nothing more. */
     void kill() {
         Process unused = process.destroyForcibly();
     }
@@ -119,7 +119,7 @@ final class Candidate implements AutoCloseable {
         kill();
     }
 
-    /** The child. */
+    /** Runs the candidate's process. */
     public static void main(String[] args) throws IOException {
         Duration lease = Duration.ofMillis(Integer.parseInt(args[1]));
         try (CuratorFramework session = Store.valueOf(args[0]) == Store.ZOOKEEPER ? session(lease) : null) {

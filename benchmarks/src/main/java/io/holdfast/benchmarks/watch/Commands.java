@@ -10,12 +10,12 @@ import java.util.Map;
 import java.util.TreeMap;
 import reactor.core.publisher.Mono;
 
-/** What one cycle costs the server: with one waiter of each of two clients it is a hand-off, with a single one it is uncontended. */
+/** Measures the cost of one cycle at the server: a hand-off with one waiter of each of two clients, or uncontended with a single client. */
 final class Commands {
 
     private static final int WARM_UP = 200;
     private static final int CYCLES = 1_000;
-    private static final long LOOK_MILLIS = 1;
+    private static final long POLL_MILLIS = 1;
 
     private Commands() {}
 
@@ -53,7 +53,7 @@ final class Commands {
                     throw new IllegalStateException("a lane has failed", failure);
                 }
             }
-            Pause.millis(LOOK_MILLIS);
+            Pause.millis(POLL_MILLIS);
         }
     }
 

@@ -13,19 +13,19 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 import reactor.core.publisher.Mono;
 
-/** What an uncontended cycle costs a PostgreSQL besides its processors: log, flushes of the disk, and row versions that are dead afterwards. */
+/** Measures the cost of an uncontended cycle at a PostgreSQL, besides CPU: log, flushes of the disk, and dead row versions. */
 final class DatabaseCosts {
 
     private static final int WARM_UP = 500;
     private static final int CYCLES = 3_000;
 
-    private static final long LOOK_MILLIS = 20;
+    private static final long POLL_MILLIS = 20;
     private static final int MOST_LOOKS = 1_000;
 
     private static final String OTHER_CLIENTS =
             "select count(*)::text from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()";
 
-    /** Where PostgreSQL 18 has each of them. */
+    /** The queries for these counts on PostgreSQL 18. */
     private static final Map<String, String> COUNTS = new LinkedHashMap<>();
 
     static {
@@ -58,18 +58,18 @@ final class DatabaseCosts {
         return cycles;
     }
 
-    /** A server process tells its counts when it ends, and seldom before. */
+    /** Waits for the end of server processes: they report their counts when they end, and seldom before. */
     private static void awaitNoClient(Postgres server) {
         for (int i = 0; i < MOST_LOOKS; i++) {
             if (server.text(OTHER_CLIENTS).equals("0")) {
                 return;
             }
-            Pause.millis(LOOK_MILLIS);
+            Pause.millis(POLL_MILLIS);
         }
         throw new IllegalStateException("the peer has left connections behind");
     }
 
-    /** At least so many, each lane with a lock of its own. */
+    /** Runs at least this many cycles, each lane with a lock of its own. */
     private static long cycles(Peer peer, int inFlight, int atLeast) {
         Count count = Count.here();
         List<String> names =

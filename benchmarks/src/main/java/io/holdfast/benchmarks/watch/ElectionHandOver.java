@@ -8,8 +8,8 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * From the end of a leader until another one leads, each in a process of its own. It waits when the leader ends, and has stood for a while: what a process needs for
- * its start is not counted.
+ * Measures the time from the end of a leader until another candidate leads, each in a process of its own. The other candidate has been waiting for a
+ * while when the leader ends: the start of its process does not count.
  */
 final class ElectionHandOver {
 
@@ -19,7 +19,7 @@ final class ElectionHandOver {
         IS_KILLED
     }
 
-    /** So long does each lead, and the other one wait. */
+    /** How long each candidate leads while the other one waits. */
     private static final long TERM_MILLIS = 1_500;
 
     private ElectionHandOver() {}

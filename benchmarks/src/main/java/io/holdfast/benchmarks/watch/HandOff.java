@@ -17,8 +17,8 @@ import org.HdrHistogram.Histogram;
 import reactor.core.publisher.Mono;
 
 /**
- * From the moment that a holder begins to give a lock back until the next one has it, of another client in this process. A raw round
- * trip is measured in the same process before and after.
+ * Measures the time from the start of a release until the next holder has the lock, which is another client in this process. Also measures a raw round
+ * trip in the same process before and after.
  */
 final class HandOff {
 
@@ -26,15 +26,15 @@ final class HandOff {
     private static final int PINGS = 300;
     private static final int WARM_UP_PINGS = 20_000;
 
-    /** So long that whoever wants the lock next has asked for it. */
+    /** The hold time: long enough for the attempt of the next client. */
     private static final Duration HOLD = Duration.ofMillis(2);
 
-    /** A minute; longer ones are shortened to that. */
+    /** The longest time that the histogram records: a minute. */
     private static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final Histogram histogram = newHistogram();
 
-    /** Written by whoever holds the lock, which makes it visible to the next. */
+    /** Written by the holder; the lock makes it visible to the next holder. */
     private volatile long releasedNanos;
 
     /** Written by the watching thread. */
@@ -69,7 +69,7 @@ final class HandOff {
         return Lanes.start(peer, Lanes.oneName(LOCK, lanes), Count.here(), Mono.defer(this::held));
     }
 
-    /** Subscribed to by whoever holds the lock, so by one at a time. */
+    /** The holder subscribes to this work, so there is one subscriber at a time. */
     private Mono<Void> held() {
         long now = System.nanoTime();
         if (!isMeasuring) {
@@ -87,7 +87,7 @@ final class HandOff {
         RedisClient client = RedisClient.create();
         try (StatefulRedisConnection<String, String> connection = client.connect(RedisURI.create(addresses.redis()))) {
             for (int i = 0; i < count; i++) {
-                // As idle as a connection is while a lock is held: threads that sleep take longer to answer.
+                // As idle as a connection while a lock is held: sleeping threads take longer to answer.
                 LockSupport.parkNanos(pause.toNanos());
                 long begin = System.nanoTime();
                 String unused = connection.sync().ping();

@@ -24,12 +24,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import reactor.core.publisher.Flux;
 
-/** So many leases of 30 s, held and renewed by one client: what that costs. */
+/** Measures the cost of many leases of 30 s that one client holds and renews. */
 final class HeldLeases {
 
     private static final int AT_ONCE = 512;
 
-    /** Of the warm-up, renewed every two seconds: a hundred thousand leases of 30 s give the compiler too few renewals for its time. */
+    /** The warm-up renews leases every two seconds: a hundred thousand leases of 30 s give the compiler too few renewals in its time. */
     private static final int WARM_UP_LEASES = 60_000;
 
     private static final Duration WARM_UP_LEASE = Duration.ofSeconds(6);
@@ -43,13 +43,14 @@ final class HeldLeases {
 
     /** Renewals are a third of a lease apart, so a multiple of ten seconds sees whole rounds of them. */
     static Observation watch(Addresses addresses, int count, int warmUpSeconds, int seconds) {
-        RedisClient looker = RedisClient.create();
+        RedisClient inspector = RedisClient.create();
         LockClient client = LockClient.create(RedisLockBackend.create(RedisURI.create(addresses.redis())));
-        try (StatefulRedisConnection<String, String> connection = looker.connect(RedisURI.create(addresses.redis()))) {
+        try (StatefulRedisConnection<String, String> connection =
+                inspector.connect(RedisURI.create(addresses.redis()))) {
             return watch(client, connection.sync(), count, warmUpSeconds, seconds);
         } finally {
             Object unused = client.close().block(RELEASE_LIMIT);
-            looker.shutdown(0, 2, TimeUnit.SECONDS);
+            inspector.shutdown(0, 2, TimeUnit.SECONDS);
         }
     }
 
@@ -67,7 +68,7 @@ final class HeldLeases {
         double acquireSeconds = (System.nanoTime() - begin) / 1e9;
         long heap = usedHeap() - emptyHeap;
 
-        // The first renewals are not what is measured.
+        // Does not measure the first renewals.
         Pause.seconds(warmUpSeconds);
         Map<String, Double> values = new TreeMap<>(measured(redis, seconds));
         values.put("heap bytes/lease", (double) heap / count);
@@ -78,7 +79,7 @@ final class HeldLeases {
         return new Observation("HeldLeases", Map.of("leases", Integer.toString(count)), values);
     }
 
-    /** What goes on while nothing but renewals does. */
+    /** Measures a time with renewals only. */
     private static Map<String, Double> measured(RedisCommands<String, String> redis, int seconds) {
         long commands = evalshas(redis);
         long serverMicros = evalshaMicros(redis);
@@ -120,7 +121,7 @@ final class HeldLeases {
         return line.find() ? Long.parseLong(line.group(1)) : 0;
     }
 
-    /** The least of several attempts: what is on its way between driver and engine is not of interest. */
+    /** The lowest of several readings, so that messages on their way between driver and engine do not count. */
     private static long usedHeap() {
         Runtime runtime = Runtime.getRuntime();
         long least = Long.MAX_VALUE;

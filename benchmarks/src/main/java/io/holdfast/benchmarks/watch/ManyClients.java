@@ -30,18 +30,18 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * What commands cost the server when each arrives alone on its connection: the clients of this process share threads, but each has connections of its own. The
- * simulation of ten thousand clients starts from these figures.
+ * Measures the cost of commands at the server when each arrives alone on its connection. The clients of this process share threads, but each has its own
+ * connections. The simulation of ten thousand clients starts from these figures.
  */
 final class ManyClients {
 
-    /** What the clients do. */
+    /** The kinds of load. */
     enum Load {
-        /** Each takes and releases a lock of its own once a second. */
+        /** Each client acquires and releases a lock of its own once a second. */
         CYCLES,
-        /** Each holds leases, which are renewed. */
+        /** Each client holds leases and renews them. */
         HELD,
-        /** Each waits for one lock, which another client holds. */
+        /** Each client waits for one lock, which another client holds. */
         WAITING
     }
 
@@ -72,7 +72,7 @@ final class ManyClients {
         this.leases = leases;
     }
 
-    /** Measures for so many seconds. */
+    /** Measures for the given number of seconds. */
     static Observation watch(Addresses addresses, Load load, int count, int leases, int warmUpSeconds, int seconds) {
         RedisURI uri = RedisURI.create(addresses.redis());
         ClientResources shared = DefaultClientResources.create();
@@ -142,7 +142,7 @@ final class ManyClients {
         };
     }
 
-    /** One client begins after the other, so that each begins once a second. */
+    /** Starts the cycles of one client after the other, so that each client starts one in a second. */
     private Disposable cycles() {
         return Flux.interval(Duration.ofSeconds(1).dividedBy(clients.size()))
                 .onBackpressureBuffer()

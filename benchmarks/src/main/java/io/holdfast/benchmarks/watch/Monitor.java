@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Counts commands as the server sees them, by its own {@code MONITOR}: unlike {@code INFO commandstats}, that tells a command on the wire
- * from a call inside a script. The monitored server is slower, so nothing else is measured meanwhile.
+ * Counts commands as the server sees them, by its own {@code MONITOR}. Unlike {@code INFO commandstats}, it distinguishes a command on the wire from a
+ * call inside a script. The monitored server is slower, so no other measurement runs meanwhile.
  */
 public final class Monitor implements AutoCloseable {
 
@@ -36,20 +36,20 @@ public final class Monitor implements AutoCloseable {
     }
 
     /**
-     * What was seen.
+     * The counted commands.
      *
      * @param onTheWire how often each command came from a client, by its name in lower case
      * @param inScripts how many calls scripts made
      */
     public record Seen(Map<String, Integer> onTheWire, int inScripts) {
 
-        /** All that came from clients. */
+        /** Returns the number of commands from clients. */
         public int total() {
             return onTheWire.values().stream().mapToInt(it -> it).sum();
         }
     }
 
-    /** Begins to count. */
+    /** Starts counting. */
     public static Monitor of(String uri) {
         URI address = URI.create(uri);
         try {
@@ -59,7 +59,7 @@ public final class Monitor implements AutoCloseable {
         }
     }
 
-    /** Ends counting: all commands that the server has answered by now are in. */
+    /** Stops counting. The counts include all commands that the server has answered by now. */
     public Seen stop() {
         try (Socket last = new Socket(address.getHost(), address.getPort())) {
             send(last, "ECHO " + END);
@@ -87,7 +87,7 @@ public final class Monitor implements AutoCloseable {
         try {
             monitor.close();
         } catch (IOException e) {
-            throw new UncheckedIOException("the monitor cannot be closed", e);
+            throw new UncheckedIOException("cannot close the monitor", e);
         }
     }
 }

@@ -11,7 +11,7 @@ final class MonitorLine {
 
     private MonitorLine() {}
 
-    /** In lower case. */
+    /** The name of the command in lower case. */
     static String command(String line) {
         Matcher matcher = COMMAND.matcher(line);
         if (!matcher.find()) {

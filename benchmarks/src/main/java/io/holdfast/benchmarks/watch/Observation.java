@@ -5,15 +5,15 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.Map;
 
 /**
- * What one process has seen.
+ * The observation of one process.
  *
- * @param observation what it is, such as {@code HandOff}
- * @param params with which it ran
- * @param values numbers by the name of what was measured, with its unit
+ * @param observation its name, such as {@code HandOff}
+ * @param params its parameters
+ * @param values the measured numbers by their names with units
  */
 public record Observation(String observation, Map<String, String> params, Map<String, Double> values) {
 
-    /** As {@link io.holdfast.benchmarks.report.ResultFiles} reads it. */
+    /** Writes the JSON that {@link io.holdfast.benchmarks.report.ResultFiles} reads. */
     public String toJson() {
         try {
             return new ObjectMapper().writerWithDefaultPrettyPrinter().writeValueAsString(this);

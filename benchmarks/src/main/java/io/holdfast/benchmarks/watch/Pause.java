@@ -2,7 +2,7 @@ package io.holdfast.benchmarks.watch;
 
 import java.util.concurrent.TimeUnit;
 
-/** How an observation lets time pass: it is what it measures by. */
+/** Sleeps, for observations that measure over a time. */
 final class Pause {
 
     private Pause() {}

@@ -15,14 +15,14 @@ import java.util.function.BooleanSupplier;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** Many waiters of one process for one lock at ZooKeeper: how many threads they need. */
+/** Counts the threads of many waiters in one process for one lock at ZooKeeper. */
 final class WaitingThreads {
 
     private static final String LOCK = "waiting";
     private static final String WARM_UP = "warm-up";
     private static final int WARM_UP_LANES = 8;
     private static final int WARM_UP_CYCLES = 500;
-    private static final long LOOK_MILLIS = 10;
+    private static final long POLL_MILLIS = 10;
     private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
@@ -56,7 +56,7 @@ final class WaitingThreads {
         }
     }
 
-    /** Threads that a library starts with its first operations are not those of the waiters. */
+    /** Runs some cycles first: threads that a library starts with its first operations do not count for the waiters. */
     private static void warmUp(Peer peer) {
         Count cycles = Count.here();
         try (Lanes lanes = Lanes.start(peer, Lanes.oneName(WARM_UP, WARM_UP_LANES), cycles, Mono.empty())) {
@@ -76,7 +76,7 @@ final class WaitingThreads {
             if (System.nanoTime() - end > 0) {
                 throw new IllegalStateException("%s took longer than %s".formatted(what, LIMIT));
             }
-            Pause.millis(LOOK_MILLIS);
+            Pause.millis(POLL_MILLIS);
         }
     }
 }

@@ -14,9 +14,9 @@ public final class Watch {
     private Watch() {}
 
     /**
-     * Watches, and writes what it has seen.
+     * Runs an observation, and writes its result.
      *
-     * @param args the file to write, the seconds of warm-up, the name of the observation, and what that wants
+     * @param args the file to write, the seconds of warm-up, the name of the observation, and its arguments
      * @throws IOException if the file cannot be written
      */
     public static void main(String[] args) throws IOException {
@@ -47,7 +47,7 @@ public final class Watch {
             default -> throw new IllegalArgumentException("no observation is called '%s'".formatted(args[2]));
         };
         Path unused = Files.writeString(Path.of(args[0]), seen.toJson());
-        // Threads that a peer has left behind are not waited for.
+        // Does not wait for threads that a peer has left behind.
         System.exit(0);
     }
 

@@ -1,4 +1,4 @@
-/** What JMH cannot measure: latencies of hand-offs, commands as the server saw them, and many held leases. */
+/** Measurements that JMH cannot make: latencies of hand-offs, commands as the server sees them, and many held leases. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.benchmarks.watch;

@@ -12,7 +12,7 @@ import java.util.Random;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 
-/** Numbers that can be computed in another way. */
+/** Compares the simulation with numbers that can be computed in another way. */
 class SimulationTest {
 
     private static final CommandCosts COSTS = new CommandCosts(40, 30, 8, 50);

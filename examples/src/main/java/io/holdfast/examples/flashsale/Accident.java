@@ -3,15 +3,15 @@ package io.holdfast.examples.flashsale;
 import java.util.function.LongConsumer;
 import reactor.core.publisher.Mono;
 
-/** Makes one shop stop between its read and its write, with the lock in hand, so that it can be killed there. */
+/** Stops one shop between its read and its write, while it holds the lock, so that the coordinator can kill it there. */
 @FunctionalInterface
 interface Accident {
 
     /**
-     * Completes when the visit may go on, or never.
+     * Completes when the visit may continue, or never.
      *
-     * @param stockSeen what the shop has read
-     * @param fencingToken of the lease that it holds
+     * @param stockSeen the stock that the shop has read
+     * @param fencingToken the token of the lease that the shop holds
      */
     Mono<Void> mayHappen(int stockSeen, long fencingToken);
 
@@ -20,10 +20,10 @@ interface Accident {
     }
 
     /**
-     * Happens to the first visit that finds so little left. The lock is in hand from then on, so there is no second one.
+     * Stops the first visit that reads a stock of at most the given items. The shop keeps the lock from then on, so no second visit stops.
      *
-     * @param stock at most so many items
-     * @param announce is told the token
+     * @param stock the highest stock at which a visit stops
+     * @param announce receives the fencing token
      */
     static Accident at(int stock, LongConsumer announce) {
         return (stockSeen, fencingToken) -> {

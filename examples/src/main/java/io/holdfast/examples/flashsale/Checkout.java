@@ -5,15 +5,15 @@ import java.time.Duration;
 import reactor.core.publisher.Mono;
 
 /**
- * Serves one buyer: reads the stock, thinks, writes the stock. Redis does not guard any of this: a shop that reads before another one has written sells the
- * same item once more. So the result shows what the {@link Guard} does, alone.
+ * Serves one buyer: reads the stock, thinks, writes the stock. Redis guards none of these steps: a shop that reads before another shop has written sells
+ * the same item again. So the result shows the effect of the {@link Guard} alone.
  *
- * <p><b>Do not copy this.</b> Its write has no fence: a shop that stands still for longer than its lease, between its read and its write, oversells in spite of
- * the lock. A real shop refuses such a write by the fencing token, and names each order by an id: see {@code examples/order-service}.
+ * <p><b>Do not copy this.</b> Its write has no fence: a shop that pauses for longer than its lease, between its read and its write, oversells in spite of
+ * the lock. A real shop refuses such a write by the fencing token, and gives each order an id: see {@code examples/order-service}.
  */
 final class Checkout {
 
-    /** What a shop does between its read and its write. Short, and yet long enough for all others to read the same stock. */
+    /** The time that a shop thinks between its read and its write. It is short, but long enough for all other shops to read the same stock. */
     private static final Duration THINK_TIME = Duration.ofMillis(1);
 
     private final String shop;
@@ -30,7 +30,7 @@ final class Checkout {
         this.accident = accident;
     }
 
-    /** One acquisition: waits for the lock, gives the buyer an answer, releases. */
+    /** Serves one buyer: waits for the lock, gives the buyer an answer, releases. */
     Mono<Visit> serve(int buyer) {
         return Mono.defer(() -> {
             long askedNanos = System.nanoTime();

@@ -12,9 +12,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs one sale: fills the store, starts three shops, kills one of them while it holds the lock, hands its buyers to the others,
- * lets happen to the lock's servers what is to happen half way, and waits until every buyer has an answer. It never touches the
- * lock itself.
+ * Runs one sale: fills the stock, starts three shops, kills one of them while it holds the lock, and hands its buyers to the others.
+ * Half way it kills servers of the lock, if the sale is to lose some. It waits until every buyer has an answer. The coordinator itself
+ * never uses the lock.
  */
 final class Coordinator implements AutoCloseable {
 
@@ -23,10 +23,10 @@ final class Coordinator implements AutoCloseable {
     /** The shop that is killed when half of the stock is left. */
     private static final String VICTIM = "B";
 
-    /** How often the ledger is looked at, and so how exactly the killed holder's lock is timed. */
+    /** The interval between two reads of the ledger. It limits how exactly the hand-off after the kill is timed. */
     private static final Duration TICK = Duration.ofMillis(5);
 
-    /** Without any new answer for so long, the demo gives up. Many leases; JVMs may take some seconds to start. */
+    /** If no answer comes for this long, the demo gives up. It is many leases long, and JVMs may take some seconds to start. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final Settings settings;
@@ -88,11 +88,11 @@ final class Coordinator implements AutoCloseable {
         answered = store.answered();
         if (answered > before) {
             advancedNanos = System.nanoTime();
-            noteThatTheLockMovedOn();
+            noteHandOffAfterTheKill();
             strikeHalfWay();
         } else if (System.nanoTime() - advancedNanos > PATIENCE.toNanos()) {
             throw new IllegalStateException(
-                    "nothing happened for %d s: %d of %d shops were ready, %d of %d buyers answered"
+                    "no buyer got an answer for %d s: %d of %d shops are ready, %d of %d buyers have an answer"
                             .formatted(PATIENCE.toSeconds(), readyShops, SHOPS.size(), answered, settings.buyers()));
         }
         progress.show(answered, settings.buyers(), store.stock());
@@ -117,10 +117,10 @@ final class Coordinator implements AutoCloseable {
         shop.kill();
         int returned = store.returnBuyersOf(shop.name());
         killing = new Killing(shop.name(), tokenInHand, visitsBefore, returned, Duration.ZERO);
-        progress.say("  shop %s was killed with the lock in hand".formatted(shop.name()));
+        progress.say("  shop %s was killed while it held the lock".formatted(shop.name()));
     }
 
-    private void noteThatTheLockMovedOn() {
+    private void noteHandOffAfterTheKill() {
         Killing killed = killing;
         if (killed != null && killed.movedOnAfter().isZero() && answered > killed.visitsBefore()) {
             Duration after = Duration.ofNanos(System.nanoTime() - killedNanos);
@@ -136,7 +136,7 @@ final class Coordinator implements AutoCloseable {
         int killed = servers.strike();
         outage = new Outage(killed, servers.address().servers().size(), store.answered());
         if (killed > 0) {
-            progress.say("  %d of the %d servers of the lock were killed".formatted(killed, outage.of()));
+            progress.say("  killed %d of the %d servers of the lock".formatted(killed, outage.of()));
         }
     }
 

@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
 
-/** The demo's command line. See {@link Settings#USAGE}. */
+/** The command-line program of the demo. See {@link Settings#USAGE}. */
 public final class FlashSale {
 
-    /** Set by the start script when the output is a terminal. */
+    /** The start script sets this if the output is a terminal. */
     private static final String LIVE = "flash-sale.live";
 
     private static final int KEPT = 0;
@@ -51,7 +51,7 @@ public final class FlashSale {
 
     private static int run(Settings settings, PrintStream out) throws InterruptedException {
         if (System.getProperty(RedisServer.SWITCH) == null) {
-            // The same for everybody, and nothing to download beyond what the build has.
+            // The same locale on each machine; it needs no further download.
             System.setProperty(RedisServer.SWITCH, "embedded");
         }
         if (settings.redis().isPresent()) {
@@ -120,6 +120,6 @@ public final class FlashSale {
     private static String verdict(Report report) {
         return report.oversold() > 0
                 ? String.format(Locale.ROOT, "%,d buyers paid for items that do not exist.", report.oversold())
-                : "A promise was broken: see above.";
+                : "The sale broke a promise: see the table.";
     }
 }

@@ -4,23 +4,23 @@ import io.holdfast.ReactiveLock;
 import java.util.function.LongFunction;
 import reactor.core.publisher.Mono;
 
-/** What surrounds a visit: the lock, or nothing. */
+/** Runs visits under the lock, or without a lock. */
 @FunctionalInterface
 interface Guard {
 
     /**
      * Runs a visit.
      *
-     * @param visit from the fencing token, 0 for none
+     * @param visit gets the fencing token, 0 without a lock
      */
     Mono<Visit> around(LongFunction<Mono<Visit>> visit);
 
-    /** One visit at a time, in all shops together. */
+    /** Runs one visit at a time, over all shops. */
     static Guard by(ReactiveLock lock) {
         return visit -> lock.withLock(lease -> visit.apply(lease.fencingToken()));
     }
 
-    /** All visits at once: what {@code --without-lock} shows. */
+    /** Runs all visits at once, for {@code --without-lock}. */
     static Guard none() {
         return visit -> Mono.defer(() -> visit.apply(0));
     }

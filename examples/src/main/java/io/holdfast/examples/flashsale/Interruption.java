@@ -4,8 +4,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Ctrl-C: the thread that runs the sale is interrupted, and the JVM waits until it has closed what it opened: child processes, keys in a
- * user's server, and the files of ZooKeeper.
+ * Handles Ctrl-C: interrupts the thread that runs the sale. The JVM then waits until that thread has ended the child processes, and deleted
+ * the keys in a user's server and the files of ZooKeeper.
  */
 final class Interruption {
 
@@ -22,7 +22,7 @@ final class Interruption {
         return interruption;
     }
 
-    /** The sale has ended by itself, and everything is closed. */
+    /** Reports that the sale has ended by itself, and that everything is closed. */
     void isNotNeeded() {
         ended.countDown();
     }

@@ -13,14 +13,14 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
 /**
- * Where a shop finds the lock.
+ * The back end of the lock, and where a shop finds it.
  *
- * @param kind who guards it
- * @param servers their addresses
+ * @param kind the back end
+ * @param servers the addresses of its servers
  */
 record LockAddress(Kind kind, List<String> servers) {
 
-    /** Who guards the lock. */
+    /** The back ends of the demo. */
     enum Kind {
         REDIS,
         REDLOCK,
@@ -36,7 +36,7 @@ record LockAddress(Kind kind, List<String> servers) {
         return new LockAddress(Kind.valueOf(words.get(0).toUpperCase(Locale.ROOT)), words.subList(1, words.size()));
     }
 
-    /** The only place of the demo where the back ends differ for a shop. */
+    /** Opens a client. Only this method differs between the back ends. */
     LockBackend backend(ClientResources resources) {
         return switch (kind) {
             case REDIS -> redis(resources, servers.get(0));
@@ -51,7 +51,7 @@ record LockAddress(Kind kind, List<String> servers) {
         return RedisLockBackend.create(resources, RedisURI.create(server));
     }
 
-    /** The session ends with this JVM, which is what owns the client. */
+    /** Starts a client, which this JVM owns: its session ends when the JVM ends. */
     private static LockBackend zooKeeper(String address) {
         int sessionMillis = (int) Shop.LOCK_OPTIONS.leaseDuration().toMillis();
         CuratorFramework client = CuratorFrameworkFactory.newClient(

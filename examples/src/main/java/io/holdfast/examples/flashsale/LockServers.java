@@ -4,18 +4,18 @@ import io.holdfast.testkit.server.RedisServer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The servers that guard the lock, and what happens to them half way through the sale. */
+/** The servers of the lock. Some of them are killed half way through the sale. */
 interface LockServers extends AutoCloseable {
 
     LockAddress address();
 
-    /** Half of the buyers have an answer: kills what is to be killed, and returns how many servers that were. */
+    /** Half of the buyers have an answer. Kills some servers, if this sale is to lose some, and returns their number. */
     int strike();
 
     @Override
     void close();
 
-    /** The lock is at the Redis that has the stock. Nothing happens to it. */
+    /** The Redis that has the stock has the lock, too. It is not killed. */
     static LockServers shared(String redisUri) {
         LockAddress address = new LockAddress(LockAddress.Kind.REDIS, List.of(redisUri));
         return new LockServers() {
@@ -34,17 +34,17 @@ interface LockServers extends AutoCloseable {
         };
     }
 
-    /** Five masters that know nothing of each other. Two of them are killed. */
+    /** Five independent masters. Two of them are killed. */
     static LockServers fiveMasters() {
         return new FiveMasters();
     }
 
-    /** A ZooKeeper server in this JVM. Nothing happens to it. */
+    /** A ZooKeeper server in this JVM. It is not killed. */
     static LockServers zooKeeper() {
         return new OneZooKeeper();
     }
 
-    /** Redlock's servers. */
+    /** The masters of Redlock. */
     final class FiveMasters implements LockServers {
 
         private static final int MASTERS = 5;

@@ -13,10 +13,10 @@ import java.util.stream.Stream;
 import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
 
-/** ZooKeeper's server, in this JVM, with its files in one folder, which is removed at the end. */
+/** A ZooKeeper server in this JVM. Its files are in one folder, which is deleted at the end. */
 final class OneZooKeeper implements LockServers {
 
-    /** A session lasts at least two of them, and that of the killed shop is to end while you watch. */
+    /** A session lasts at least two ticks. It is short so that you see the session of the killed shop end. */
     private static final int TICK_MILLIS = 500;
 
     private static final int MOST_CONNECTIONS = 60;
@@ -26,7 +26,7 @@ final class OneZooKeeper implements LockServers {
     private final ServerCnxnFactory connections;
 
     OneZooKeeper() {
-        // Nothing of it is needed after a power cut.
+        // The sale needs none of it after a power cut.
         System.setProperty("zookeeper.forceSync", "no");
         try {
             files = Files.createTempDirectory("flash-sale-zookeeper");
@@ -34,10 +34,10 @@ final class OneZooKeeper implements LockServers {
                     new InetSocketAddress(InetAddress.getLoopbackAddress(), port), MOST_CONNECTIONS);
             connections.startup(new ZooKeeperServer(files.toFile(), files.toFile(), TICK_MILLIS));
         } catch (IOException e) {
-            throw new IllegalStateException("a ZooKeeper server cannot be started: " + e.getMessage(), e);
+            throw new IllegalStateException("the demo cannot start a ZooKeeper server: " + e.getMessage(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while ZooKeeper was started", e);
+            throw new IllegalStateException("interrupted while ZooKeeper started", e);
         }
     }
 
@@ -59,7 +59,7 @@ final class OneZooKeeper implements LockServers {
                 Files.delete(file);
             }
         } catch (IOException e) {
-            throw new UncheckedIOException("the files of the ZooKeeper server cannot be deleted", e);
+            throw new UncheckedIOException("the demo cannot delete the files of the ZooKeeper server", e);
         }
     }
 }

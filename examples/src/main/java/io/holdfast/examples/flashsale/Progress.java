@@ -4,7 +4,7 @@ import java.io.PrintStream;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Shows how far the sale is: one line that changes, or on anything but a terminal a line from time to time. */
+/** Shows the progress of the sale: on a terminal in one line that changes, elsewhere in a new line from time to time. */
 final class Progress {
 
     private static final long LIVE_NANOS = Duration.ofMillis(100).toNanos();
@@ -37,7 +37,7 @@ final class Progress {
         out.flush();
     }
 
-    /** A line that stays. */
+    /** Prints a line that stays. */
     void say(String line) {
         out.print((isLive ? REWRITE : "") + line + "\n");
         out.flush();

@@ -8,13 +8,13 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * What a sale came to: pure arithmetic over the ledger.
+ * The result of a sale: pure arithmetic over the ledger.
  *
- * @param settings what was asked for
- * @param shops their names
- * @param visits the ledger, in its order
- * @param killing of one shop; empty when there was none
- * @param outage of the lock's servers; empty when the sale was over too soon
+ * @param settings the settings of the sale
+ * @param shops the names of the shops
+ * @param visits the entries of the ledger, in order
+ * @param killing the kill of one shop; empty if no shop was killed
+ * @param outage the outage of the lock's servers; empty if the sale was over too soon
  * @param duration from the opening to the last answer
  */
 record Report(
@@ -26,22 +26,22 @@ record Report(
         Duration duration) {
 
     /**
-     * One shop's end.
+     * The kill of one shop.
      *
      * @param shop its name
-     * @param tokenInHand of the lease that it held
-     * @param visitsBefore how long the ledger was: nobody else can have written while this shop held the lock
-     * @param returnedBuyers those that it had taken and not answered
-     * @param movedOnAfter from the kill to the first answer under the next grant
+     * @param tokenInHand the token of the lease that it held
+     * @param visitsBefore the length of the ledger at that moment: no other shop can have written while this shop held the lock
+     * @param returnedBuyers the number of buyers that it had taken and not answered
+     * @param movedOnAfter the time from the kill to the first answer under the next grant
      */
     record Killing(String shop, long tokenInHand, int visitsBefore, int returnedBuyers, Duration movedOnAfter) {}
 
     /**
-     * What happened to the lock's servers half way.
+     * The outage of servers of the lock half way.
      *
-     * @param killed so many of them
-     * @param of how many there were
-     * @param visitsBefore how long the ledger was when the last of them was dead
+     * @param killed the number of killed servers
+     * @param of the number of all servers
+     * @param visitsBefore the length of the ledger when the last of them was dead
      */
     record Outage(int killed, int of, int visitsBefore) {}
 
@@ -53,12 +53,12 @@ record Report(
         return Math.max(0, sold() - settings.items());
     }
 
-    /** Buyers with an answer; a second answer to the same one does not count. */
+    /** Counts the buyers with an answer. A second answer to the same buyer does not count. */
     long answered() {
         return visits.stream().mapToInt(Visit::buyer).distinct().count();
     }
 
-    /** The tokens in the order of the grants, that of the killed holder at its place. */
+    /** Returns the tokens in the order of the grants, with that of the killed holder in its place. */
     List<Long> tokens() {
         List<Long> tokens = visits.stream().map(Visit::fencingToken).collect(Collectors.toCollection(ArrayList::new));
         killing.ifPresent(killed -> tokens.add(killed.visitsBefore(), killed.tokenInHand()));
@@ -75,14 +75,14 @@ record Report(
         return true;
     }
 
-    /** Without a lock there are no tokens, and nothing else was promised less. */
+    /** Returns whether the sale kept all promises. Without a lock there are no tokens to check; all other promises are the same. */
     boolean isPromiseKept() {
         boolean isEachItemSoldOnce = sold() == Math.min(settings.items(), settings.buyers());
         boolean isEveryBuyerAnswered = answered() == settings.buyers() && visits.size() == settings.buyers();
         return isEachItemSoldOnce && isEveryBuyerAnswered && (!settings.withLock() || areTokensRising());
     }
 
-    /** The time that so many of a hundred buyers waited at most, by the nearest rank. */
+    /** Returns a percentile of the waits, by the nearest rank. */
     Duration wait(int percent) {
         long[] sorted = visits.stream().mapToLong(Visit::waitedMicros).sorted().toArray();
         int rank = (int) Math.ceil(sorted.length * percent / 100.0);
@@ -106,7 +106,7 @@ record Report(
             row(table, "tokens strictly rising", "%s, over %,d grants", areTokensRising() ? "yes" : "NO", grants());
         }
         killing.ifPresent(killed -> {
-            row(table, "shop killed", "%s, with the lock in hand", killed.shop());
+            row(table, "shop killed", "%s, while it held the lock", killed.shop());
             row(table, "its lock moved on after", "%s (lease %s)", millis(killed.movedOnAfter()), millis(lease()));
             row(table, "its unanswered buyers", "%,d, all taken over by the others", killed.returnedBuyers());
         });

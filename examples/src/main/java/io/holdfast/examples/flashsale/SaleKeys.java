@@ -1,9 +1,9 @@
 package io.holdfast.examples.flashsale;
 
 /**
- * Where one sale keeps its things in Redis.
+ * The keys of one sale in Redis.
  *
- * @param prefix what all of them begin with; unique to the sale, so that two sales on one server do not meet
+ * @param prefix the prefix of all keys; unique to the sale, so that two sales on one server do not share keys
  */
 record SaleKeys(String prefix) {
 
@@ -22,7 +22,7 @@ record SaleKeys(String prefix) {
         return prefix + ":taken:" + shop;
     }
 
-    /** A list: every answer, in the order in which Redis was told. */
+    /** A list: every answer, in the order in which Redis received it. */
     String ledger() {
         return prefix + ":ledger";
     }

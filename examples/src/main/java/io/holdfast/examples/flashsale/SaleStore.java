@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
 
-/** What the coordinator does in Redis. It blocks, on the main thread of a program that has nothing else to do. */
+/** The requests of the coordinator to Redis. They block the main thread, which does nothing else. */
 final class SaleStore implements AutoCloseable {
 
     private final RedisClient client;
@@ -21,7 +21,7 @@ final class SaleStore implements AutoCloseable {
     SaleStore(RedisURI uri, SaleKeys keys) {
         this.keys = keys;
         client = RedisClient.create(uri);
-        // A server of our own may end with this JVM, before this client does: then the client does not wait for it.
+        // A server of the demo may end with this JVM before this client closes. So the client does not wait for it.
         client.setOptions(ClientOptions.builder()
                 .autoReconnect(false)
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
@@ -56,9 +56,9 @@ final class SaleStore implements AutoCloseable {
 
     /**
      * Puts the buyers that a shop has taken and not answered back to the head of the queue. The shop must be dead, and must
-     * have held the lock when it died: then every answer of it is in the ledger.
+     * have held the lock when it died: then all its answers are in the ledger.
      *
-     * @return how many
+     * @return how many buyers
      */
     int returnBuyersOf(String shop) {
         Set<String> answered = new HashSet<>();
@@ -71,7 +71,7 @@ final class SaleStore implements AutoCloseable {
         return unanswered.size();
     }
 
-    /** Leaves a user's server as it was, also when the thread was interrupted. What the lock left there expires by itself. */
+    /** Deletes the keys of the sale from a user's server, also if the thread was interrupted. The keys of the lock expire by themselves. */
     void clear(List<String> shops) {
         boolean wasInterrupted = Thread.interrupted();
         try {

@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the caller asked for.
+ * The settings of a sale.
  *
- * @param items for sale
- * @param buyers each wants one
+ * @param items how many items are for sale
+ * @param buyers how many buyers come; each wants one item
  * @param withLock whether each visit is under the lock
- * @param lock who guards it
- * @param localHandOver whether the tills of a shop hand the lock over in its memory
- * @param redis the caller's server; empty for one that the demo starts
+ * @param lock the back end of the lock
+ * @param localHandOver whether the tills of a shop hand the lock over inside the shop's JVM
+ * @param redis the server of the caller; empty if the demo starts one
  */
 record Settings(
         int items,
@@ -28,16 +28,16 @@ record Settings(
             usage: flash-sale [--items N] [--buyers N] [--redlock | --zookeeper | --without-lock] [--local-hand-over] [--redis URI]
               --items N        how many items are for sale, from 1 to 1000000; default 1000
               --buyers N       how many buyers come, from 1 to 1000000; default 10000
-              --redlock        the lock is at five servers of its own, and two of them are killed half way
-              --zookeeper      the lock is in a ZooKeeper that the demo starts
-              --without-lock   the same sale without the lock
+              --redlock        keep the lock on five Redis servers of its own; the demo kills two of them half way
+              --zookeeper      keep the lock in a ZooKeeper server that the demo starts
+              --without-lock   run the same sale without a lock
               --local-hand-over
-                               two sales, of which the second one hands the lock over inside each shop: shows how
-                               many visits a second both had; not with --zookeeper or --without-lock
-              --redis URI      a server of yours for the stock, and for the lock if there is nothing else, such as
-                               redis://:password@localhost:6379; default: one of our own
-              -h, --help       this text
-            exit status: 0 kept all promises, 1 broke one (such as: an item was sold twice), 2 could not run
+                               run two sales; in the second one, each shop hands the lock over inside its JVM. The
+                               result compares their visits per second. Not with --zookeeper or --without-lock
+              --redis URI      use your Redis server for the stock, and for the lock unless --redlock or --zookeeper is
+                               given, such as redis://:password@localhost:6379; by default the demo starts a server
+              -h, --help       print this text
+            exit status: 0 the sale kept all promises, 1 it broke one (such as: an item was sold twice), 2 it could not run
             """;
 
     private static final int MOST = 1_000_000;
@@ -45,7 +45,7 @@ record Settings(
     /**
      * Reads a command line.
      *
-     * @throws IllegalArgumentException if it cannot be understood, saying why
+     * @throws IllegalArgumentException if the command line is wrong; the message says why
      */
     static Settings parse(List<String> arguments) {
         Settings settings = new Settings(1_000, 10_000, true, LockAddress.Kind.REDIS, false, Optional.empty());

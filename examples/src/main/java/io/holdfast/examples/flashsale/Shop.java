@@ -19,27 +19,27 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * One shop: a JVM that serves buyers, a few at a time, until it is told to stop. Speaks {@link ShopLine}s with the coordinator,
- * and ends with it: when the coordinator dies, its end of the pipe closes.
+ * One shop: a JVM that serves buyers, a few at a time, until the coordinator ends it. Exchanges {@link ShopLine}s with the coordinator.
+ * When the coordinator dies, its end of the pipe closes, and the shop ends, too.
  */
 final class Shop {
 
     /**
-     * The options of the demo. The lease is short only because the killed holder's lock is to move on while you watch. Without a limit to the
-     * wait, a shop that gets no decision of the lock's servers for as long as a lease would give up, and a busy machine is enough for that.
+     * The options of the demo. The lease is short only so that you see the next shop get the killed holder's lock. Without a wait timeout, an acquisition
+     * fails when the lock's servers decide nothing for a lease duration, which a busy machine can cause.
      */
     static final LockOptions LOCK_OPTIONS = LockOptions.builder()
             .leaseDuration(Duration.ofSeconds(2))
             .waitTimeout(Duration.ofMinutes(1))
             .build();
 
-    /** How many buyers a shop serves at once, and so how many of its acquisitions wait for the lock. */
+    /** The number of buyers that a shop serves at once. As many of its acquisitions wait for the lock. */
     private static final int TILLS = 16;
 
     /** On a busy machine, three JVMs that start together may need more than half a second for their first connection. */
     private static final int FIRST_PINGS = 20;
 
-    /** The queue may be empty now and have buyers again: those of the killed shop. */
+    /** The pause of a shop while the queue is empty. The buyers of the killed shop may still come back. */
     private static final Duration IDLE_PAUSE = Duration.ofMillis(20);
 
     private final ShopOrder order;
@@ -57,7 +57,7 @@ final class Shop {
         checkout = new Checkout(order.shop(), keys, redis, guard, accident);
     }
 
-    /** Serves buyers without an end. */
+    /** Serves buyers until the JVM ends. */
     Flux<Visit> serveAll() {
         return nextBuyer().repeat().flatMap(checkout::serve, TILLS);
     }
@@ -65,11 +65,11 @@ final class Shop {
     private Mono<Integer> nextBuyer() {
         SaleKeys keys = order.keys();
         return redis.lmove(keys.queue(), keys.takenBy(order.shop()), LMoveArgs.Builder.leftRight())
-                .repeatWhenEmpty(Integer.MAX_VALUE, looks -> looks.delayElements(IDLE_PAUSE))
+                .repeatWhenEmpty(Integer.MAX_VALUE, empty -> empty.delayElements(IDLE_PAUSE))
                 .map(Integer::valueOf);
     }
 
-    /** The main thread does nothing but listen to the coordinator; all serving is on the threads of the drivers. */
+    /** The main thread only reads from the coordinator. The threads of the drivers serve the buyers. */
     public static void main(String[] arguments) throws IOException {
         RedisURI uri = RedisURI.create(environment(ShopOrder.REDIS_URI));
         LockAddress lock = LockAddress.parse(environment(ShopOrder.LOCK));
@@ -94,7 +94,7 @@ final class Shop {
         BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = orders.readLine(); line != null; line = orders.readLine()) {
             if (line.equals(ShopLine.OPEN)) {
-                // Ends with this JVM, which is what owns it.
+                // It ends with this JVM, which owns it.
                 serveAll().subscribe(visit -> {}, Shop::fail);
             }
         }

@@ -1,17 +1,17 @@
 package io.holdfast.examples.flashsale;
 
 /**
- * A line that a shop wrote to its standard output. What is none of the known ones is something that its libraries log.
+ * A line that a shop wrote to its standard output. An unknown line comes from the log of its libraries.
  *
- * @param shop who wrote it
- * @param text what
+ * @param shop the shop that wrote it
+ * @param text the line
  */
 record ShopLine(ShopProcess shop, String text) {
 
-    /** From a shop: it is connected. */
+    /** From a shop: the shop is connected. */
     static final String READY = "flash-sale ready";
 
-    /** From a shop, with a fencing token after it: it has the lock in hand, and keeps it. */
+    /** From a shop, followed by a fencing token: the shop holds the lock, and keeps it. */
     static final String HOLDING = "flash-sale holding ";
 
     /** To a shop: begin to serve. */

@@ -3,14 +3,14 @@ package io.holdfast.examples.flashsale;
 import java.util.List;
 
 /**
- * What the coordinator tells a shop on its command line. The servers' addresses are not part of it: they may hold a password, and
- * command lines are for all to see.
+ * The settings that the coordinator passes to a shop on its command line. The servers' addresses are not part of them: they may hold a password,
+ * and all users of a machine can read command lines.
  *
- * @param shop its name
- * @param keys of the sale
- * @param withLock whether visits are guarded
- * @param localHandOver whether its tills hand the lock over in its memory
- * @param accidentAt the stock at which it stops with the lock in hand; -1 for never
+ * @param shop the name of the shop
+ * @param keys the keys of the sale
+ * @param withLock whether visits are under the lock
+ * @param localHandOver whether its tills hand the lock over inside its JVM
+ * @param accidentAt the stock at which it stops while it holds the lock; -1 for never
  */
 record ShopOrder(String shop, SaleKeys keys, boolean withLock, boolean localHandOver, int accidentAt) {
 

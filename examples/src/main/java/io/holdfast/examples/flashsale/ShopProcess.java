@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** The coordinator's end of a shop: a child process with the same Java and the same class path. */
+/** A shop as the coordinator sees it: a child process with the same Java and the same class path. */
 final class ShopProcess implements AutoCloseable {
 
     private final String name;
@@ -27,7 +27,7 @@ final class ShopProcess implements AutoCloseable {
     /**
      * Starts a shop.
      *
-     * @param lines told of everything that it writes, on a thread of its own
+     * @param lines receives each line that the shop writes, on a thread of its own
      */
     static ShopProcess start(ShopOrder order, String redisUri, LockAddress lock, Consumer<ShopLine> lines) {
         List<String> command = new ArrayList<>();
@@ -59,7 +59,7 @@ final class ShopProcess implements AutoCloseable {
                 lines.accept(new ShopLine(this, line));
             }
         } catch (IOException streamClosed) {
-            // A killed process may take its pipe along. It has ended, in either case.
+            // The pipe of a killed process may fail. The process has ended in either case.
         }
         lines.accept(new ShopLine(this, ShopLine.ENDED));
     }
@@ -82,7 +82,7 @@ final class ShopProcess implements AutoCloseable {
         }
     }
 
-    /** SIGKILL where there are signals: the shop cannot release anything. Returns when it is gone. */
+    /** Kills the shop, by SIGKILL where there are signals: it cannot release anything. Returns when the process has ended. */
     void kill() {
         isKilled = true;
         process.destroyForcibly();

@@ -5,11 +5,11 @@ import java.util.StringJoiner;
 /**
  * A buyer's answer, as a line of the ledger.
  *
- * @param shop who gave it
- * @param buyer who got it
- * @param fencingToken of the lease under which it was given, 0 without a lock
+ * @param shop the shop that gave the answer
+ * @param buyer the buyer that got it
+ * @param fencingToken the token of the lease under which the shop gave it, 0 without a lock
  * @param stockSeen the items that were left, as far as the shop knew: 0 is the answer "sold out"
- * @param waitedMicros for the lock
+ * @param waitedMicros how long the shop waited for the lock
  */
 record Visit(String shop, int buyer, long fencingToken, int stockSeen, long waitedMicros) {
 

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** The server that the demos of a test class sell from. */
+/** The server with the stock of the demos of a test class. */
 final class DemoRedis implements BeforeAllCallback, AfterAllCallback {
 
     private RedisServer server;

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The demo as a user runs it: three JVMs, a real Redis, and a kill; only with fewer buyers. */
+/** Runs the demo as a user does: three JVMs, a real Redis, and a kill. It has fewer buyers. */
 @Timeout(180)
 class FlashSaleIT {
 
@@ -18,7 +18,7 @@ class FlashSaleIT {
     private final DemoRun demo = new DemoRun();
 
     @Test
-    void underTheLockNothingIsOversoldThoughAShopIsKilledHoldingIt() {
+    void underTheLockNothingIsOversoldThoughAHoldingShopIsKilled() {
         int status = demo.run("--items", "100", "--buyers", "400", "--redis", REDIS.uri());
 
         assertThat(status).as(demo::toString).isZero();
@@ -26,12 +26,12 @@ class FlashSaleIT {
         assertThat(demo.row("sold")).isEqualTo("100");
         assertThat(demo.row("oversold")).isEqualTo("0");
         assertThat(demo.row("tokens strictly rising")).isEqualTo("yes, over 401 grants");
-        assertThat(demo.row("shop killed")).isEqualTo("B, with the lock in hand");
+        assertThat(demo.row("shop killed")).isEqualTo("B, while it held the lock");
         assertThat(REDIS.keysThatNeverExpire()).isEmpty();
     }
 
     @Test
-    void aSaleWithAHandOverInsideEachShopKeepsItsPromisesTooAndBothRatesAreShown() {
+    void aSaleWithAHandOverInsideEachShopKeepsItsPromisesAndShowsBothRates() {
         int status = demo.run("--items", "100", "--buyers", "400", "--local-hand-over", "--redis", REDIS.uri());
 
         assertThat(status).as(demo::toString).isZero();

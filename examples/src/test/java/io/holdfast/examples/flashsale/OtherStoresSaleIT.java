@@ -24,11 +24,11 @@ class OtherStoresSaleIT {
         assertThat(demo.row("sold")).isEqualTo("100");
         assertThat(demo.row("oversold")).isEqualTo("0");
         assertThat(demo.row("tokens strictly rising")).isEqualTo("yes, over 401 grants");
-        assertThat(demo.row("shop killed")).isEqualTo("B, with the lock in hand");
+        assertThat(demo.row("shop killed")).isEqualTo("B, while it held the lock");
     }
 
     @Test
-    void underRedlockTheSaleGoesOnWhenTwoOfFiveMastersAreKilled() {
+    void underRedlockTheSaleContinuesWhenTwoOfFiveMastersAreKilled() {
         int status = demo.run("--items", "100", "--buyers", "400", "--redlock", "--redis", REDIS.uri());
 
         assertThat(status).as(demo::toString).isZero();
@@ -36,7 +36,7 @@ class OtherStoresSaleIT {
         assertThat(demo.row("oversold")).isEqualTo("0");
         assertThat(demo.row("masters killed")).isEqualTo("2 of 5, half way");
         assertThat(demo.row("tokens strictly rising")).isEqualTo("yes, over 401 grants");
-        assertThat(demo.row("shop killed")).isEqualTo("B, with the lock in hand");
+        assertThat(demo.row("shop killed")).isEqualTo("B, while it held the lock");
         assertThat(REDIS.keysThatNeverExpire()).isEmpty();
     }
 }

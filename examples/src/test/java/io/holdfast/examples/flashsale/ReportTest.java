@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class ReportTest {
 
     @Test
-    void twoItemsToThreeBuyersIsAKeptPromise() {
+    void twoItemsSoldToThreeBuyersKeepThePromise() {
         Report report = report(visit(1, 11, 2), visit(2, 12, 1), visit(3, 13, 0));
 
         assertThat(report.sold()).isEqualTo(2);
@@ -29,7 +29,7 @@ class ReportTest {
     }
 
     @Test
-    void anItemThatNobodyGotBreaksThePromise() {
+    void anUnsoldItemBreaksThePromise() {
         assertThat(report(visit(1, 11, 2), visit(2, 12, 0), visit(3, 13, 0)).isPromiseKept())
                 .isFalse();
     }
@@ -70,7 +70,7 @@ class ReportTest {
     }
 
     @Test
-    void aVisitIsTheSameAfterItsLineOfTheLedger() {
+    void aVisitReadBackFromItsLineIsEqual() {
         Visit visit = new Visit("C", 7, 1_795_221_156_000_001L, 3, 42);
 
         assertThat(Visit.parse(visit.toLine())).isEqualTo(visit);

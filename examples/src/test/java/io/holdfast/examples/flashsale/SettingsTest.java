@@ -50,7 +50,7 @@ class SettingsTest {
     }
 
     @Test
-    void tillsOfAShopHandTheLockOverOnlyIfAskedFor() {
+    void tillsOfAShopHandTheLockOverOnlyWithTheOption() {
         assertThat(Settings.parse(List.of()).localHandOver()).isFalse();
         assertThat(Settings.parse(List.of("--redlock", "--local-hand-over")).localHandOver())
                 .isTrue();
@@ -75,7 +75,7 @@ class SettingsTest {
     }
 
     @Test
-    void aShopReadsWhereTheLockIs() {
+    void aShopReadsTheAddressOfTheLock() {
         LockAddress address = new LockAddress(LockAddress.Kind.REDLOCK, List.of("redis://a:1", "redis://b:2"));
 
         assertThat(LockAddress.parse(address.toText())).isEqualTo(address);
@@ -83,7 +83,7 @@ class SettingsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"0", "-1", "many", "1000001", "99999999999", ""})
-    void aNumberThatIsNoneIsNamed(String value) {
+    void anInvalidNumberIsNamed(String value) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Settings.parse(List.of("--items", value)))
                 .withMessage("--items must be a number from 1 to 1000000, was '%s'", value);
@@ -111,7 +111,7 @@ class SettingsTest {
                 "redis://me:12#secret@example",
                 "redis://me:secret:example:6379"
             })
-    void anAddressThatIsNoneIsNotRepeatedSinceItMayHoldAPassword(String address) {
+    void anInvalidAddressIsNotRepeatedSinceItMayHoldAPassword(String address) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Settings.parse(List.of("--redis", address)))
                 .withMessageNotContaining("secret")

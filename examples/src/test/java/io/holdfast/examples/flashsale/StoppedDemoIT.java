@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A demo that is stopped half way takes its shops, its servers and its files with it. */
+/** A demo that is stopped half way ends its shops and servers, and deletes its files. */
 @Timeout(180)
 class StoppedDemoIT {
 
@@ -57,7 +57,7 @@ class StoppedDemoIT {
         assertThat(temporary).isEmptyDirectory();
     }
 
-    /** In a JVM of its own, when the shops are open: they have a long sale before them. */
+    /** Starts the demo in a JVM of its own, and waits until the shops are open. Their sale is long. */
     private Process demo(String... arguments) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

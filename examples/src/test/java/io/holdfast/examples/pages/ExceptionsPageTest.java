@@ -9,21 +9,21 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** What the page about exceptions quotes is what the library says. */
+/** The page about exceptions quotes the messages of the library. */
 class ExceptionsPageTest {
 
     private static final String PAGE = Repository.page("docs/reference/exceptions.md");
     private static final Pattern CODE = Pattern.compile("`([^`]+)`");
 
     @Test
-    void itNamesEveryExceptionAndEveryReason() {
+    void thePageNamesEveryExceptionAndEveryReason() {
         assertThat(LockException.class.getPermittedSubclasses())
                 .allSatisfy(kind -> assertThat(PAGE).contains("\n## " + kind.getSimpleName() + "\n"));
         assertThat(LossReason.values()).allSatisfy(reason -> assertThat(PAGE).contains("| `" + reason + "` | "));
     }
 
     @Test
-    void itsPartsOfMessagesAreInMessages() {
+    void theQuotedPartsAreInMessagesOfTheLibrary() {
         String messages = Repository.librarySources().stream()
                 .flatMap(source ->
                         Pattern.compile(Repository.TEXT).matcher(source).results())

@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The page of log lines has what the library logs. */
+/** The page of log lines has the log lines of the library. */
 class LogLinesPageTest {
 
     private static final String PAGE = Repository.page("docs/operate/log-lines.md");
@@ -17,7 +17,7 @@ class LogLinesPageTest {
     private static final Pattern CODE = Pattern.compile("`([^`]+)`");
 
     @Test
-    void itHasEveryWarningAndErrorThatIsLoggedAndNoOther() {
+    void thePageHasEveryWarningAndErrorAndNoOther() {
         Pattern logged = Pattern.compile("LOG\\.(?:warn|error)\\(\\s*(" + Repository.TEXT + ")");
         Set<String> lines = SOURCES.stream()
                 .flatMap(source -> logged.matcher(source).results())
@@ -30,7 +30,7 @@ class LogLinesPageTest {
     }
 
     @Test
-    void itsSentencesOfEventsAreThoseOfTheLog() {
+    void theSentencesOfEventsAreThoseOfTheLog() {
         String sentences = Repository.joined(SOURCES.stream()
                         .filter(source -> source.contains("final class EventText"))
                         .findAny()

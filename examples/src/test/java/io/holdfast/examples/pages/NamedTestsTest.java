@@ -14,10 +14,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The pages claim what a test shows: here, that there is such a test. */
+/** Pages name tests for their claims. Each named test exists. */
 class NamedTestsTest {
 
-    /** Tests by their usual endings, and races. {@code WAIT} is a command. */
+    /** The names of tests by their usual endings, and races. {@code WAIT} is a command. */
     private static final Pattern NAMED =
             Pattern.compile("`(\\w+(?:Test|[a-z]IT|Contract)|\\w+Against\\w+)(?:\\.(\\w+))?`");
 
@@ -33,16 +33,16 @@ class NamedTestsTest {
                 "docs/operate/redis.md",
                 "docs/reference/redis-script-cost.md"
             })
-    void everyTestThatThePageNamesExists(String page) {
+    void everyTestThatAPageNamesExists(String page) {
         List<MatchResult> named = NAMED.matcher(Repository.page(page)).results().toList();
 
         assertThat(named).isNotEmpty();
         assertThat(named.stream().filter(it -> !exists(it)).map(MatchResult::group))
-                .as("named in %s, and not there", page)
+                .as("%s names it, but it does not exist", page)
                 .isEmpty();
     }
 
-    /** So that a claim is not left without its tests. */
+    /** No claim may be without tests. */
     @Test
     void eachSectionOfFaultsHasItsEvidence() {
         List<String> faults = headings("docs/trust/guarantees.md").stream()

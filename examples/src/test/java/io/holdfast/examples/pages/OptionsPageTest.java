@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The page about options has each of them, and no other, with the defaults of the code. */
+/** The page about options has each option and no other, with the defaults of the code. */
 class OptionsPageTest {
 
     private static final String PAGE = Repository.page("docs/reference/options.md");
@@ -76,7 +76,7 @@ class OptionsPageTest {
                 .orElseThrow();
     }
 
-    /** Of the first table of a section. */
+    /** Returns the rows of the first table of a section. */
     private static Stream<String> rows(String section) {
         return PAGE.lines()
                 .dropWhile(line -> !line.equals("## " + section))

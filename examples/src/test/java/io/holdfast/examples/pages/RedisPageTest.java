@@ -6,18 +6,18 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** What operators copy from the page about Redis is what the build tries. */
+/** The build tests the lines that operators copy from the page about Redis. */
 class RedisPageTest {
 
     private static final String PAGE = Repository.page("docs/operate/redis.md");
 
     @Test
-    void itsUserIsTheOneThatTheBuildTries() {
+    void theUserOfThePageIsThatOfTheTests() {
         assertThat(PAGE).contains("ACL SETUSER locks on >secret " + tried("RedisErrorsIT") + "\n");
     }
 
     @Test
-    void itsUserForOperatorsIsTheOneThatTheBuildTries() {
+    void theOperatorOfThePageIsThatOfTheTests() {
         assertThat(PAGE).contains("ACL SETUSER lock-operator on >secret " + tried("RedisLockInspectorIT") + "\n");
     }
 

@@ -10,15 +10,15 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The files of this project, as text. */
+/** Reads the files of this project. */
 final class Repository {
 
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
 
-    /** Without a choice for each character, which would need a frame of the stack for each: a text may be long. */
+    /** A pattern without an alternative for each character: each would need a stack frame, and a text may be long. */
     private static final String LITERAL = "\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"";
 
-    /** String literals that the compiler joins to one. */
+    /** String literals that the compiler joins. */
     static final String TEXT = LITERAL + "(?:\\s*\\+\\s*" + LITERAL + ")*";
 
     private Repository() {}
@@ -27,7 +27,7 @@ final class Repository {
         return read(ROOT.resolve(path));
     }
 
-    /** All Java sources, those that are built from others excepted. */
+    /** Returns all Java sources, except generated ones. */
     static List<Path> sources() {
         try (Stream<Path> files = Files.walk(ROOT)) {
             return files.filter(file -> file.toString().endsWith(".java"))
@@ -38,7 +38,7 @@ final class Repository {
         }
     }
 
-    /** Those of the library, without tests, examples, benchmarks and the site. */
+    /** Returns the sources of the library, without tests, examples, benchmarks and the site. */
     static List<String> librarySources() {
         return sources().stream()
                 .filter(file -> {
@@ -51,7 +51,7 @@ final class Repository {
                 .toList();
     }
 
-    /** What an expression of literals says. */
+    /** Returns the text of an expression of literals. */
     static String joined(String literals) {
         return Pattern.compile(LITERAL)
                 .matcher(literals)

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The page about what is stored has the keys of the scripts, with their types. */
+/** The page about the stored form has the keys of the scripts, with their types. */
 class StoredFormPageTest {
 
     private static final Map<String, String> TYPES =

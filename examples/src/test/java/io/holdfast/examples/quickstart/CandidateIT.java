@@ -13,11 +13,11 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Three processes stand for election, and each leader is killed. A fourth one shows the leader. */
+/** Three processes stand for election, and each leader is killed. A fourth process shows the leader. */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class CandidateIT {
 
-    /** What a process printed. */
+    /** The output of a process. */
     private record Line(int process, String text, long atNanos) {}
 
     private final BlockingQueue<Line> lines = new LinkedBlockingQueue<>();
@@ -53,7 +53,7 @@ class CandidateIT {
         }
     }
 
-    /** This one, or the one that leads after it if this machine stood still for longer than a lease. */
+    /** Returns this leader, or the next one if the machine stood still for longer than a lease. */
     private Line shownLeader(List<Program> processes, Line elected) throws InterruptedException {
         Line leader = elected;
         String last = "nothing";
@@ -67,22 +67,22 @@ class CandidateIT {
                     .isNegative();
             String next = shown.poll(100, TimeUnit.MILLISECONDS);
             last = next == null ? last : next;
-            Line newer = lines.poll(); // each leader says it again and again
+            Line newer = lines.poll(); // each leader prints it repeatedly
             if (newer != null) {
-                assertThat(token(newer)).as("no former leader speaks").isGreaterThanOrEqualTo(token(leader));
+                assertThat(token(newer)).as("no former leader prints").isGreaterThanOrEqualTo(token(leader));
                 leader = newer;
             }
         }
         return leader;
     }
 
-    /** The first word of another leader. */
+    /** Returns the first line of another leader. */
     private Line next(int former, long formerToken) throws InterruptedException {
         while (true) {
             Line line = lines.poll(1, TimeUnit.MINUTES);
             assertThat(line).as("a process leads").isNotNull();
             if (line.process() != former) {
-                assertThat(token(line)).as("no former leader speaks").isGreaterThan(formerToken);
+                assertThat(token(line)).as("no former leader prints").isGreaterThan(formerToken);
                 return line;
             }
         }

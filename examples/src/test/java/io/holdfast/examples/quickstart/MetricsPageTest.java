@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
-/** The page about metrics has what the library measures, observes and tells. */
+/** The page about metrics has the meters, observations and events of the library. */
 class MetricsPageTest {
 
     private static final Path EXAMPLES = Path.of("").toAbsolutePath();

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/** A program of a page, as a reader starts it: in a JVM of its own. */
+/** A program of a page in a JVM of its own, as a reader starts it. */
 final class Program {
 
     private static final Path SOURCES =
@@ -28,7 +28,7 @@ final class Program {
         this.lines = process.inputReader(StandardCharsets.UTF_8);
     }
 
-    /** The source as the page shows it: without its package. */
+    /** Returns the source as the page shows it: without its package. */
     static String shown(Class<?> program) throws IOException {
         String source = Files.readString(SOURCES.resolve(program.getSimpleName() + ".java"));
         return source.substring(source.indexOf("import "));
@@ -38,7 +38,7 @@ final class Program {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
-                "-Dslf4j.provider=org.slf4j.helpers.NOP_FallbackServiceProvider", // what prints is the program
+                "-Dslf4j.provider=org.slf4j.helpers.NOP_FallbackServiceProvider", // the program prints the output
                 "-cp",
                 System.getProperty("java.class.path"),
                 program.getName()));
@@ -53,7 +53,7 @@ final class Program {
         return line;
     }
 
-    /** Until it ends, or is killed. */
+    /** Waits until it ends, or is killed. */
     void eachLine(Consumer<String> reader) {
         try {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
@@ -64,7 +64,7 @@ final class Program {
         }
     }
 
-    /** What it prints until it ends, by itself and in order. */
+    /** Returns its output until it ends by itself with exit code 0. */
     String output() throws InterruptedException {
         try {
             String output = lines.lines().map(it -> it + "\n").collect(Collectors.joining());

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import reactor.core.publisher.Flux;
 
-/** The programs of the pages print what the pages say, on real servers, and end. They run at the same time, since most of it is waiting. */
+/** The programs of the pages print the output of the pages, on real servers, and end. They run at the same time, since they mostly wait. */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class QuickStartIT {
 
@@ -71,7 +71,7 @@ class QuickStartIT {
 
     @Test
     void theProgramOfTheReadmeAcquiresWorksAndReleases() throws Exception {
-        // The second one would wait in vain, were the first lease not released.
+        // If the first program did not release, the second one would wait in vain.
         assertThat(Program.start(QuickStart.class, redis.uri()).output()).matches("sold with token \\d+\n");
         assertThat(Program.start(QuickStart.class, redis.uri()).output()).matches("sold with token \\d+\n");
     }
@@ -119,7 +119,7 @@ class QuickStartIT {
         }
     }
 
-    /** A block of text is what the program prints; tokens differ from run to run. */
+    /** Compares a block of text with the output of the program. Tokens differ from run to run. */
     private static void assertPrints(String page, String output) throws IOException {
         assertThat(StartPages.blocks(page, "text").stream().map(QuickStartIT::withoutTokens))
                 .contains(withoutTokens(output));

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import reactor.test.StepVerifier;
 
-/** Ticks and versions of the README are those of the code and of the pom. */
+/** The ticks and versions in the README are those of the code and of the pom. */
 class ReadmeFactsTest {
 
     @ParameterizedTest
@@ -43,7 +43,7 @@ class ReadmeFactsTest {
         backends.forEach(it -> StepVerifier.create(it.close()).verifyComplete());
     }
 
-    /** In the order of the columns. None of them connects. */
+    /** The back ends in the order of the columns. None of them connects. */
     private static List<LockBackend> backends() {
         return List.of(
                 InMemoryLockBackend.create(),
@@ -105,7 +105,7 @@ class ReadmeFactsTest {
                 .map(cells -> cells.subList(1, cells.size() - 1));
     }
 
-    /** The first of that name in the parent pom. */
+    /** Returns the first property of that name in the parent pom. */
     private static String element(String name) throws IOException {
         return Pattern.compile("<" + Pattern.quote(name) + ">([^<]+)</")
                 .matcher(StartPages.text("pom.xml"))

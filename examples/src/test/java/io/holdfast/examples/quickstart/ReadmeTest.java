@@ -14,7 +14,7 @@ import java.util.OptionalInt;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The README is short, and its statements do what it says. */
+/** The README is short, and its SQL statements do what it says. */
 class ReadmeTest {
 
     private static final String README = "README.md";
@@ -27,20 +27,20 @@ class ReadmeTest {
     }
 
     @Test
-    void itIsShortEnoughToBeReadInFiveMinutes() throws IOException {
+    void theReadmeCanBeReadInFiveMinutes() throws IOException {
         assertThat(StartPages.text(README).getBytes(StandardCharsets.UTF_8).length)
                 .isLessThanOrEqualTo(12_288);
     }
 
     @Test
-    void itHasTheTwoCommands() throws IOException {
+    void theReadmeHasTheTwoCommands() throws IOException {
         assertThat(StartPages.text(README))
                 .contains("Run the tests:\n\n```\n./mvnw -B -ntp verify\n```\n")
                 .contains("See [the demo](#the-demo), on Linux or macOS:\n\n```\n./examples/flash-sale\n```\n");
     }
 
     @Test
-    void aFormerOwnerWritesNothingOnceTheNextOneHasRead() throws SQLException {
+    void aFormerOwnerWritesNothingAfterTheNextOwnerHasRead() throws SQLException {
         try (Connection database = DriverManager.getConnection("jdbc:h2:mem:")) {
             execute(database, "create table stock (item int primary key, amount int, token bigint)");
             execute(database, "insert into stock values (42, 100, 0)");
@@ -58,11 +58,11 @@ class ReadmeTest {
 
     private static OptionalInt read(Connection database, long token) throws SQLException {
         try (PreparedStatement leave = database.prepareStatement(statement(0, token));
-                PreparedStatement look = database.prepareStatement(statement(1, token))) {
+                PreparedStatement read = database.prepareStatement(statement(1, token))) {
             if (leave.executeUpdate() == 0) {
                 return OptionalInt.empty();
             }
-            ResultSet row = look.executeQuery();
+            ResultSet row = read.executeQuery();
             assertThat(row.next()).isTrue();
             return OptionalInt.of(row.getInt(1));
         }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
-/** What a page shows in blocks. */
+/** Reads the blocks of a page. */
 final class StartPages {
 
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
@@ -18,7 +18,7 @@ final class StartPages {
         return Files.readString(ROOT.resolve(page));
     }
 
-    /** The blocks of one language, in their order. */
+    /** Returns the blocks of one language, in order. */
     static List<String> blocks(String page, String language) throws IOException {
         return Pattern.compile("^```(\\w*)\n(.*?)^```$", Pattern.DOTALL | Pattern.MULTILINE)
                 .matcher(text(page))

@@ -21,24 +21,24 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
 /**
- * Where a process finds the locks.
+ * The back end of a campaign, and its address.
  *
  * @param terms which back end, and how it is used
- * @param servers their addresses, as the back end wants them
- * @param secret the file that has the password of the clients at the moment; empty if they need none
+ * @param servers the addresses of its servers, in the form that the back end expects
+ * @param secret the file with the current password of the clients; empty if they need none
  */
 record Address(Terms terms, List<String> servers, String secret) {
 
-    /** In place of {@link #secret} where there is none. */
+    /** Replaces an empty {@link #secret} in the text form. */
     private static final String NO_SECRET = "%";
 
-    /** What part of a lease a grant that was pushed has until it is confirmed. */
+    /** The claim time, as a fraction of the lease: a pushed grant must be confirmed within it. */
     private static final int CLAIMS = 4;
 
-    /** What part of a lease PostgreSQL has for an answer. */
+    /** The time limit of a request to PostgreSQL, as a fraction of the lease. */
     private static final int REPLIES = 2;
 
-    /** With one replica, all of them. */
+    /** The replicas that confirm each grant: all of them, since there is one. */
     private static final int CONFIRMATIONS = 1;
 
     private static final Duration CONFIRMED_WITHIN = Duration.ofMillis(200);
@@ -63,7 +63,7 @@ record Address(Terms terms, List<String> servers, String secret) {
                 word.equals(NO_SECRET) ? "" : URLDecoder.decode(word, StandardCharsets.UTF_8));
     }
 
-    /** A back end, and what it does not close by itself. */
+    /** A back end, and the resources that it does not close itself. */
     record Opened(LockBackend backend, Runnable rest) {}
 
     Opened open() {
@@ -95,7 +95,7 @@ record Address(Terms terms, List<String> servers, String secret) {
             builder = builder.confirmGrants(CONFIRMATIONS, CONFIRMED_WITHIN);
         }
         if (terms.target() == Target.REDLOCK) {
-            // All processes have the same lease, so this is the longest of them.
+            // All processes use the same lease, so it is the longest one.
             builder = builder.quarantine(terms.flaw() == Flaw.NO_QUARANTINE ? Duration.ZERO : terms.lease());
         }
         return builder.resources(resources).build();
@@ -132,7 +132,7 @@ record Address(Terms terms, List<String> servers, String secret) {
         return new Opened(terms.on(backend), () -> {});
     }
 
-    /** The client must not learn the servers' own addresses: it would go around the wires that faults cut. */
+    /** The client must not learn the servers' own addresses: it would bypass the wires that faults cut. */
     private Opened overZooKeeper() {
         CuratorFramework client = CuratorFrameworkFactory.builder()
                 .connectString(servers.get(0))

@@ -12,15 +12,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import reactor.core.publisher.Mono;
 
-/** When the faults have ended and the clients have left: whether every lock is to be had, and whether nothing stays behind. */
+/** Checks, after the faults and the clients have ended, that every lock can be acquired, and that the back end keeps nothing. */
 final class Afterwards {
 
-    /** What a process that was killed has left is gone by then: its leases, its place in a queue, the mark of a withdrawal. */
+    /** By then, the back end has dropped what a killed process left: its leases, its place in a queue, the mark of a withdrawal. */
     private static final int LEASES = 4;
 
-    private static final Duration LOOK = Duration.ofMillis(200);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(200);
 
-    /** Slow machines, and drivers that wait for seconds until they connect again. */
+    /** Allows for slow machines, and for drivers that wait for seconds before they reconnect. */
     private static final Duration SLACK = Duration.ofSeconds(20);
 
     private final Deployment deployment;
@@ -37,7 +37,7 @@ final class Afterwards {
         return terms.lease().multipliedBy(LEASES).plus(SLACK);
     }
 
-    void look() throws InterruptedException {
+    void check() throws InterruptedException {
         Address.Opened opened = deployment.direct().open();
         LockClient client = LockClient.builder(opened.backend())
                 .options(LockOptions.builder()
@@ -69,7 +69,7 @@ final class Afterwards {
         }
     }
 
-    /** Empty if it went well. */
+    /** Waits for the end. Returns the error; an empty text after success. */
     static String outcome(Mono<Void> what) throws InterruptedException {
         try {
             Void unused = what.toFuture().get(2, TimeUnit.MINUTES);
@@ -83,7 +83,7 @@ final class Afterwards {
         long startNanos = System.nanoTime();
         List<String> left = deployment.leftovers();
         while (!left.isEmpty() && System.nanoTime() - startNanos < limit(terms).toNanos()) {
-            Strike.last(LOOK);
+            Strike.last(POLL_INTERVAL);
             left = deployment.leftovers();
         }
         left.forEach(one -> recorder.left(System.nanoTime(), one));

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** Looks again and again, where nothing tells. */
+/** Polls for a state that no event signals. */
 public final class Await {
 
     private Await() {}
@@ -17,11 +17,11 @@ public final class Await {
                 some(what, limit, pause, () -> condition.getAsBoolean() ? Optional.of(true) : Optional.empty());
     }
 
-    public static <T> T some(String what, Duration limit, Duration pause, Supplier<Optional<T>> look)
+    public static <T> T some(String what, Duration limit, Duration pause, Supplier<Optional<T>> reading)
             throws InterruptedException {
         long startNanos = System.nanoTime();
         while (true) {
-            Optional<T> found = look.get();
+            Optional<T> found = reading.get();
             if (found.isPresent()) {
                 return found.get();
             }

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Processes that do nothing but take time from the others. */
+/** Processes that only take processor time from the others. */
 final class BusyProcessors {
 
     private static final int PER_PROCESSOR = 3;

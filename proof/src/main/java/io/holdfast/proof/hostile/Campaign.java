@@ -16,19 +16,19 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Starts a world, breaks it by the plan, heals it, and collects what was seen. */
+/** Starts servers and clients, injects the faults of the plan, repairs them, and collects the histories. */
 final class Campaign {
 
     private static final String COORDINATOR = "coordinator";
 
     /**
-     * What is to be done.
+     * The settings of a campaign.
      *
-     * @param terms against which back end, and how it is used
-     * @param size how much
-     * @param seed what the plan and the choices of the clients come from
-     * @param crew who uses the locks
-     * @param folder where histories and servers' data go; is created
+     * @param terms the back end, and how the clients use it
+     * @param size which faults, and for how long
+     * @param seed the seed of the plan and of the choices of the clients
+     * @param crew the clients
+     * @param folder the folder for histories and servers' data; the campaign creates it
      */
     record Order(Terms terms, Size size, long seed, Crew crew, Path folder) {
 
@@ -42,9 +42,9 @@ final class Campaign {
     private final PrintStream console;
 
     /**
-     * A campaign that was not begun.
+     * Makes a campaign, but does not start it.
      *
-     * @param console told of each fault
+     * @param console receives a line for each fault
      */
     Campaign(Order order, PrintStream console) {
         this.order = order;
@@ -71,9 +71,9 @@ final class Campaign {
             List<String> troubles = hurt(clients, deployment, log);
             Duration hostile = Duration.ofNanos(System.nanoTime() - fromNanos);
             recorder.faultsEnded(System.nanoTime());
-            log.says("No more faults: the clients end, and it is looked at what is left.");
+            log.says("No more faults: the clients end, and the campaign checks what the back end still keeps.");
             List<String> complaints = clients.end();
-            new Afterwards(deployment, recorder).look();
+            new Afterwards(deployment, recorder).check();
             log.close();
             return outcome(
                     log.injected(),
@@ -88,7 +88,7 @@ final class Campaign {
         }
     }
 
-    /** Returns what went wrong with the faults themselves. */
+    /** Returns the faults that could not be injected or repaired as planned. */
     private List<String> hurt(Clients clients, Deployment deployment, FaultLog log) throws InterruptedException {
         Map<FaultKind, Strike.Fault> faults = new LinkedHashMap<>(clients.faults());
         faults.putAll(deployment.faults());
@@ -170,7 +170,7 @@ final class Campaign {
         }
     }
 
-    /** Beside the histories of the clients, so that all can be looked at again. */
+    /** Writes the history beside those of the clients, so that you can check all of them again. */
     private List<HistoryEvent> written(List<HistoryEvent> own) {
         try {
             Path unused = Files.write(

@@ -17,14 +17,14 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process that ends with this one, however this one ends, and also when it is frozen then. It can be killed, frozen and woken, and talked
- * to line by line.
+ * A child process. It ends when this process ends for any reason, even if the child is frozen then. This class kills, freezes and wakes it, and
+ * exchanges lines with it.
  */
 public final class Child implements Participant {
 
     /**
-     * Becomes the program, so that its process id is the child's, and leaves a guard behind that kills it when the parent is gone: a frozen
-     * process cannot look by itself. Once a second, since nothing tells.
+     * The shell becomes the program, so that the program has the process id of the child. It leaves a guard that kills the program when the parent has
+     * ended: a frozen process cannot check that itself. The guard polls once a second, since no event signals the end of the parent.
      */
     private static final String GUARDED = """
             parent=$PPID; me=$$
@@ -48,7 +48,7 @@ public final class Child implements Participant {
         this.process = process;
     }
 
-    /** Starts any program; what it has to complain about goes to the file. */
+    /** Starts any program. Its standard error goes to the file. */
     public static Child start(String name, List<String> program, Path complaints) {
         List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", GUARDED, "holdfast-" + name));
         command.addAll(program);
@@ -68,7 +68,7 @@ public final class Child implements Participant {
         }
     }
 
-    /** Starts another Java of the same class path, small. */
+    /** Starts another JVM with the same class path and a small heap. */
     public static Child java(
             String name, Class<?> main, List<String> options, List<String> arguments, Path complaints) {
         List<String> program = new ArrayList<>();
@@ -86,11 +86,11 @@ public final class Child implements Participant {
                 lines.add(line);
             }
         } catch (IOException streamClosed) {
-            // It has ended, and took its pipe along.
+            // The process has ended, and its pipe is closed.
         }
     }
 
-    /** The process id. */
+    /** Returns the process id. */
     public long pid() {
         return process.pid();
     }
@@ -100,7 +100,7 @@ public final class Child implements Participant {
         return name;
     }
 
-    /** Whether it runs. */
+    /** Returns whether the process runs. */
     public boolean isAlive() {
         return process.isAlive();
     }
@@ -121,12 +121,12 @@ public final class Child implements Participant {
         }
     }
 
-    /** SIGSTOP: it runs no instruction until it is woken. */
+    /** Sends SIGSTOP: the process runs no instruction until SIGCONT. */
     void freeze() {
         signal("-STOP");
     }
 
-    /** SIGCONT. */
+    /** Sends SIGCONT. */
     void wake() {
         signal("-CONT");
     }
@@ -143,7 +143,7 @@ public final class Child implements Participant {
         }
     }
 
-    /** SIGKILL; returns when it is gone. */
+    /** Sends SIGKILL. Returns when the process has ended. */
     @Override
     public void close() {
         process.destroyForcibly();

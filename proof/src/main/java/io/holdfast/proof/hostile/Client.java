@@ -20,9 +20,9 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 
 /**
- * A process that uses locks. It is told what to do by its standard input, one word a line: {@value #TIME} is answered with its
- * monotonic time, {@value #GO} starts, {@value #END} lets it finish what it does and close its client; then it says {@value #DONE}.
- * Where a process would cost too much, one that is there already can be such a client too.
+ * A process that uses locks. It reads orders from its standard input, one word a line. It answers {@value #TIME} with its monotonic time. With
+ * {@value #GO} it starts. With {@value #END} it finishes its operations, closes its client, and prints {@value #DONE}. The process of the campaign
+ * can run such a client, too, where another process would cost too much.
  */
 public final class Client {
 
@@ -51,16 +51,16 @@ public final class Client {
 
     private final Consumer<String> says;
 
-    /** Written by who gives the orders. */
+    /** Written by the thread that gives the orders. */
     private volatile boolean goesOn = true;
 
-    /** Written and read by who gives the orders. */
+    /** Written and read by the thread that gives the orders. */
     private Disposable running = () -> {};
 
     /**
-     * Connects, and says {@value #READY}.
+     * Connects, and prints {@value #READY}.
      *
-     * @param says told each line that it answers
+     * @param says receives each line of the answers
      */
     Client(ClientOrder order, Consumer<String> says) throws IOException {
         this.order = order;
@@ -85,11 +85,11 @@ public final class Client {
                 word = orders.readLine();
             }
         }
-        // Whatever threads a driver has left behind: this process has said all that it had to say.
+        // A driver may leave threads behind. This process has printed everything.
         Runtime.getRuntime().halt(0);
     }
 
-    /** False when that was the last order. */
+    /** Returns false after the last order. */
     boolean obeys(String word) throws IOException, InterruptedException {
         switch (word) {
             case TIME -> says.accept(TIME + " " + System.nanoTime());
@@ -109,7 +109,7 @@ public final class Client {
                 .subscribe();
     }
 
-    /** What does not end soon is cancelled. What still holds when the client is closed is lost then, which is told before. */
+    /** Cancels operations that do not end soon. A lease that is held when the client closes is lost, and the history notes that first. */
     private void end() throws IOException, InterruptedException {
         goesOn = false;
         long startNanos = System.nanoTime();

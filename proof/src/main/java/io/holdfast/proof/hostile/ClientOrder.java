@@ -4,14 +4,14 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What a client process is told when it is started.
+ * The settings of a client process.
  *
- * @param name its name: each process of a campaign has another one
- * @param seed what its choices come from
- * @param lanes how many things it does at a time
- * @param journal where it writes down what it sees
+ * @param name the name of the process, unique in the campaign
+ * @param seed the seed of its choices
+ * @param lanes how many operations it runs at a time
+ * @param journal the file of its history
  * @param register the address of the {@link Register}
- * @param address where the locks are
+ * @param address the address of the locks
  */
 record ClientOrder(String name, long seed, int lanes, Path journal, String register, Address address) {
 

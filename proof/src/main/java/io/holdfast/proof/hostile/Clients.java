@@ -14,16 +14,16 @@ import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
 /**
- * The client processes of a campaign. Each has a place, and with it its wires; a process that is killed is followed by another one in its
- * place. The names are a letter for the place and a number for the process.
+ * The client processes of a campaign. Each has a place, and each place has its wires. When a process is killed, another process takes its
+ * place. A name is a letter for the place and a number for the process.
  */
 final class Clients implements AutoCloseable {
 
     private static final Duration STARTS_WITHIN = Duration.ofMinutes(4);
 
-    private static final Duration LOOK = Duration.ofMillis(50);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
 
-    /** More than the longest wait, and twice what a client has for its end. */
+    /** Longer than the longest wait, and twice the time that a client has to end. */
     private static final Duration ENDS_WITHIN = Duration.ofSeconds(60);
 
     /** How the clients are started. */
@@ -41,7 +41,7 @@ final class Clients implements AutoCloseable {
     private final List<Standstill> standstills = new CopyOnWriteArrayList<>();
 
     /**
-     * A time in which a process did nothing.
+     * A period in which a process stood still.
      *
      * @param process its name
      * @param fromNanos before it was stopped
@@ -49,7 +49,7 @@ final class Clients implements AutoCloseable {
      */
     record Standstill(String process, long fromNanos, long toNanos) {
 
-        /** In place of a name: all of them, and this one too. */
+        /** Stands for a name: all processes, this one included. */
         static final String ALL = "*";
 
         boolean concerns(String name) {
@@ -77,11 +77,11 @@ final class Clients implements AutoCloseable {
             greet(one);
         }
         all().forEach(one -> one.tell(Client.GO));
-        // Faults that come before anybody has got anything would find nothing to break.
+        // Before the first grant, faults would have nothing to break.
         Await.until(
                 "a client has a lock",
                 STARTS_WITHIN,
-                LOOK,
+                POLL_INTERVAL,
                 () -> journals.stream().anyMatch(Clients::tellsOfAGrant));
     }
 
@@ -93,7 +93,7 @@ final class Clients implements AutoCloseable {
         }
     }
 
-    /** Those inside at the end: they do not return from an order before they have obeyed it. */
+    /** Ends the insiders last: an insider returns from an order only when it has carried it out. */
     private List<Participant> all() {
         List<Participant> all = new ArrayList<>(processes);
         all.addAll(insiders);
@@ -124,7 +124,7 @@ final class Clients implements AutoCloseable {
                 setup.folder().resolve("complaints-" + order.name() + ".txt"));
     }
 
-    /** All times of a campaign are compared, so both processes must have one clock: the answer lies between two looks at ours. */
+    /** All times of a campaign are compared, so all processes must have one clock: the answer must lie between two readings of the clock here. */
     private static void greet(Participant process) throws InterruptedException {
         String unused = hear(process, Client.READY);
         long before = System.nanoTime();
@@ -176,7 +176,7 @@ final class Clients implements AutoCloseable {
         }
     }
 
-    /** Lets all finish; returns what did not go well. */
+    /** Lets all clients finish. Returns what went wrong. */
     List<String> end() throws InterruptedException {
         all().forEach(one -> one.tell(Client.END));
         List<String> complaints = new ArrayList<>();
@@ -192,7 +192,7 @@ final class Clients implements AutoCloseable {
         return complaints;
     }
 
-    /** One for each process that ever ran. */
+    /** Returns the histories, one for each process that ran. */
     List<Path> journals() {
         return List.copyOf(journals);
     }

@@ -11,23 +11,23 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Three masters with a replica each, without persistence. There are no wires: the servers tell the clients where they are.
+ * Three masters with a replica each, without persistence. There are no wires: the servers send the clients their own addresses.
  *
- * <p>A failover may forget, as behind sentinels. So each is a gap, for the locks of all masters.
+ * <p>A failover may lose grants, as behind sentinels. So each failover is a gap, for the locks of all masters.
  */
 final class ClusterServers implements Deployment {
 
-    /** A replica takes over seconds after its master has gone, and a machine may be busy. */
+    /** A replica takes over seconds after its master has died, and later on a busy machine. */
     private static final Duration SETTLES_WITHIN = Duration.ofSeconds(90);
 
-    private static final Duration LOOK = Duration.ofMillis(100);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(100);
 
     private final Terms terms;
     private final RedisCluster cluster;
     private final RedisUsers users;
     private final Tenant tenant;
 
-    /** Each with the master and the replica of the beginning. */
+    /** Each shard with its first master and its first replica. */
     private final List<List<RedisServer>> shards;
 
     private final Successors successors;
@@ -104,13 +104,13 @@ final class ClusterServers implements Deployment {
         awaitStep();
     }
 
-    /** In order, or by the replica alone, which waits for nothing (TAKEOVER). */
+    /** Orders a failover: with the consent of the master, or by the replica alone (TAKEOVER). */
     private void changeMaster(Strike strike) throws InterruptedException {
         List<RedisServer> shard = strike.oneOf(shards);
         RedisServer replica = other(shard, master(shard));
         boolean isTakeover = strike.other(2) == 0;
-        // In order it may fail, without a word, when the master is too slow.
-        Await.until("the replica has taken over", SETTLES_WITHIN, LOOK.multipliedBy(10), () -> {
+        // A failover in order may fail silently when the master is too slow.
+        Await.until("the replica has taken over", SETTLES_WITHIN, POLL_INTERVAL.multipliedBy(10), () -> {
             boolean unused = Orders.attempt(replica, redis -> redis.clusterFailover(false, isTakeover));
             return isMaster(replica);
         });
@@ -137,7 +137,7 @@ final class ClusterServers implements Deployment {
         strike.last();
     }
 
-    /** Locks exclude meanwhile: a move is no gap. */
+    /** Moves a slot. Locks exclude meanwhile: a move is no gap. */
     private void moveSlot(Strike strike) throws InterruptedException {
         Resource resource = strike.oneOf(Resource.all(terms.target()));
         SlotMove move =
@@ -162,27 +162,27 @@ final class ClusterServers implements Deployment {
         return Await.some(
                 "one server is the master",
                 SETTLES_WITHIN,
-                LOOK,
+                POLL_INTERVAL,
                 () -> shard.stream().filter(this::isMasterInStep).findFirst());
     }
 
     private void awaitMaster(RedisServer server) throws InterruptedException {
-        Await.until(server + " is a master", SETTLES_WITHIN, LOOK, () -> isMaster(server));
+        Await.until(server + " is a master", SETTLES_WITHIN, POLL_INTERVAL, () -> isMaster(server));
     }
 
     private void awaitStep() throws InterruptedException {
         for (List<RedisServer> shard : shards) {
             RedisServer unused = master(shard);
         }
-        // Only then have all of them heard of it.
+        // Only then do all servers know the new master.
         Await.until(
                 "all servers agree",
                 SETTLES_WITHIN,
-                LOOK,
+                POLL_INTERVAL,
                 () -> servers().stream().map(ClusterServers::view).distinct().count() == 1);
     }
 
-    /** Which server has which slots, as this one sees it. */
+    /** Returns the slots of each server, as this server sees them. */
     private static String view(RedisServer server) {
         try {
             return RedisStore.ask(

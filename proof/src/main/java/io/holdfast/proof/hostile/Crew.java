@@ -1,11 +1,11 @@
 package io.holdfast.proof.hostile;
 
 /**
- * Who uses the locks.
+ * The clients of a campaign.
  *
- * @param processes how many client processes there are at a time
- * @param insiders how many clients there are in the process of the campaign: no fault stops them
- * @param lanes how many things each of them does at a time
+ * @param processes how many client processes run at a time
+ * @param insiders how many clients run in the process of the campaign: no fault stops them
+ * @param lanes how many operations each client runs at a time
  */
 record Crew(int processes, int insiders, int lanes) {
 

@@ -19,8 +19,8 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * A client with two thousand waiters for twenty locks of its own, whose connections are all cut at once, while the server has no script any
- * more. Then the locks are released one after the other. All waiters have to be served, and what they send is bounded.
+ * A client with two thousand waiters for twenty locks of its own. All its connections are cut at once, and the scripts of the server are flushed.
+ * Then the locks are released one after the other. All waiters must be served, and the bytes that they send are bounded.
  */
 final class Crowd {
 
@@ -30,19 +30,19 @@ final class Crowd {
     private static final int WAITERS = LOCKS * WAITERS_OF_A_LOCK;
 
     private static final Duration RETRY = Duration.ofMillis(200);
-    private static final Duration LOOK = Duration.ofMillis(20);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(20);
     private static final Duration CLOSES_WITHIN = Duration.ofSeconds(20);
 
-    /** Holders get their locks, and waiters their places: as many commands as waiters. */
+    /** The time in which holders get their locks and waiters their places: that takes as many commands as there are waiters. */
     private static final Duration QUEUES_WITHIN = Duration.ofSeconds(30);
 
-    /** At least: each waiter gives a sign of life several times in a lease, and there are many. */
+    /** The shortest lease duration: each waiter sends several attempts in a lease, and there are many. */
     private static final Duration LEASE = Duration.ofSeconds(15);
 
-    /** Some commands for each waiter: its next attempt, its confirmation, its release. */
+    /** The bytes of the commands of each waiter: its next attempt, its confirmation, its release. */
     private static final long BYTES_OF_A_WAITER = 3_000;
 
-    /** A waiter asks again now and then, also when nothing comes of it: while the server is away, or full, or frozen. */
+    /** The bytes of further attempts, which a waiter sends from time to time, also while the server is unreachable, full or frozen. */
     private static final long BYTES_OF_A_WAITER_IN_A_SECOND = 500;
 
     private final Terms terms;
@@ -57,7 +57,7 @@ final class Crowd {
         this.users = users;
     }
 
-    /** What the report says of it. */
+    /** The name of the count in the report. */
     Map<String, Long> counts() {
         return Map.of("waiters of a crowd, served", served.get());
     }
@@ -89,7 +89,7 @@ final class Crowd {
         }
     }
 
-    /** False if a server that had forgotten the holders served waiters before that. */
+    /** Returns false if a server that had lost the holders served waiters before. */
     private boolean cutOff(LockClient client, TcpProxy wire, Strike strike, List<String> names)
             throws InterruptedException {
         List<LockLease> held = Flux.fromIterable(names)
@@ -116,7 +116,7 @@ final class Crowd {
                     .flatMap(lease -> lease.release().onErrorComplete(), LOCKS)
                     .subscribe();
             while (done.get() < WAITERS && System.nanoTime() - startNanos < limit().toNanos()) {
-                Strike.last(LOOK);
+                Strike.last(POLL_INTERVAL);
             }
             releases.dispose();
             Duration took = Duration.ofNanos(System.nanoTime() - startNanos);
@@ -128,26 +128,26 @@ final class Crowd {
         }
     }
 
-    /** All of them have a place, unless the server is away for too long: then they are cut off on their way there. */
+    /** Waits until all waiters have a place. If the server is unreachable for too long, their connections are cut before that. */
     private void awaitQueues(List<String> names, AtomicInteger done) throws InterruptedException {
         long startNanos = System.nanoTime();
         while (done.get() == 0 && System.nanoTime() - startNanos < QUEUES_WITHIN.toNanos()) {
             long[] waiting = new long[1];
-            boolean isTold = Orders.attempt(server, redis -> {
+            boolean isPublished = Orders.attempt(server, redis -> {
                 for (String name : names) {
                     String lock = "holdfast:{%s}:mutex".formatted(name);
                     waiting[0] += redis.llen(lock + ":front") + redis.zcard(lock + ":queue");
                 }
                 return waiting;
             });
-            if (isTold && waiting[0] >= WAITERS) {
+            if (isPublished && waiting[0] >= WAITERS) {
                 return;
             }
-            Strike.last(LOOK);
+            Strike.last(POLL_INTERVAL);
         }
     }
 
-    /** Other faults may fail it in between: a rotated password, for example. */
+    /** Acquires and releases a lock. Tries again after an error, which another fault may cause, such as a rotated password. */
     private static Mono<Void> serve(LockClient client, String name) {
         return client.lock(name)
                 .acquire()
@@ -171,7 +171,7 @@ final class Crowd {
                 .toList();
     }
 
-    /** Without a fault it takes seconds, and on a machine with far more work than processors most of a minute. */
+    /** Without a fault this takes seconds. On a machine with far more work than processors it takes most of a minute. */
     private Duration limit() {
         return Afterwards.limit(terms).multipliedBy(2);
     }

@@ -5,43 +5,43 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The servers of one back end, and what can be done to them. Its methods block. */
+/** The servers of one back end, and the faults that they can suffer. The methods block. */
 interface Deployment extends AutoCloseable {
 
-    /** Where a client finds them: by wires of its own, where there are some. */
+    /** Returns the address for a client: through its own wires, if there are wires. */
     Address addressOf(int client);
 
-    /** Where they are found by those whom no wire concerns. */
+    /** Returns the address without wires. */
     Address direct();
 
-    /** What can be done to servers and wires; each of them repairs what it broke. */
+    /** Returns the faults of servers and wires. Each fault repairs what it broke. */
     Map<FaultKind, Strike.Fault> faults();
 
     /**
-     * When exclusion was not promised, because the guarantees except what was done. What was granted before such a time need not exclude
-     * anybody from its beginning on; tokens have to rise all the same.
+     * Returns the periods in which exclusion was not promised, since the guarantees exclude the injected fault. A lease that was granted before
+     * such a period need not exclude other claims from the beginning of the period. Tokens must still rise.
      */
     List<Gap> gaps();
 
-    /** What is in the store although nobody holds or awaits a lock. */
+    /** Returns what the back end keeps although no claim holds a lock or waits for one. */
     List<String> leftovers();
 
-    /** What else the report says of the faults: a name and a number. */
+    /** Returns further counts for the report, by name. */
     default Map<String, Long> counts() {
         return Map.of();
     }
 
-    /** Faults that this system cannot inject, and why. */
+    /** Returns the faults that this machine cannot inject, and why. */
     default List<String> leftOut() {
         return List.of();
     }
 
-    /** Promises that faults themselves have found broken. */
+    /** Returns the promises that the faults themselves found broken. */
     default List<String> complaints() {
         return List.of();
     }
 
-    /** Where the registers are that its locks guard, if it has them itself. */
+    /** Returns the registers that the locks guard, if these servers keep them. */
     default Optional<String> register() {
         return Optional.empty();
     }

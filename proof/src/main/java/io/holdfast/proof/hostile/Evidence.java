@@ -14,13 +14,13 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Turns what the processes wrote down, and what was done to them, into the history that is to be checked. Pure.
+ * Turns the histories of the processes and the injected faults into the history that the checker reads. Pure.
  *
  * <ul>
- *   <li>A process that was killed believes in nothing from then on. One that was frozen goes on to believe.
- *   <li>Where the back end may have forgotten, by design, what was granted before ends with the beginning of that {@link Gap}; and what was
- *       handed out later, but may have been granted before its end, is left out. The latter is known by the validity: it counts from
- *       the sending of the request, so one that ends more than a lease after the gap was asked for after it.
+ *   <li>A killed process has no lease any more. A frozen process still believes in its leases.
+ *   <li>Where the back end may lose grants by design, a lease that was granted before ends with the beginning of that {@link Gap}. A lease that was
+ *       emitted later, but may have been granted before the end of the gap, is left out. The validity shows which one that is: it counts from the
+ *       sending of the request, so the request for a lease that ends more than a lease duration after the gap was sent after the gap.
  * </ul>
  */
 final class Evidence {
@@ -33,12 +33,12 @@ final class Evidence {
         this.standstills = List.copyOf(standstills);
     }
 
-    /** All that was seen. */
+    /** Returns the whole history. */
     History all() {
         return History.of(withEnds(events, this::endsOfKilled));
     }
 
-    /** What must exclude each other, and whose tokens must rise. */
+    /** Returns the leases that must exclude each other, and whose tokens must rise. */
     History withoutGaps(List<Gap> gaps, Duration lease) {
         Set<String> left = new HashSet<>();
         for (LockOperation operation : all().operations()) {

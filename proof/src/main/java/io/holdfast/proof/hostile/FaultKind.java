@@ -2,7 +2,7 @@ package io.holdfast.proof.hostile;
 
 import java.time.Duration;
 
-/** What can be done to a world, and how long it lasts in leases. */
+/** The faults that a campaign injects, with their shortest and longest time in leases. */
 enum FaultKind {
     CLIENT_KILLED(Field.CLIENTS, "a client process killed (SIGKILL); another one takes its place", 0, 0.1),
     CLIENT_FROZEN(Field.CLIENTS, "a client process frozen (SIGSTOP)", 0.05, 2.2),
@@ -11,12 +11,12 @@ enum FaultKind {
     SERVER_EMPTIED(Field.SERVERS, "a server killed and started again empty", 0.02, 1),
     MAJORITY_EMPTIED(Field.SERVERS, "three of five servers killed and started again empty", 0.02, 0.5),
     SERVER_FROZEN(Field.SERVERS, "a server frozen (SIGSTOP)", 0.05, 1.5),
-    SERVER_PAUSED(Field.SERVERS, "a server told to pause (CLIENT PAUSE)", 0.05, 1),
+    SERVER_PAUSED(Field.SERVERS, "a server paused (CLIENT PAUSE)", 0.05, 1),
     MASTER_KILLED(Field.SERVERS, "the master killed, its replica promoted", 0.02, 0.5),
     MASTER_FROZEN(Field.SERVERS, "the master frozen, its replica promoted", 0.5, 2),
-    MASTER_CHANGED(Field.SERVERS, "a failover ordered (SENTINEL FAILOVER, CLUSTER FAILOVER)", 0.02, 0.1),
+    MASTER_CHANGED(Field.SERVERS, "a failover by an operator (SENTINEL FAILOVER, CLUSTER FAILOVER)", 0.02, 0.1),
     MASTER_DEMOTED(
-            Field.SERVERS, "a master made a replica of a server that is away (REPLICAOF), and a master again", 0.05, 1),
+            Field.SERVERS, "a master made a replica of an unreachable server (REPLICAOF), and a master again", 0.05, 1),
     MASTER_OVERWRITTEN(
             Field.SERVERS, "a master made a replica of an empty server (REPLICAOF), and a master again", 0.02, 0.5),
     CLOCK_SET_FORWARD(Field.SERVERS, "the clock of a server set forward, and back again", 0.05, 1.5),
@@ -29,17 +29,17 @@ enum FaultKind {
     FOLLOWER_FROZEN(Field.SERVERS, "a follower frozen (SIGSTOP)", 0.05, 1.2),
     DISK_FULL(Field.SERVERS, "the disk full (SQLSTATE 53100)", 0.05, 1.2),
     READ_ONLY(Field.SERVERS, "the server takes no writes (default_transaction_read_only)", 0.05, 1.2),
-    CONNECTIONS_USED_UP(Field.SERVERS, "all connections taken by strangers (max_connections)", 0.05, 1),
-    SERVER_RESTARTED(Field.SERVERS, "a server stopped in order and started again", 0.02, 1),
+    CONNECTIONS_USED_UP(Field.SERVERS, "all connections taken by other applications (max_connections)", 0.05, 1),
+    SERVER_RESTARTED(Field.SERVERS, "a server shut down and started again", 0.02, 1),
     REPLICA_PROMOTED(Field.SERVERS, "the primary killed, its replica promoted without the last commits", 0.02, 1),
     FROZEN_PRIMARY_REPLACED(
             Field.SERVERS,
-            "the primary frozen, its replica promoted without the last commits, and both at work",
+            "the primary frozen, its replica promoted without the last commits, and both take writes",
             0.1,
             1),
 
-    REQUESTS_DROPPED(Field.NETWORK, "a client's bytes to the servers dropped without a word", 0.1, 1.5),
-    ANSWERS_DROPPED(Field.NETWORK, "the servers' bytes to a client dropped without a word", 0.1, 1.5),
+    REQUESTS_DROPPED(Field.NETWORK, "a client's bytes to the servers silently dropped", 0.1, 1.5),
+    ANSWERS_DROPPED(Field.NETWORK, "the servers' bytes to a client silently dropped", 0.1, 1.5),
     CONNECTIONS_RESET(Field.NETWORK, "a client's connections reset", 0.01, 0.05),
     CONNECTIONS_REFUSED(Field.NETWORK, "a client's connections reset, and new ones refused", 0.05, 0.7),
     BYTES_DELAYED(Field.NETWORK, "a client's bytes delayed in one direction", 0.2, 1.5),
@@ -47,7 +47,7 @@ enum FaultKind {
 
     CONNECTIONS_ENDED(Field.NETWORK, "connections ended by the server (pg_terminate_backend, CLIENT KILL)", 0.02, 0.5),
 
-    SCRIPTS_FLUSHED(Field.OPERATORS, "scripts flushed again and again (SCRIPT FLUSH)", 0.02, 1),
+    SCRIPTS_FLUSHED(Field.OPERATORS, "scripts flushed repeatedly (SCRIPT FLUSH)", 0.02, 1),
     CLIENTS_LIMITED(Field.OPERATORS, "connections ended, and new ones refused by the server (maxclients)", 0.05, 0.7),
     SAVE_FAILED(Field.OPERATORS, "writes refused, since a save has failed (MISCONF)", 0.05, 1.2),
     MEMORY_FULL(Field.OPERATORS, "writes refused, since the memory is full (OOM)", 0.05, 1.2),
@@ -58,11 +58,11 @@ enum FaultKind {
             "a user with rights to channels only repeats and forges grants, and publishes nonsense",
             0.3,
             2),
-    CROWD_CUT_OFF(Field.CROWDS, "two thousand waiters cut off at once, while no script is there", 0.1, 1),
+    CROWD_CUT_OFF(Field.CROWDS, "two thousand waiters cut off at once, with the scripts flushed", 0.1, 1),
 
     PROCESSORS_BUSY(Field.PROCESSORS, "all processors kept busy", 0.2, 1);
 
-    /** What one thread injects, one after the other; those of different fields overlap. */
+    /** A field has one thread, which injects its faults one after the other. Faults of different fields overlap. */
     enum Field {
         CLIENTS(2_000),
         SERVERS(5_000),
@@ -78,7 +78,7 @@ enum FaultKind {
             this.longestGapMillis = longestGapMillis;
         }
 
-        /** The longest pause between two of them. */
+        /** The longest pause between two faults of a field. */
         Duration longestGap() {
             return Duration.ofMillis(longestGapMillis);
         }

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Says of each fault that it begins, on the console and in a file, and that it has ended, in the file; and remembers it. Thread-safe. */
+/** Logs the beginning of each fault on the console and in a file, and its end in the file. Remembers all faults. Thread-safe. */
 final class FaultLog implements AutoCloseable {
 
     private final Writer file;
@@ -29,7 +29,7 @@ final class FaultLog implements AutoCloseable {
         }
     }
 
-    /** Is to be called before anything is done. */
+    /** Logs the beginning of a fault. The caller injects it afterwards. */
     synchronized void begins(long nanos, Planned fault) {
         String line = "%s  %s, for %s s, choice %d"
                 .formatted(since(nanos), fault.kind().says(), seconds(fault.time()), fault.choice());

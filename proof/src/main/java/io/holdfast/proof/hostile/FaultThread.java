@@ -19,7 +19,7 @@ final class FaultThread extends Thread {
     /**
      * The thread of one field.
      *
-     * @param faults how each kind of the plan is injected
+     * @param faults the injection for each kind of the plan
      */
     FaultThread(Plan plan, Size size, Map<FaultKind, Strike.Fault> faults, FaultLog log) {
         super("faults " + plan.kinds());
@@ -57,9 +57,9 @@ final class FaultThread extends Thread {
         }
     }
 
-    /** Waits for its end; returns why the world could not be broken, or repaired, as planned, if so. */
+    /** Waits for the end of the thread. Returns why it could not inject or repair a fault as planned, if so. */
     Optional<String> await() throws InterruptedException {
         join();
-        return Optional.ofNullable(failure).map(cause -> getName() + " could not go on: " + cause);
+        return Optional.ofNullable(failure).map(cause -> getName() + " could not continue: " + cause);
     }
 }

@@ -13,17 +13,17 @@ import java.util.Locale;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What can be wrong on purpose, to see that a campaign finds it. */
+/** Defects on purpose, which show that a campaign finds them. */
 enum Flaw {
-    /** Nothing. */
+    /** No defect. */
     NONE,
-    /** Servers of a Redlock that come back empty vote at once. */
+    /** Redlock masters that come back empty vote at once. */
     NO_QUARANTINE,
-    /** Clients believe three times as long as the back end has answered. */
+    /** Clients believe in a lease for three times the duration that the back end granted. */
     LONG_BELIEF,
-    /** Writers in PostgreSQL do not ask the fence. */
+    /** Writers in PostgreSQL do not check the fence. */
     NO_FENCE,
-    /** Clients of one Redis believe grants that nobody has signed: see {@link TrustedGrants}. */
+    /** Clients of one Redis believe grants without a valid signature: see {@link TrustedGrants}. */
     TRUSTED_GRANTS;
 
     String word() {
@@ -34,12 +34,12 @@ enum Flaw {
         return valueOf(word.toUpperCase(Locale.ROOT));
     }
 
-    /** The back end as a client with this flaw sees it. */
+    /** Returns the back end as a client with this flaw sees it. */
     LockBackend on(LockBackend sound) {
         return this == LONG_BELIEF ? new LongBelief(sound) : sound;
     }
 
-    /** Answers with longer leases than the store has given. */
+    /** Answers with longer leases than the back end has granted. */
     private record LongBelief(LockBackend delegate) implements ForwardingLockBackend {
 
         @Override

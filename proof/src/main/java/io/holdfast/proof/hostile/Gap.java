@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * A time in which the back end may forget what it has granted, by design: see {@link Deployment#gaps}.
+ * A period in which the back end may lose grants by design: see {@link Deployment#gaps}.
  *
- * @param fromNanos before anything was done
- * @param toNanos when what was forgotten could no longer be granted or renewed
+ * @param fromNanos before the fault was injected
+ * @param toNanos when no lost grant could be granted or renewed any more
  */
 record Gap(long fromNanos, long toNanos) {
 
-    /** As one list in the order of time, in which none overlaps another. */
+    /** Merges gaps into one list in the order of time, without overlaps. */
     static List<Gap> merged(List<Gap> some, List<Gap> others) {
         List<Gap> merged = new ArrayList<>();
         Stream.concat(some.stream(), others.stream())

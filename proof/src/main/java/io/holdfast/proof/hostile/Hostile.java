@@ -8,14 +8,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/** The command of the hostile world. See {@link Settings#USAGE}. Ends all that it has started, however it ends. */
+/** The command of the hostile world. See {@link Settings#USAGE}. It ends all processes that it has started, however it ends. */
 public final class Hostile {
 
     private static final int KEPT = 0;
     private static final int BROKEN = 1;
     private static final int COULD_NOT_RUN = 2;
 
-    /** For starting, healing, looking and checking. */
+    /** The time for starting, repairing, inspecting and checking. */
     private static final Duration REST = Duration.ofMinutes(8);
 
     private static final int LANES = 8;
@@ -70,7 +70,7 @@ public final class Hostile {
         return status(outcome);
     }
 
-    /** A promise that was broken counts more than a fault that could not be injected. */
+    /** A broken promise counts more than a fault that could not be injected. */
     private static int status(Outcome outcome) {
         if (!outcome.violations().isEmpty()) {
             return BROKEN;
@@ -78,7 +78,7 @@ public final class Hostile {
         return outcome.troubles().isEmpty() ? KEPT : COULD_NOT_RUN;
     }
 
-    /** What an earlier campaign of this seed has left stays. */
+    /** Keeps the folders of earlier campaigns with this seed. */
     private static Path newFolder(Path parent, String name) throws IOException {
         Path folder = parent.resolve(name);
         for (int i = 2; Files.exists(folder); i++) {
@@ -87,13 +87,13 @@ public final class Hostile {
         return Files.createDirectories(folder);
     }
 
-    /** A campaign that hangs is ended: with it, by their guards and hooks, all that it has started. */
+    /** Ends a campaign that hangs. The guards and hooks of its processes end them, too. */
     private static Thread endAfter(Duration limit) {
         Thread watch = new Thread(
                 () -> {
                     try {
                         Strike.last(limit);
-                        System.err.println("hostile: not at its end after " + limit);
+                        System.err.println("hostile: the campaign has not ended after " + limit);
                         System.exit(COULD_NOT_RUN);
                     } catch (InterruptedException ended) {
                         Thread.currentThread().interrupt();

@@ -1,9 +1,9 @@
 package io.holdfast.proof.hostile;
 
 /**
- * A fault that was injected.
+ * An injected fault.
  *
- * @param fromNanos before it
- * @param toNanos when the world was as before, as far as that takes no time
+ * @param fromNanos before the injection
+ * @param toNanos when the fault was repaired
  */
 record Injected(FaultKind kind, long fromNanos, long toNanos) {}

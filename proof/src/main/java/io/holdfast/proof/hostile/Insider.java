@@ -8,7 +8,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** A client in the process of the campaign itself: nobody kills or freezes it, and it costs no process. */
+/** A client in the process of the campaign itself: no fault kills or freezes it, and it needs no process of its own. */
 final class Insider implements Participant {
 
     private final String name;

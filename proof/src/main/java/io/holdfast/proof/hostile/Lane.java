@@ -12,10 +12,10 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import reactor.core.publisher.Mono;
 
-/** One of the things that a process does at a time: it asks for a lock, holds it for a while, gives it back, and begins again. */
+/** A loop in a client: it acquires a lock, holds it for a while, releases it, and starts again. A client has several lanes. */
 final class Lane {
 
-    /** One hold in so many is long: several renewals, and sometimes a fault, fall into it. */
+    /** One hold in this many is long: several renewals, and sometimes a fault, fall into it. */
     private static final int LONG_HOLDS = 40;
 
     private static final int SHORT_HOLD_MILLIS = 30;
@@ -47,10 +47,10 @@ final class Lane {
         process = order.name();
     }
 
-    /** Goes on until it is told to stop, and then until what it does has ended. */
+    /** Runs until {@code stop}, and then until the current operation has ended. */
     Mono<Void> run(BooleanSupplier goesOn) {
         return Mono.defer(this::once)
-                .onErrorComplete() // The history has it.
+                .onErrorComplete() // The history notes it.
                 .then(Mono.defer(() -> Mono.delay(Duration.ofMillis(random.nextInt(PAUSE_MILLIS)))))
                 .repeat(goesOn)
                 .then();
@@ -64,7 +64,7 @@ final class Lane {
                 .with(LockOptions.builder()
                         .leaseDuration(lease)
                         .waitTimeout(waitTimeout)
-                        // Else most renewals repair in time what a fault has broken.
+                        // Otherwise most renewals would come in time after a fault.
                         .autoRenew(random.nextBoolean())
                         .build());
         Duration hold = hold(resource);
@@ -103,14 +103,14 @@ final class Lane {
                 lock.tryAcquire()
                         .switchIfEmpty(Mono.fromRunnable(() -> operation.ended("empty")))
                         .flatMap(held -> byHand(held, work, operation));
-            // Cancels the wait, or the work: whatever is on.
+            // Cancels the wait or the work.
             case IMPATIENT -> scoped(lock, work, operation).timeout(impatience);
-            // A lease that comes in the last moment is dropped by the operator; only the library can give it back.
+            // The operator drops a lease that arrives in the last moment. Only the library can release it.
             case DROPPED -> lock.acquire().timeout(impatience).flatMap(held -> byHand(held, work, operation));
         };
     }
 
-    /** The cancellation is noted downstream of the lock, so before the lock knows of it. */
+    /** Notes the cancellation downstream of the lock, so before the lock gets it. */
     private static Mono<Void> scoped(ReactiveLock lock, Work work, Operation operation) {
         return lock.withLock(held -> {
                     operation.got(held);
@@ -129,7 +129,7 @@ final class Lane {
         }));
     }
 
-    /** What is done under the lock. */
+    /** The work under the lock. */
     private interface Work {
         Mono<Void> with(LockLease held);
     }

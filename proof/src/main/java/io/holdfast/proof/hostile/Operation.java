@@ -15,7 +15,7 @@ final class Operation {
     private final HistoryRecorder recorder;
     private final long number;
 
-    // All guarded by this: a cancellation may come on one thread while the lease comes on another.
+    // All guarded by this: a cancellation may come on one thread while the lease arrives on another.
     private @Nullable LockLease lease;
     private long validUntilNanos;
     private boolean hasLeft;
@@ -34,8 +34,8 @@ final class Operation {
     }
 
     /**
-     * A lease that is over when it comes, because the process stood still between the library's last attempt and this one, was granted
-     * nobody knows when, and is believed by nobody. So is one that comes to who has left.
+     * Notes the emission of a lease. A lease may be over when it arrives, because the process stood still after the library's last check. Its grant has no
+     * known time, and no client believes in it. The same holds for a lease that arrives after the subscriber has left.
      */
     synchronized void got(LockLease emitted) {
         long now = System.nanoTime();
@@ -49,7 +49,7 @@ final class Operation {
         lease = emitted;
     }
 
-    /** The time is taken before the question, so the lease is valid until the sum at least, unless its end is written. */
+    /** Reads the clock before {@code remaining()}. So the lease is valid until their sum at least, unless its end is noted. */
     synchronized void sample() {
         if (lease == null || hasLeft) {
             return;
@@ -63,7 +63,7 @@ final class Operation {
         }
     }
 
-    /** Is to be called before anything is done about it: only the first time counts. */
+    /** Notes that the user releases or cancels. The caller does so afterwards; only the first call counts. */
     synchronized void leaves() {
         if (lease != null && !hasLeft) {
             recorder.releaseAsked(System.nanoTime(), number);
@@ -83,7 +83,7 @@ final class Operation {
         }
     }
 
-    /** What happens after there was a lease is told by the other methods. */
+    /** Notes the end of the wait. After a lease was emitted, the other methods note what happens. */
     synchronized void ended(String how) {
         if (lease == null) {
             recorder.ended(System.nanoTime(), number, how);

@@ -7,17 +7,17 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** Commands of an operator to a server that another fault may have killed or frozen at that moment. */
+/** Sends an operator's commands to a server that another fault may have killed or frozen at that moment. */
 final class Orders {
 
-    /** Longer than any fault of another field. */
+    /** A time limit that is longer than any fault of another field. */
     static final Duration PATIENCE = Duration.ofMinutes(3);
 
-    private static final Duration LOOK = Duration.ofMillis(100);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(100);
 
     private Orders() {}
 
-    /** Once; false if the server did not do it. */
+    /** Sends a command once. Returns false if the server did not carry it out. */
     static boolean attempt(RedisServer server, Function<RedisCommands<String, String>, Object> order) {
         try {
             Object unused = RedisStore.ask(server.port(), order);
@@ -27,7 +27,7 @@ final class Orders {
         }
     }
 
-    /** On a connection that is there already. */
+    /** Sends a command once, on an open connection. Returns false if the server did not carry it out. */
     static boolean attempt(RedisCommands<String, String> redis, Function<RedisCommands<String, String>, Object> order) {
         try {
             Object unused = order.apply(redis);
@@ -37,16 +37,16 @@ final class Orders {
         }
     }
 
-    /** Until the server has done it: for what has to be so afterwards. */
+    /** Repeats a command until the server has carried it out. */
     static void insist(RedisServer server, Function<RedisCommands<String, String>, Object> order)
             throws InterruptedException {
-        Await.until("an order is obeyed by " + server, PATIENCE, LOOK, () -> attempt(server, order));
+        Await.until("a command is carried out by " + server, PATIENCE, POLL_INTERVAL, () -> attempt(server, order));
     }
 
-    /** What the server answers, as soon as it does. */
+    /** Repeats a query until the server answers. Returns the answer. */
     static <T> T answer(RedisServer server, Function<RedisCommands<String, String>, T> question)
             throws InterruptedException {
-        return Await.some("an answer of " + server, PATIENCE, LOOK, () -> {
+        return Await.some("an answer of " + server, PATIENCE, POLL_INTERVAL, () -> {
             try {
                 return Optional.of(RedisStore.ask(server.port(), question));
             } catch (IllegalStateException away) {

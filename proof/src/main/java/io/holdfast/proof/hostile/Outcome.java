@@ -13,17 +13,17 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * What came of a campaign.
+ * The result of a campaign.
  *
- * @param hostile how long faults were injected
- * @param fromNanos when that began
- * @param troubles what went wrong with the faults themselves: then less was tried than planned
- * @param successions in that part of the history which is promised to exclude
+ * @param hostile the time in which faults were injected
+ * @param fromNanos when that time began
+ * @param troubles faults that could not be injected or repaired: then the campaign tried less than planned
+ * @param successions the successions in the part of the history in which exclusion is promised
  * @param unpromised overlaps and falling tokens that the gaps explain
- * @param taken writes that registers have taken
- * @param refused reads and writes that they have refused
- * @param counts what else is said of the faults
- * @param leftOut faults that this system cannot inject
+ * @param taken how many writes the registers accepted
+ * @param refused how many reads and writes they refused
+ * @param counts further counts about the faults, by name
+ * @param leftOut the faults that this machine cannot inject
  */
 record Outcome(
         Campaign.Order order,
@@ -54,12 +54,12 @@ record Outcome(
         return history.operations().stream().filter(LockOperation::hasAcquired).count();
     }
 
-    /** By reason. */
+    /** Counts the losses by reason. */
     Map<String, Long> losses() {
         return notes(What.LOST);
     }
 
-    /** How acquisitions ended without a lease. */
+    /** Counts the acquisitions without a lease by the way they ended. */
     Map<String, Long> endings() {
         return notes(What.ENDED);
     }
@@ -74,14 +74,14 @@ record Outcome(
         return Unavailability.longest(history.operations(), standstills);
     }
 
-    /** How often the whole machine stood still, so that nothing could happen. */
+    /** Counts how often the whole machine stood still, so that no request could be answered. */
     long stalls() {
         return standstills.stream()
                 .filter(still -> still.process().equals(Standstill.ALL))
                 .count();
     }
 
-    /** Where belief is not checked: its part of the time in which faults were injected. */
+    /** Returns the share of the campaign's time in which exclusion is not checked. */
     double gapsShare() {
         long sum =
                 gaps.stream().mapToLong(gap -> gap.toNanos() - gap.fromNanos()).sum();

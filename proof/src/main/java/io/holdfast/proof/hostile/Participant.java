@@ -3,19 +3,19 @@ package io.holdfast.proof.hostile;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** A {@link Client}, wherever it runs, as the campaign sees it. */
+/** A {@link Client} as the campaign sees it, in this process or in another one. */
 interface Participant extends AutoCloseable {
 
     String name();
 
-    /** Gives it an order. */
+    /** Sends an order to the client. */
     void tell(String word);
 
-    /** Its next line; null when none comes in time. */
+    /** Returns the next line of the client; null if no line comes in time. */
     @Nullable
     String line(Duration within) throws InterruptedException;
 
-    /** Ends it. */
+    /** Ends the client. */
     @Override
     void close();
 }

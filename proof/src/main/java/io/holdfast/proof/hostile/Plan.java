@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Which fault comes next, when, how long it lasts, and whom it hits: decided by the seed alone. Kinds come as cards of a deck that is shuffled
- * anew when it is empty, so that each of them comes.
+ * Decides which fault comes next, when, how long it lasts, and what it hits, by the seed alone. Kinds are dealt like cards from a deck, which is
+ * shuffled again when it is empty, so that each kind comes.
  */
 final class Plan {
 
@@ -23,9 +23,9 @@ final class Plan {
     /**
      * The plan of one field.
      *
-     * @param kinds those that this back end can be hit by
-     * @param lease what the times of the kinds are multiples of
-     * @param longestGap pauses between two faults are from a tenth of it on
+     * @param kinds the kinds of faults that this back end can suffer
+     * @param lease the lease duration: the times of the kinds are multiples of it
+     * @param longestGap the longest pause between two faults; the shortest is a tenth of it
      */
     Plan(long seed, List<FaultKind> kinds, Duration lease, Duration longestGap) {
         random = new Random(seed);
@@ -35,12 +35,12 @@ final class Plan {
     }
 
     /**
-     * A fault that is to come.
+     * A planned fault.
      *
-     * @param kind what is done
+     * @param kind the kind of fault
      * @param gap the pause before it
      * @param time how long it lasts
-     * @param choice not negative: whom it hits, and how, is this number modulo the possibilities
+     * @param choice not negative; this number modulo the possibilities decides what the fault hits, and how
      */
     record Planned(FaultKind kind, Duration gap, Duration time, int choice) {}
 
@@ -56,7 +56,7 @@ final class Plan {
         }
         FaultKind kind = deck.remove();
         double gap = 0.1 + 0.9 * random.nextDouble();
-        // Squared: most are short, and some are as long as can be.
+        // Squared: most faults are short, and some take the longest time.
         double part = random.nextDouble() * random.nextDouble();
         double leases = kind.shortest() + part * (kind.longest() - kind.shortest());
         return new Planned(kind, times(longestGap, gap), times(lease, leases), random.nextInt(Integer.MAX_VALUE));

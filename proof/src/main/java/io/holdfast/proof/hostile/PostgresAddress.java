@@ -9,14 +9,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/** How the primary of some servers is found: by asking each of them, as an application does. */
+/** Finds the primary of several servers as an application does: by a connection to each of them. */
 public final class PostgresAddress {
 
     static final String SCHEME = "postgresql://";
 
     private static final Duration CONNECTS_WITHIN = Duration.ofSeconds(2);
 
-    /** What the driver knows of a server is out of date soon: replicas are promoted. */
+    /** How long the driver remembers the role of a server: briefly, since replicas are promoted. */
     private static final Duration REMEMBERED = Duration.ofMillis(300);
 
     private PostgresAddress() {}
@@ -29,13 +29,13 @@ public final class PostgresAddress {
         return List.of(uri.substring(SCHEME.length()).split(",", -1));
     }
 
-    /** Connections to the one that takes writes. */
+    /** Returns connections to the server that takes writes. */
     public static ConnectionFactory connections(List<String> servers) {
         return new PostgresqlConnectionFactory(
                 connections(servers, TargetServerType.PRIMARY).build());
     }
 
-    /** The same, as the role of the lock clients, whose password is in this file. */
+    /** Returns the same for the role of the lock clients, whose password is in this file. */
     static ConnectionFactory connections(List<String> servers, Path secret) {
         return new PostgresqlConnectionFactory(connections(servers, TargetServerType.PRIMARY)
                 .username(PostgresUsers.CLIENT)
@@ -43,7 +43,7 @@ public final class PostgresAddress {
                 .build());
     }
 
-    /** Connections to this one. */
+    /** Returns connections to this server. */
     public static ConnectionFactory direct(int port) {
         return new PostgresqlConnectionFactory(
                 connections(List.of("127.0.0.1:" + port), TargetServerType.ANY).build());

@@ -12,18 +12,18 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * What happens to a PostgreSQL that takes no more writes or no more connections. None of it makes a server forget. Its faults come one after the
- * other with those that kill and promote servers: what is changed here must not outlive a promotion.
+ * Faults after which a PostgreSQL takes no more writes or no more connections. None of them makes a server lose data. They share one field with the
+ * faults that kill and promote servers, so they never overlap with those: a change of this class must not outlive a promotion.
  */
 final class PostgresOperator {
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final Duration GONE_WITHIN = Duration.ofSeconds(90);
-    private static final Duration LOOK = Duration.ofMillis(50);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
 
     private static final List<String> TABLES = List.of("holdfast_lock", "holdfast_waiter", "holdfast_gone");
 
-    /** What the server says when a table cannot grow. A disk of its own for it would need rights that a build has not. */
+    /** The error of the server when a table cannot grow. A real full disk would need rights that a build does not have. */
     private static final String FULL = """
             create or replace function disk_is_full() returns trigger language plpgsql as $$
             begin
@@ -31,7 +31,7 @@ final class PostgresOperator {
                 using errcode = 'disk_full', hint = 'Check free disk space.';
             end $$""";
 
-    /** Several connect at a time, as many as the server may have, and some more. */
+    /** The number of connections of other applications: as many as the server allows, and some more. Several connect at a time. */
     private static final int STRANGERS = 130;
 
     private static final int AT_A_TIME = 8;
@@ -51,7 +51,7 @@ final class PostgresOperator {
                 FaultKind.CONNECTIONS_USED_UP, this::useUpConnections);
     }
 
-    /** Without room for new rows; in half of the strikes also without room for new versions of rows. */
+    /** Leaves no room for new rows; in half of the strikes, also no room for new versions of rows. */
     private void fillDisk(Strike strike) throws InterruptedException {
         PostgresServer server = primary.get();
         String verbs = strike.other(2) == 0 ? "insert" : "insert or update";
@@ -70,9 +70,9 @@ final class PostgresOperator {
             }
         }
         Await.until(
-                "the replica has room too",
+                "the replica has room, too",
                 GONE_WITHIN,
-                LOOK,
+                POLL_INTERVAL,
                 () -> answers(replicaOf.apply(server), "select 1 from pg_trigger where tgname = 'disk_is_full'")
                         .equals(List.of()));
     }
@@ -89,7 +89,7 @@ final class PostgresOperator {
         }
     }
 
-    /** Strangers take what there is, and clients lose some of their connections. */
+    /** Other applications take all free connections, and clients lose some of theirs. */
     private void useUpConnections(Strike strike) throws InterruptedException {
         PostgresServer server = primary.get();
         List<Connection> taken = new CopyOnWriteArrayList<>();
@@ -108,7 +108,7 @@ final class PostgresOperator {
         }
     }
 
-    /** Each that comes too late, or to a server that is away, gets none. */
+    /** Opens a connection; fails if all are taken, or if the server is unreachable. */
     private static void take(PostgresServer server, List<Connection> taken) {
         Flux.range(0, STRANGERS)
                 .flatMap(
@@ -123,7 +123,7 @@ final class PostgresOperator {
                 .block();
     }
 
-    /** By a connection that is there already. */
+    /** Ends some connections, by one that is already open. */
     private static void endSome(List<Connection> taken) {
         if (!taken.isEmpty()) {
             Flux.from(taken.get(0).createStatement("""
@@ -137,7 +137,7 @@ final class PostgresOperator {
         }
     }
 
-    /** The first column; while the server is away, why it has not answered. */
+    /** Returns the first column; while the server is unreachable, the error. */
     private static List<String> answers(PostgresServer server, String sql) {
         try {
             return PostgresStore.texts(PostgresAddress.direct(server.port()), sql, PATIENCE);
@@ -146,14 +146,14 @@ final class PostgresOperator {
         }
     }
 
-    /** Until it is done: a busy server may give up on a lock of a table, or end this connection too. */
+    /** Repeats a statement until it succeeds: a busy server may give up on the lock of a table, or end this connection, too. */
     private static void insist(PostgresServer server, String sql) throws InterruptedException {
         insist(() -> server, sql);
     }
 
-    /** By whichever server is the one to ask at that moment. */
+    /** Runs a statement at the server that is the primary at that moment. */
     static void insist(Supplier<PostgresServer> server, String sql) throws InterruptedException {
-        Await.until("done: " + sql, GONE_WITHIN, LOOK, () -> {
+        Await.until("done: " + sql, GONE_WITHIN, POLL_INTERVAL, () -> {
             try {
                 List<String> unused =
                         PostgresStore.texts(PostgresAddress.direct(server.get().port()), sql, PATIENCE);

@@ -14,12 +14,12 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * In the database of the locks. Each write is a transaction that the fence guards. The database notes the order of grants and of writes: a write as its transaction
- * commits, a grant in the transaction that grants.
+ * Registers in the database of the locks. The fence guards the transaction of each write. The database notes the order of grants and writes: a write
+ * when its transaction commits, a grant in the transaction that grants.
  */
 final class PostgresRegister implements Register {
 
-    /** Grants change the token of the row of the lock, which its transaction has locked then. */
+    /** A grant changes the token in the row of the lock, and its transaction has the row lock then. */
     static final String SCHEMA = """
             create sequence register_order;
             create table register (resource text primary key, number bigint not null);
@@ -54,7 +54,7 @@ final class PostgresRegister implements Register {
         this.terms = terms;
     }
 
-    /** Tokens differ by four, so the quotient tells which way a write goes. */
+    /** Tokens differ by four, so the quotient decides how a write is made. */
     @Override
     public Mono<Void> increment(Resource resource, LockLease held, String writer, Mono<Void> pause) {
         long choice = held.fencingToken() / 4;
@@ -66,16 +66,16 @@ final class PostgresRegister implements Register {
         return choice / 2 % 2 == 0 ? deaf(done) : done;
     }
 
-    /** It goes on when its holder has lost the lock, as code does that runs on another thread. */
+    /** The write continues when its holder has lost the lock, like code that runs on another thread. */
     private static Mono<Void> deaf(Mono<Void> write) {
         return Mono.defer(() -> Mono.fromFuture(write.toFuture(), true));
     }
 
-    /** One write that is to be made. */
+    /** A planned write. */
     private record Write(
             Resource resource, LockLease held, String writer, IsolationLevel isolation, Mono<Void> pause) {}
 
-    /** It is closed whatever happens, and its transaction ends with it. */
+    /** Closes the connection in every case, which ends its transaction. */
     private Mono<Void> inConnection(Write write) {
         return Mono.usingWhen(
                         connections.create(),
@@ -126,7 +126,7 @@ final class PostgresRegister implements Register {
                 .then();
     }
 
-    /** As the database names the lock. */
+    /** Returns the name of the lock in the database. */
     private static String name(Resource resource) {
         String kind = resource.key().kind() == LockKind.MUTEX ? "mutex" : "rw";
         return kind + " " + resource.key().name();
@@ -168,6 +168,6 @@ final class PostgresRegister implements Register {
 
     @Override
     public void close() {
-        // Each write has had a connection of its own.
+        // Each write had a connection of its own.
     }
 }

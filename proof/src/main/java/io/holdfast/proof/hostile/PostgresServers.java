@@ -11,18 +11,18 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 /**
- * A PostgreSQL, and a replica that follows it asynchronously. They do not flush their disks: it is processes that are killed, not the machine.
+ * A PostgreSQL, and a replica that follows it asynchronously. They do not flush their disks: faults kill processes, not the machine.
  *
- * <p>A promotion forgets the last commits, and grants among them. So each is a gap, from the last moment at which the replica follows until the former primary has
- * ended. The registers are in the same database, and are promised all.
+ * <p>A promotion loses the last commits, and grants among them. So each promotion is a gap, from the last moment at which the replica follows until the
+ * former primary has ended. The registers are in the same database, and all promises hold for them.
  */
 final class PostgresServers implements Deployment {
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final Duration SETTLES_WITHIN = Duration.ofSeconds(90);
-    private static final Duration LOOK = Duration.ofMillis(50);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
 
-    /** Between two times that connections are ended. */
+    /** The pause between two rounds that end connections. */
     private static final Duration BETWEEN_ENDS = Duration.ofMillis(100);
 
     private static final String[] SETTINGS = {
@@ -41,7 +41,7 @@ final class PostgresServers implements Deployment {
     private final PostgresUsers users;
     private final List<PostgresServer> servers;
 
-    /** Written by the thread that injects faults into servers; read by others. */
+    /** Written by the thread that injects faults into servers; read by other threads. */
     private volatile PostgresServer primary;
 
     private PostgresServers(
@@ -98,7 +98,7 @@ final class PostgresServers implements Deployment {
                 terms, ports.stream().map(port -> "127.0.0.1:" + port).toList(), users.secret());
     }
 
-    /** Not by the wires: a writer that reaches its data although it cannot renew is the worst one. */
+    /** Without wires: the worst writer is one that reaches its data although it cannot renew. */
     @Override
     public Optional<String> register() {
         return Optional.of(PostgresAddress.uri(direct().servers()));
@@ -118,7 +118,7 @@ final class PostgresServers implements Deployment {
         return faults;
     }
 
-    /** Some of all connections, those of writers too. There is nothing to end while no server answers. */
+    /** Ends some of all connections, those of writers, too. While no server answers, there is nothing to end. */
     private void endConnections(Strike strike) throws InterruptedException {
         long startNanos = System.nanoTime();
         double part = (1 + strike.other(4)) / 4.0;
@@ -156,7 +156,7 @@ final class PostgresServers implements Deployment {
         awaitStep();
     }
 
-    /** The former primary goes on when the other one has taken over, for as long as the strike lasts: a while in which both take writes. */
+    /** The former primary continues after the replica has taken over, until the strike ends: meanwhile both take writes. */
     private void replaceFrozen(Strike strike) throws InterruptedException {
         promote(
                 former -> {
@@ -171,13 +171,13 @@ final class PostgresServers implements Deployment {
         PostgresServer former = primary;
         PostgresServer next = other(former);
         long fromNanos = System.nanoTime();
-        // It misses what is committed from now on.
+        // It misses all later commits.
         tell(next, "alter system reset primary_conninfo");
         tell(next, "select pg_reload_conf()");
         Await.until(
                 "the replica has lost its primary",
                 SETTLES_WITHIN,
-                LOOK,
+                POLL_INTERVAL,
                 () -> ask(next, "select 1 from pg_stat_wal_receiver").isEmpty());
         strike.last();
         accident.accept(former);
@@ -203,7 +203,7 @@ final class PostgresServers implements Deployment {
     }
 
     private void awaitStep() throws InterruptedException {
-        Await.until("the replica follows", SETTLES_WITHIN, LOOK, this::isInStep);
+        Await.until("the replica follows", SETTLES_WITHIN, POLL_INTERVAL, this::isInStep);
     }
 
     private boolean isInStep() {
@@ -220,7 +220,7 @@ final class PostgresServers implements Deployment {
         return List.copyOf(gaps);
     }
 
-    /** May stay: the row of a lock whose holder was killed, once its lease is over, and what the sweep deletes a minute later. */
+    /** Two kinds of rows may stay: that of a lock whose holder was killed, after its lease, and those that the sweep deletes a minute later. */
     @Override
     public List<String> leftovers() {
         return ask(primary, """

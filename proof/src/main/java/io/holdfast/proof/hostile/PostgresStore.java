@@ -11,14 +11,14 @@ import java.time.Duration;
 import java.util.List;
 import reactor.core.publisher.Flux;
 
-/** Questions to PostgreSQL, each over a connection of its own. Its methods block. */
+/** Runs statements in PostgreSQL, each over a connection of its own. Its methods block. */
 public final class PostgresStore {
 
     private static final String SCHEMA = "postgresql/V1__holdfast.sql";
 
     private PostgresStore() {}
 
-    /** Runs statements; the first column of each row, if there are rows. */
+    /** Runs statements. Returns the first column of each row, if there are rows. */
     public static List<String> texts(ConnectionFactory connections, String sql, Duration within) {
         List<String> texts = Flux.usingWhen(
                         connections.create(),
@@ -30,7 +30,7 @@ public final class PostgresStore {
         return texts == null ? List.of() : texts;
     }
 
-    /** The file that users run. */
+    /** Reads the schema file that users run. */
     public static String schema() {
         try (InputStream file = R2dbcLockBackend.class.getResourceAsStream(SCHEMA)) {
             if (file == null) {

@@ -10,18 +10,17 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * The role of the lock clients in PostgreSQL, which is the only one that the server asks for a password, and the file that has the password:
- * clients read it for each connection. A role has one password at a time, so new connections are refused between the change at the server and
- * that in the file.
+ * The role of the lock clients in PostgreSQL, and the file with its password. It is the only role with a password. Clients read the file for each
+ * connection. A role has one password at a time, so the server refuses new connections between the change at the server and that in the file.
  */
 final class PostgresUsers {
 
-    /** The clients of the locks. */
+    /** The role of the lock clients. */
     static final String CLIENT = "holdfast";
 
     private final Path secret;
 
-    /** Written by the thread that rotates passwords; read by that which promotes servers. */
+    /** Written by the thread that rotates passwords; read by the thread that promotes servers. */
     private volatile int rotations;
 
     PostgresUsers(Path folder) {
@@ -29,7 +28,7 @@ final class PostgresUsers {
         hand();
     }
 
-    /** What the first server has to be told; replicas copy it. */
+    /** The statements for the first server; replicas copy the role. */
     List<String> setUp() {
         return List.of(
                 "create role %s login superuser".formatted(CLIENT),
@@ -76,12 +75,12 @@ final class PostgresUsers {
                 "select pg_terminate_backend(pid) from pg_stat_activity where usename = '%s'".formatted(CLIENT));
     }
 
-    /** Also when a promotion may have forgotten the last password. */
+    /** Sets the password again: a promotion may have lost the last one. */
     void enforce(Supplier<PostgresServer> primary) throws InterruptedException {
         PostgresOperator.insist(primary, alter());
     }
 
-    /** At once: a reader sees the old text or the new one. */
+    /** Replaces the file atomically: a reader sees the old text or the new one. */
     private void hand() {
         try {
             Path written = Files.writeString(secret.resolveSibling("password.new"), password());

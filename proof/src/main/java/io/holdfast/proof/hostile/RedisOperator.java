@@ -16,8 +16,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * What operators do to Redis servers while their locks are used, and what happens to them: none of it makes a server forget. A server that
- * another fault kills meanwhile comes back with its usual settings.
+ * Faults that operators of Redis servers cause, or must repair, while locks are in use. None of them makes a server lose data. A server that another
+ * fault kills meanwhile comes back with its usual settings.
  */
 final class RedisOperator {
 
@@ -31,7 +31,7 @@ final class RedisOperator {
     /**
      * An operator of these servers.
      *
-     * @param servers those that clients are connected to
+     * @param servers the servers of the clients
      */
     RedisOperator(Supplier<List<RedisServer>> servers, RedisUsers users) {
         this.servers = servers;
@@ -58,7 +58,7 @@ final class RedisOperator {
         return redis.clientKill(KillArgs.Builder.user(RedisUsers.CLIENT));
     }
 
-    /** All servers, or one of them. */
+    /** Repeats a command at all servers, or at one of them. */
     private void again(Strike strike, Function<RedisCommands<String, String>, Object> order)
             throws InterruptedException {
         List<RedisServer> hit = strike.other(2) == 0 ? servers.get() : List.of(strike.oneOf(servers.get()));
@@ -71,7 +71,7 @@ final class RedisOperator {
         } while (System.nanoTime() - startNanos < strike.time().toNanos());
     }
 
-    /** The operator's own connection is there before: later it would be refused too. */
+    /** Opens the operator's own connection first: later the server would refuse it, too. */
     private void limitClients(Strike strike) throws InterruptedException {
         RedisServer server = strike.oneOf(servers.get());
         try (StatefulRedisConnection<String, String> connection = RedisStore.connect(server.port())) {
@@ -92,11 +92,11 @@ final class RedisOperator {
                         () -> Orders.attempt(redis, raise) || Orders.attempt(server, raise));
             }
         } catch (RedisException away) {
-            // By another fault, so nothing was changed.
+            // Another fault stopped the server, so nothing was changed.
         }
     }
 
-    /** A save fails when its file cannot be put in place, because a folder is there. */
+    /** Makes a save fail: a folder stands where its file belongs. */
     private void failASave(Strike strike) throws InterruptedException {
         RedisServer server = strike.oneOf(servers.get());
         String name = "no-file-" + strike.choice();
@@ -106,7 +106,7 @@ final class RedisOperator {
         });
         try {
             if (isDone) {
-                // It counts when the save has failed.
+                // The fault begins when the save has failed.
                 boolean unused = failed(server);
                 strike.last();
             }

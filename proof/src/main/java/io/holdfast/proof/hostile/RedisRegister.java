@@ -8,10 +8,10 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/** At a Redis that no fault concerns. It is guarded by tokens: a reader leaves its token, and a write is refused if a higher one has been left meanwhile. */
+/** Registers in a Redis without faults. Fencing tokens guard them: a reader stores its token, and a write is refused if a higher one was stored meanwhile. */
 final class RedisRegister implements Register {
 
-    /** Leaves the token; answers the number, or -1 when a higher token is there. */
+    /** Stores the token. Returns the number, or -1 if a higher token is stored. */
     private static final String READ = """
             local seen = tonumber(redis.call('HGET', KEYS[1], 'token') or '0')
             if tonumber(ARGV[1]) < seen then
@@ -22,7 +22,7 @@ final class RedisRegister implements Register {
             return tonumber(redis.call('HGET', KEYS[1], 'number') or '0')
             """;
 
-    /** Writes the number if the token is still there, and logs it. */
+    /** Writes and logs the number if the token is still stored. */
     private static final String WRITE = """
             if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then
               redis.call('HINCRBY', KEYS[1], 'refused', 1)

@@ -15,8 +15,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 
 /**
- * One Redis, or the five of a Redlock. They keep their data in an append-only file, which Redis writes before it answers: without a sync to
- * the disk, since it is the process that is killed, not the machine.
+ * One Redis, or the five masters of a Redlock. They keep their data in an append-only file, which Redis writes before it answers. They do not sync it to
+ * the disk, since faults kill the process, not the machine.
  */
 final class RedisServers implements Deployment {
 
@@ -119,12 +119,12 @@ final class RedisServers implements Deployment {
         try {
             strike.last();
         } finally {
-            // At the same time: one after the other, a lease may be over before a majority is back.
+            // All at the same time: one after the other, a lease may be over before a majority is back.
             which.parallelStream().forEach(i -> servers.get(i).restart());
         }
     }
 
-    /** A Redlock promises exclusion all the same: a server that lost its data stays away for the longest lease. */
+    /** A Redlock promises exclusion all the same: a master that lost its data does not vote until the longest lease is over. */
     private void empty(Strike strike, int count) throws InterruptedException {
         clocks.awaitLossAllowed();
         long fromNanos = System.nanoTime();
@@ -158,7 +158,7 @@ final class RedisServers implements Deployment {
                 Files.delete(file);
             }
         } catch (IOException e) {
-            throw new UncheckedIOException("the data of a server cannot be deleted", e);
+            throw new UncheckedIOException("cannot delete the data of a server", e);
         }
     }
 

@@ -10,13 +10,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
 
-/** Questions to one Redis server, each over a connection of its own: the server may be another one by the next. */
+/** Sends commands to one Redis server, each over a new connection: another server may listen there by the next command. */
 public final class RedisStore {
 
-    /** May stay: the counter of a lock's tokens, which expires after two hours. */
+    /** This key may stay: the counter of a lock's tokens, which expires after two hours. */
     private static final String COUNTER = ":token";
 
-    /** May stay: what claims that were withdrawn without an answer leave, if it expires. */
+    /** These keys may stay if they expire: the marks of claims that were withdrawn without an answer. */
     private static final String TOMBSTONE = ":gone";
 
     private static final Duration PATIENCE = Duration.ofSeconds(5);
@@ -31,7 +31,7 @@ public final class RedisStore {
         }
     }
 
-    /** A connection with all rights, which does not come back when it is ended. */
+    /** Opens a connection with all rights, which does not reconnect. */
     static StatefulRedisConnection<String, String> connect(int port) {
         return Driver.CLIENT.connect(RedisURI.builder()
                 .withHost("127.0.0.1")
@@ -40,7 +40,7 @@ public final class RedisStore {
                 .build());
     }
 
-    /** Started when it is first needed, and used until this process ends. */
+    /** Holds the client, which starts with its first use and lives until this process ends. */
     private static final class Driver {
 
         static final RedisClient CLIENT = create();
@@ -54,7 +54,7 @@ public final class RedisStore {
         }
     }
 
-    /** May stay: the record of a free mutex, which has its last token, and expires. */
+    /** This key may stay: the record of a free mutex with its last token, which expires. */
     private static boolean isFreeMutex(RedisCommands<String, String> redis, String key) {
         if (!key.endsWith(":mutex") || redis.pttl(key) == -1) {
             return false;

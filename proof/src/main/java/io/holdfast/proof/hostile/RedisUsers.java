@@ -16,19 +16,19 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The users of all Redis servers of a campaign: operators with all rights and no password, the clients with the rights that the
- * documentation names and a password, and a tenant with rights to the channels only. They are in one file, which a server reads when
- * it is started again. Another file has the password, as a vault would have it: clients read it for each connection.
+ * The users of all Redis servers of a campaign. Operators have all rights and no password. The clients have a password and the rights that the
+ * documentation names. A tenant has rights to the channels only. All users are in one file, which a server reads at each start. Another file has
+ * the password, like a vault: clients read it for each connection.
  */
 final class RedisUsers {
 
-    /** The clients of the locks. */
+    /** The user of the lock clients. */
     static final String CLIENT = "holdfast";
 
-    /** The stranger on the same server. */
+    /** The user of another application on the same server. */
     static final String TENANT = "tenant";
 
-    /** From docs/operate/redis.md, with what a cluster, the quarantine and confirmed grants need. */
+    /** The rights from docs/operate/redis.md, and those for a cluster, the quarantine and confirmed grants. */
     private static final String RIGHTS =
             "resetkeys ~holdfast:* resetchannels &holdfast:* -@all +hello +auth +ping +evalsha +eval"
                     + " +subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset +hdel"
@@ -55,12 +55,12 @@ final class RedisUsers {
         return users;
     }
 
-    /** What a server is started with. */
+    /** Returns the arguments for the start of a server. */
     List<String> arguments() {
         return List.of("--aclfile", file.toString());
     }
 
-    /** The file with the password of the moment. */
+    /** Returns the file with the current password. */
     String secret() {
         return secret.toString();
     }
@@ -69,13 +69,13 @@ final class RedisUsers {
         return "password-" + rotations;
     }
 
-    /** Reads the file each time, as for passwords that change. */
+    /** Reads the file for each connection, as clients with changing passwords do. */
     static RedisCredentialsProvider clientOf(Path secret) {
         return () -> Mono.fromCallable(() -> RedisCredentials.just(CLIENT, Files.readString(secret)))
                 .subscribeOn(Schedulers.boundedElastic());
     }
 
-    /** Both passwords are right while the strike lasts; then the old one is not, and whoever came by it has to come again. */
+    /** During the strike both passwords are valid. Then the old one is not, and its connections are ended. */
     void rotate(List<RedisServer> servers, Strike strike) throws InterruptedException {
         String old = password();
         rotations++;
@@ -87,7 +87,7 @@ final class RedisUsers {
         strike.last();
         accept(List.of(password()));
         for (RedisServer server : servers) {
-            // A server that was started again meanwhile does not know the old one: its removal would be an error.
+            // A server that restarted meanwhile does not know the old password: its removal would be an error.
             Orders.insist(
                     server,
                     redis -> redis.aclSetuser(
@@ -109,14 +109,14 @@ final class RedisUsers {
         write(secret, password);
     }
 
-    /** At once: a reader sees the old text or the new one. */
+    /** Replaces a file atomically: a reader sees the old text or the new one. */
     private static void write(Path file, String text) {
         try {
             Path written = Files.writeString(file.resolveSibling(file.getFileName() + ".new"), text);
             Path unused =
                     Files.move(written, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
-            throw new UncheckedIOException("the users cannot be written", e);
+            throw new UncheckedIOException("cannot write the users", e);
         }
     }
 }

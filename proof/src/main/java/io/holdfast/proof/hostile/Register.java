@@ -4,18 +4,18 @@ import io.holdfast.LockLease;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-/** What the exclusive locks protect: one number for each. It is guarded against writes of former holders. */
+/** The data under the exclusive locks: one number for each lock. Registers refuse writes of former holders. */
 interface Register extends AutoCloseable {
 
-    /** Reads, waits, and writes one more than what it has read; ends silently where it is refused. */
+    /** Reads the number, waits, and writes the next number. Completes silently if the register refuses. */
     Mono<Void> increment(Resource resource, LockLease held, String writer, Mono<Void> pause);
 
-    /** What was written, in the order in which it was. */
+    /** Returns the writes in their order. */
     List<Write> writes(Resource resource);
 
     long refused(Resource resource);
 
-    /** Writes that were committed after a later grant of their lock. */
+    /** Returns the writes that were committed after a later grant of their lock. */
     default List<String> late(Resource resource) {
         return List.of();
     }
@@ -27,7 +27,7 @@ interface Register extends AutoCloseable {
         return uri.startsWith(PostgresAddress.SCHEME) ? new PostgresRegister(uri, terms) : new RedisRegister(uri);
     }
 
-    /** A write that was taken, by an operation of a process. */
+    /** An accepted write by an operation of a process. */
     record Write(long token, long number, String process, long operation) {
 
         static Write parse(String text) {

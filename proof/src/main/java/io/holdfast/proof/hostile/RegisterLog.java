@@ -7,13 +7,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the registers have taken.
+ * The writes that the registers accepted.
  *
- * @param events one for each write, for the check of their order
- * @param lostUpdates each write whose number is not one more than the one before
+ * @param events an event for each write, for the check of their order
+ * @param lostUpdates each write whose number does not follow the number before
  * @param late each write that was committed after a later grant
- * @param taken how many writes
- * @param refused how many reads and writes
+ * @param taken how many writes were accepted
+ * @param refused how many reads and writes were refused
  */
 record RegisterLog(List<HistoryEvent> events, List<String> lostUpdates, List<String> late, long taken, long refused) {
 
@@ -31,7 +31,7 @@ record RegisterLog(List<HistoryEvent> events, List<String> lostUpdates, List<Str
                 events.add(new HistoryEvent(
                         now, write.process(), write.operation(), What.WRITTEN, null, write.token(), order, ""));
                 if (write.number() != order) {
-                    lost.add("the register of %s should have been set to %d, but was to %d by %s"
+                    lost.add("the next number in the register of %1$s was %2$d, but %4$s wrote %3$d"
                             .formatted(resource, order, write.number(), write));
                 }
             }

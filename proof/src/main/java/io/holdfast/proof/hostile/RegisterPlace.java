@@ -3,14 +3,14 @@ package io.holdfast.proof.hostile;
 import io.holdfast.testkit.server.RedisServer;
 
 /**
- * Where the registers of a campaign are.
+ * The registers of a campaign.
  *
- * @param uri what clients open
- * @param end ends what was started for them
+ * @param uri the address for clients
+ * @param end ends the servers of the registers
  */
 record RegisterPlace(String uri, Runnable end) implements AutoCloseable {
 
-    /** In the store of the locks itself, or else in a Redis that no fault concerns. */
+    /** Opens the registers in the back end of the locks itself, or else in a Redis without faults. */
     static RegisterPlace of(Deployment deployment) {
         return deployment
                 .register()

@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** What is said about a campaign: a text for the terminal, and the same as Markdown. */
+/** The report of a campaign: a text for the terminal, and the same as Markdown. */
 final class Report {
 
     private final Outcome outcome;
@@ -47,7 +47,7 @@ final class Report {
                 outcome.leftOut().stream().map("Left out: %s%n"::formatted).collect(Collectors.joining());
         return leftOut
                 + outcome.troubles().stream()
-                        .map("Not all was tried: %s%n"::formatted)
+                        .map("These faults were not tried: %s%n"::formatted)
                         .collect(Collectors.joining());
     }
 

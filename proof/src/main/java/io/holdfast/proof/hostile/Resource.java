@@ -10,17 +10,17 @@ import java.util.List;
 /**
  * A lock that the processes of a campaign contend for.
  *
- * @param key what it is
+ * @param key the lock
  * @param permits how many permits of a semaphore each lease takes; 1 of other kinds
  */
 record Resource(LockKey key, int permits) {
 
     private static final LockKey PERMITS = new LockKey(LockKind.SEMAPHORE, "permits", 3);
 
-    /** Always held for long, so that hardly a fault finds it free, and somebody always waits for it. */
+    /** A lock that is always held for long, so that most faults find it held, with waiters. */
     private static final String COVETED = "coveted";
 
-    /** What is there to contend for: mainly mutexes. */
+    /** All locks of a campaign: mainly mutexes. */
     static List<Resource> all(Target target) {
         List<Resource> all = new ArrayList<>(List.of(
                 new Resource(LockKey.of(LockKind.MUTEX, "mutex-1"), 1),
@@ -35,7 +35,7 @@ record Resource(LockKey key, int permits) {
         return List.copyOf(all);
     }
 
-    /** Whether nobody else may hold it meanwhile, so that it can guard a register. */
+    /** Returns whether a lease excludes all others, so that the lock can guard a register. */
     boolean isExclusive() {
         return key.kind() == LockKind.MUTEX || key.kind() == LockKind.WRITE;
     }

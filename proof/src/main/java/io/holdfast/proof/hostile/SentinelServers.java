@@ -12,17 +12,17 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * A master, its replica, and three sentinels, without persistence. There are no wires: the sentinels tell the clients where the master is.
+ * A master, its replica, and three sentinels, without persistence. There are no wires: the sentinels send the clients the address of the master.
  *
- * <p>A failover may forget: what the promoted replica missed, and what the old master does until it is told that it is none any more. So each
- * is a gap, from before it until both servers are in step again.
+ * <p>A failover may lose grants: those that the promoted replica missed, and those of the old master until it is demoted. So each failover is a gap,
+ * from before it until both servers are in step again.
  */
 final class SentinelServers implements Deployment {
 
-    /** The sentinels take eight seconds and more until they correct a server that believes to be the master. */
+    /** The sentinels take eight seconds and more to demote a server that believes to be the master. */
     private static final Duration SETTLES_WITHIN = Duration.ofSeconds(90);
 
-    private static final Duration LOOK = Duration.ofMillis(100);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(100);
 
     private final Terms terms;
     private final RedisSentinels sentinels;
@@ -60,7 +60,7 @@ final class SentinelServers implements Deployment {
     @Override
     public Map<FaultKind, Strike.Fault> faults() {
         Map<FaultKind, Strike.Fault> faults = new LinkedHashMap<>(new RedisOperator(() -> servers, users).faults());
-        // A master that refuses writes refuses the sentinels' PING too: that is a failover, and those are ordered
+        // A master that refuses writes refuses the sentinels' PING, too: that is a failover, and those are ordered
         // below.
         faults.keySet().remove(FaultKind.SAVE_FAILED);
         faults.put(FaultKind.TENANT_PUBLISHES, tenant::publish);
@@ -73,7 +73,7 @@ final class SentinelServers implements Deployment {
         return faults;
     }
 
-    /** Behind the back of the sentinels, which may or may not promote the replica. */
+    /** Demotes the master without the sentinels, which may or may not promote the replica. */
     private void demoteMaster(Strike strike) throws InterruptedException {
         RedisServer master = master();
         long fromNanos = System.nanoTime();
@@ -93,7 +93,7 @@ final class SentinelServers implements Deployment {
         });
     }
 
-    /** As one who starts a server again would do. Left alone, as in the other cases, it takes the sentinels eight seconds and more. */
+    /** Makes a restarted server a replica at once, as an operator would do. In the other cases, the sentinels do it after eight seconds and more. */
     private static void follow(RedisServer replica, RedisServer master) throws InterruptedException {
         Orders.insist(replica, redis -> redis.replicaof(master.host(), master.port()));
     }
@@ -126,7 +126,7 @@ final class SentinelServers implements Deployment {
         });
     }
 
-    /** What is done to the master so that the other one takes over. */
+    /** A fault of the master after which the replica takes over. */
     private interface Accident {
         void happen() throws InterruptedException;
     }
@@ -138,14 +138,14 @@ final class SentinelServers implements Deployment {
         gaps.add(new Gap(fromNanos, System.nanoTime()));
     }
 
-    /** Two short silences in a row could look like a failover to the sentinels; this one is shorter than they wait. */
+    /** Pauses the master for less than the sentinels wait. Two short pauses in a row could still cause a failover. */
     private void pauseMaster(Strike strike) throws InterruptedException {
         long millis = Math.min(200, strike.time().toMillis());
         boolean unused = Orders.attempt(master(), redis -> redis.clientPause(millis));
         Strike.last(Duration.ofMillis(millis));
     }
 
-    /** No grant is confirmed meanwhile, and none is forgotten. */
+    /** Stops the replica: meanwhile no grant is confirmed, and none is lost. */
     private void killReplica(Strike strike) throws InterruptedException {
         RedisServer master = master();
         RedisServer replica = other(master);
@@ -166,12 +166,12 @@ final class SentinelServers implements Deployment {
         return Await.some(
                 "one server is the master",
                 SETTLES_WITHIN,
-                LOOK,
+                POLL_INTERVAL,
                 () -> servers.stream().filter(this::isMasterInStep).findFirst());
     }
 
     private void awaitStep(RedisServer master) throws InterruptedException {
-        Await.until(master + " has its replica", SETTLES_WITHIN, LOOK, () -> isMasterInStep(master));
+        Await.until(master + " has its replica", SETTLES_WITHIN, POLL_INTERVAL, () -> isMasterInStep(master));
     }
 
     private boolean isMasterInStep(RedisServer server) {

@@ -14,17 +14,17 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The clock of one server, which is set while the server runs: by libfaketime, where the system has it. Only the time of day is set; the
- * monotonic clock of the process goes on as it does when an operator sets a clock.
+ * The clock of one server, which libfaketime sets while the server runs, if the machine has it. Only the time of day changes. The monotonic clock of
+ * the process is not affected, as when an operator sets a clock.
  */
 final class ServerClock {
 
     /** The system property with the path of the library: {@value}. */
     static final String LIBRARY = "holdfast.faketime";
 
-    /** What a campaign says where there is none. */
+    /** The line of a campaign on a machine without libfaketime. */
     static final String MISSING =
-            "clocks of servers that are set: there is no libfaketime (Debian package faketime, or -D" + LIBRARY
+            "set the clocks of servers: this machine has no libfaketime (Debian package faketime, or -D" + LIBRARY
                     + "=path)";
 
     /** A server may be frozen by another fault. */
@@ -40,7 +40,7 @@ final class ServerClock {
     private final Path library;
     private final Path file;
 
-    /** How much later than the true time it shows. Written by the thread that sets it. */
+    /** The difference to the true time, positive if the clock is ahead. Written by the thread that sets the clock. */
     private long shownMillis;
 
     private ServerClock(Path library, Path file) {
@@ -49,13 +49,13 @@ final class ServerClock {
         write(Duration.ZERO);
     }
 
-    /** Shows the true time; empty if no clock can be set here. */
+    /** Makes a clock that shows the true time; empty if this machine cannot set clocks. */
     static Optional<ServerClock> in(Path folder, String name) {
         return library()
                 .map(found -> new ServerClock(found, folder.toAbsolutePath().resolve(name + ".clock")));
     }
 
-    /** A space in the path would end it for the loader of programs. */
+    /** A path with a space does not work: the dynamic loader would end it there. */
     private static Optional<Path> library() {
         String given = System.getProperty(LIBRARY, "");
         List<String> places = given.isEmpty()
@@ -66,7 +66,7 @@ final class ServerClock {
         return places.stream().map(Path::of).filter(Files::isReadable).findFirst();
     }
 
-    /** What the server is started with. */
+    /** Returns the environment for the start of the server. */
     Map<String, String> environment() {
         return Map.of(
                 "LD_PRELOAD",
@@ -79,7 +79,7 @@ final class ServerClock {
                 "1");
     }
 
-    /** Returns when the server shows a time that is this much later, or earlier, than the true one. */
+    /** Sets the difference to the true time, and returns when the server shows that time. */
     void set(RedisServer server, Duration later) throws InterruptedException {
         long before = shownMillis;
         write(later);
@@ -92,7 +92,7 @@ final class ServerClock {
         shownMillis = later.toMillis();
     }
 
-    /** In milliseconds, as exact as one round trip. */
+    /** Measures the difference in milliseconds, as exactly as one round trip. */
     private static long difference(RedisServer server) throws InterruptedException {
         List<String> time = Orders.answer(server, redis -> redis.time());
         long micros = Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));

@@ -8,10 +8,10 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Sets the clocks of servers, each for a while. A clock that jumps ahead ends leases early: each such jump is a gap. A jump back is none.
+ * Sets the clocks of servers, each for a while. A clock that jumps ahead ends leases early: each such jump is a gap. A jump back is no gap.
  *
- * <p>After data loss, tokens rise by the clock alone. So there is as much time between a loss and a jump back as that jump is long: that is
- * what the guarantees ask for. One thread calls it.
+ * <p>After data loss, tokens rise by the clock alone. So the time between a loss and a jump back is at least as long as the jump, as the guarantees
+ * require. One thread calls this class.
  */
 final class ServerClocks {
 
@@ -22,7 +22,7 @@ final class ServerClocks {
     private final List<ServerClock> clocks = new ArrayList<>();
     private final List<Gap> gaps = new CopyOnWriteArrayList<>();
 
-    /** When data was lost last, and until when it must not be, because a clock has shown a later time than that. */
+    /** The time of the last data loss, and the time before which no data may be lost, because a clock has shown a later time. */
     private long lossNanos;
 
     private long noLossUntilNanos;
@@ -34,7 +34,7 @@ final class ServerClocks {
         noLossUntilNanos = now;
     }
 
-    /** In the order of the servers. */
+    /** Adds a clock, in the order of the servers. */
     void add(ServerClock clock) {
         clocks.add(clock);
     }
@@ -45,7 +45,7 @@ final class ServerClocks {
                 : Map.of(FaultKind.CLOCK_SET_FORWARD, this::setForward, FaultKind.CLOCK_SET_BACK, this::setBack);
     }
 
-    /** How a clock is set. */
+    /** Sets a clock. */
     interface Fault {
         void inject(List<RedisServer> servers, Strike strike) throws InterruptedException;
     }
@@ -85,12 +85,12 @@ final class ServerClocks {
         return Duration.ofMillis((long) (lease.toMillis() * leases));
     }
 
-    /** To be called before a server loses its data. */
+    /** Waits until a server may lose its data. The caller deletes the data afterwards. */
     void awaitLossAllowed() throws InterruptedException {
         sleepUntil(noLossUntilNanos);
     }
 
-    /** To be called when a server that has lost its data grants locks. */
+    /** Notes that a server that lost its data grants locks again. */
     void lost() {
         lossNanos = System.nanoTime();
     }

@@ -5,16 +5,16 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The command line.
+ * The parsed command line.
  *
- * @param targets which back ends, one after the other
+ * @param targets the back ends, one after the other
  * @param time how long faults are injected into each
- * @param seed what the plans come from
- * @param leaseSeconds how long a lease lasts at most; 0 for what is usual for the back end
- * @param processes how many clients there are at a time
- * @param flaw what is wrong on purpose
- * @param handsOver whether mutexes are handed over inside each process
- * @param folder where histories and reports go
+ * @param seed the seed of the plans
+ * @param leaseSeconds the lease duration; 0 for the default of the back end
+ * @param processes how many client processes run at a time
+ * @param flaw the defect on purpose
+ * @param handsOver whether each process hands mutexes over inside itself
+ * @param folder the folder for histories and reports
  */
 record Settings(
         List<Target> targets,
@@ -28,17 +28,17 @@ record Settings(
 
     static final String USAGE = """
             usage: hostile redis|sentinel|cluster|redlock|zookeeper|postgresql|all --minutes N [--seed S] [--clients C] [--flaw W] [--hand-over H] [--folder F]
-              --minutes N   how long faults are injected into each back end, from 1 to 600
-              --seed S      which faults, when, and where; the current time by default
-              --lease L     how many seconds a lease lasts, and a fault in proportion, from 1 to 60; by default 2, and 4 for
-                            ZooKeeper and PostgreSQL: for a slow or busy machine, more
-              --clients C   how many client processes there are at a time, from 1 to 20; 3 by default
-              --flaw W      what is to be wrong on purpose, to see that it is found: no_quarantine (servers of a Redlock
-                            that come back empty vote at once), long_belief (clients believe three times as long as they
-                            may), no_fence (writers in PostgreSQL do not ask the fence) or trusted_grants (clients of one
-                            Redis believe grants that nobody has signed); none by default
-              --hand-over H local lets each client process hand mutexes over in its memory; none by default
-              --folder F    where histories and reports go; proof/target/hostile by default
+              --minutes N   inject faults into each back end for this time, from 1 to 600
+              --seed S      the seed that decides which faults come, when, and where; the current time by default
+              --lease L     the lease duration in seconds, from 1 to 60; faults last in proportion. By default 2, and 4 for
+                            ZooKeeper and PostgreSQL; take more on a slow or busy machine
+              --clients C   how many client processes run at a time, from 1 to 20; 3 by default
+              --flaw W      a defect on purpose, to see that the campaign finds it: no_quarantine (Redlock masters that come
+                            back empty vote at once), long_belief (clients believe in a lease for three times its duration),
+                            no_fence (writers in PostgreSQL do not check the fence) or trusted_grants (clients of one Redis
+                            believe grants without a valid signature); none by default
+              --hand-over H local makes each client process hand mutexes over inside itself; none by default
+              --folder F    the folder for histories and reports; proof/target/hostile by default
             """;
 
     private static final int MOST_MINUTES = 600;
@@ -53,7 +53,7 @@ record Settings(
 
     static Settings parse(List<String> arguments, long anySeed) {
         if (arguments.isEmpty() || arguments.size() % 2 == 0) {
-            throw new IllegalArgumentException("a back end is needed, and each option needs a value");
+            throw new IllegalArgumentException("name a back end, and give each option a value");
         }
         List<Target> targets =
                 arguments.get(0).equals("all") ? List.of(Target.values()) : List.of(Target.parse(arguments.get(0)));

@@ -12,14 +12,14 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Readers of a Redlock that asked at one time may have one token: a master that raises the token of one to what a majority has does not look
- * whether another one has it. They exclude nobody whom the other would not exclude, and both exclude the same writers. Pure.
+ * Finds readers of a Redlock that share a token. Readers that sent their attempts at the same time may get the same token: a master that raises a token
+ * to that of the majority does not check whether another reader has it. Both readers exclude the same writers. Pure.
  */
 final class Sharers {
 
     private Sharers() {}
 
-    /** Leaves out who has the token of another reader that had it first, but later than this one had asked. */
+    /** Leaves out each reader with the token of another reader that got it earlier, but after the first reader had sent its attempt. */
     static History leftOut(History history) {
         Map<String, LockOperation> firsts = new HashMap<>();
         Set<String> sharers = new HashSet<>();

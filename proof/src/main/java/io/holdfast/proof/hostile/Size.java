@@ -5,26 +5,26 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** How much a campaign does. */
+/** The faults of a campaign, and its end. */
 sealed interface Size {
 
-    /** Which of these kinds come. */
+    /** Returns the kinds that come, out of the given ones. */
     List<FaultKind> of(List<FaultKind> kinds);
 
-    /** Whether another fault is to come into a field. */
+    /** Returns whether a field gets another fault. */
     boolean allows(int done, int kinds, long sinceStartNanos);
 
-    /** What the pauses between two faults are multiplied by. */
+    /** Returns the factor for the pauses between two faults. */
     double pace();
 
     /**
-     * Whatever a world can suffer, for so long; some of it more often.
+     * Injects all faults that the back end can suffer, for the given time; some of them more often.
      *
-     * @param time after which no other fault comes
+     * @param time after which no new fault begins
      */
     record Lasting(Duration time) implements Size {
 
-        /** Those come three times as often as others: a promise stands or falls with them. */
+        /** The kinds that come three times as often as others: the promises depend most on them. */
         private static final Set<FaultKind> TELLING =
                 Set.of(FaultKind.MAJORITY_EMPTIED, FaultKind.MASTER_FROZEN, FaultKind.LEADER_FROZEN);
 
@@ -47,9 +47,9 @@ sealed interface Size {
     }
 
     /**
-     * Each of these kinds once, in the order that the seed gives, at short intervals: as many on a slow machine.
+     * Injects each of these kinds once, in the order of the seed, at short intervals. A slow machine injects as many.
      *
-     * @param kinds those that a world does not know are left out
+     * @param kinds the kinds; those that the back end cannot suffer are left out
      */
     record Once(Set<FaultKind> kinds) implements Size {
 

@@ -12,7 +12,7 @@ import java.util.List;
 final class SlotMove {
 
     private static final Duration PATIENCE = Duration.ofMinutes(2);
-    private static final Duration LOOK = Duration.ofMillis(50);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
     private static final int KEYS_AT_A_TIME = 10;
     private static final long MIGRATES_WITHIN_MILLIS = 2_000;
 
@@ -20,21 +20,21 @@ final class SlotMove {
     private final int slot;
 
     /**
-     * Of this lock.
+     * Moves the slot of this lock.
      *
-     * @param masters by the slots that they have at home: each has as many
+     * @param masters in the order of their home slots, of which each has the same number
      */
     SlotMove(Resource resource, List<RedisServer> masters) {
         this.masters = masters;
         slot = SlotHash.getSlot(("{" + resource.key().name() + "}").getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Where the slot belongs. */
+    /** Returns the home master of the slot. */
     int home() {
         return slot * masters.size() / SlotHash.SLOT_COUNT;
     }
 
-    /** Half of the keys go before the time of the strike, and half after it. */
+    /** Moves half of the keys before the pause of the strike, and half after it. */
     void go(int from, int to, Strike strike) throws InterruptedException {
         RedisServer source = masters.get(from);
         RedisServer target = masters.get(to);
@@ -46,13 +46,13 @@ final class SlotMove {
             boolean unused = migrated(source, target, key);
             Strike.last(strike.time().dividedBy(KEYS_AT_A_TIME));
         }
-        // The new owner first: the old one would hand the slot on otherwise. A new key may come until it is told.
+        // The new owner first: otherwise the old one would redirect. New keys may arrive until the old owner knows.
         long startNanos = System.nanoTime();
         while (!isEmptied(source, target)) {
             if (System.nanoTime() - startNanos > PATIENCE.toNanos()) {
                 throw new IllegalStateException("slot %d is not empty within %s".formatted(slot, PATIENCE));
             }
-            Strike.last(LOOK);
+            Strike.last(POLL_INTERVAL);
         }
         Orders.insist(target, redis -> redis.clusterSetSlotNode(slot, targetId));
         for (RedisServer master : masters) {
@@ -72,7 +72,7 @@ final class SlotMove {
         return Orders.answer(source, redis -> redis.clusterGetKeysInSlot(slot, KEYS_AT_A_TIME));
     }
 
-    /** An answer that was lost leaves the key at both; the source has what counts. */
+    /** A lost answer leaves the key at both masters; the value at the source is the valid one. */
     private static boolean migrated(RedisServer source, RedisServer target, String key) {
         MigrateArgs<String> overwriting = MigrateArgs.Builder.<String>replace().key(key);
         return Orders.attempt(source, redis -> {

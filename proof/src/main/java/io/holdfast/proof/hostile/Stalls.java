@@ -5,12 +5,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Notes when this process itself stood still: then the machine did, and nobody is to blame for what did not happen meanwhile. */
+/** Notes when this process itself stood still. Then the machine stood still, and a missing grant is not the fault of the library. */
 final class Stalls implements AutoCloseable {
 
     private static final Duration TICK = Duration.ofMillis(50);
 
-    /** Less is usual on a busy machine. */
+    /** A shorter standstill is usual on a busy machine. */
     private static final Duration LONG = Duration.ofSeconds(1);
 
     private final List<Standstill> stalls = new CopyOnWriteArrayList<>();

@@ -7,12 +7,12 @@ import java.util.concurrent.TimeUnit;
 /**
  * A fault that is being injected.
  *
- * @param time how long it is to last
+ * @param time how long it lasts
  * @param choice see {@link Plan.Planned}
  */
 record Strike(Duration time, int choice) {
 
-    /** How a fault is injected and repaired: returns when the world is as it was. */
+    /** Injects a fault and repairs it. Returns after the repair. */
     @FunctionalInterface
     interface Fault {
         void inject(Strike strike) throws InterruptedException;
@@ -22,7 +22,7 @@ record Strike(Duration time, int choice) {
         return all.get(choice % all.size());
     }
 
-    /** Another choice, which does not follow from that of {@link #oneOf}. */
+    /** Makes another choice, which does not depend on that of {@link #oneOf}. */
     int other(int bound) {
         return choice / 1_000 % bound;
     }

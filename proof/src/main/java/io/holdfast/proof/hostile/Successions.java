@@ -12,10 +12,10 @@ import java.util.Map;
 import java.util.function.Predicate;
 
 /**
- * How often an exclusive lock went from one whose validity had run out to the next one, and how close they came: that shows how hard the
- * promise was tried. Pure.
+ * Counts how often an exclusive lock passed from a holder whose validity had run out to the next holder, and how close they came. This shows how hard
+ * the campaign tried the promise. Pure.
  *
- * @param count how often
+ * @param count the number of such successions
  * @param closest the shortest time from the end of the validity to the next grant; zero if there was none
  */
 record Successions(int count, Duration closest) {

@@ -12,13 +12,13 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notes when another server of a group becomes its master, whoever brought that about: sentinels and clusters fail over by themselves when a
- * machine is too busy. Each is a gap, from the last moment at which the former master was surely the only one, with its replica in step, to
- * the first at which that is so again.
+ * Notes when another server of a group becomes its master. Sentinels and clusters fail over by themselves when a machine is too busy. Each change is a
+ * gap. It begins at the last moment at which the former master was surely the only one, with its replica in step. It ends at the first moment at
+ * which that holds again.
  */
 final class Successors implements AutoCloseable {
 
-    private static final Duration LOOK = Duration.ofMillis(50);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
     private static final Duration PATIENCE = Duration.ofMillis(500);
 
     private final List<Group> groups;
@@ -43,8 +43,8 @@ final class Successors implements AutoCloseable {
     private void watch() {
         try {
             while (true) {
-                groups.forEach(Group::look);
-                Strike.last(LOOK);
+                groups.forEach(Group::check);
+                Strike.last(POLL_INTERVAL);
             }
         } catch (InterruptedException ended) {
             groups.forEach(Group::close);
@@ -66,14 +66,14 @@ final class Successors implements AutoCloseable {
         private @Nullable RedisServer steady;
         private long steadyNanos = System.nanoTime();
 
-        /** When it was first seen that another one is a master; read by others. */
+        /** Whether another server is a master; read by other threads. */
         private volatile boolean isChanging;
 
         Group(List<RedisServer> servers) {
             this.servers = List.copyOf(servers);
         }
 
-        /** One that goes on is counted until now. */
+        /** Returns the gaps; one that is still open ends now. */
         List<Gap> gaps() {
             List<Gap> all = new ArrayList<>(gaps);
             if (isChanging) {
@@ -82,7 +82,7 @@ final class Successors implements AutoCloseable {
             return all;
         }
 
-        void look() {
+        void check() {
             long beforeNanos = System.nanoTime();
             List<RedisServer> masters = new ArrayList<>();
             boolean isInStep = false;

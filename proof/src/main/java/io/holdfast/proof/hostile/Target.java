@@ -3,7 +3,7 @@ package io.holdfast.proof.hostile;
 import java.time.Duration;
 import java.util.Locale;
 
-/** What a campaign attacks. */
+/** The back ends of campaigns. */
 enum Target {
     REDIS(Duration.ofSeconds(2)),
     SENTINEL(Duration.ofSeconds(2)),
@@ -18,12 +18,12 @@ enum Target {
         this.lease = lease;
     }
 
-    /** How long a lease lasts at most; for ZooKeeper, the time-out of a session. */
+    /** The lease duration; for ZooKeeper, the session time-out. */
     Duration lease() {
         return lease;
     }
 
-    /** What pauses between faults into servers are multiplied by: a failover takes long, and exclusion is not promised meanwhile. */
+    /** The factor for the pauses between faults of servers: a failover takes long, and exclusion is not promised meanwhile. */
     int calm() {
         return this == SENTINEL || this == CLUSTER ? 5 : 1;
     }

@@ -24,17 +24,17 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A user of the same Redis with rights to the channels only. It reads all messages and repeats them on all channels that it has seen, at once
- * and minutes later; it forges grants and hints for claims that it has seen wait; and it publishes nonsense, as fast as it is allowed here.
+ * A user of the same Redis with rights to the channels only. It reads all messages, and repeats them on all channels that it has seen, at once and
+ * minutes later. It forges grants and hints for waiters that it has seen. It publishes nonsense, at a limited rate.
  */
 final class Tenant {
 
     private static final Duration BETWEEN_BURSTS = Duration.ofMillis(50);
 
-    /** Clients publish when they hand a lock over, so again and again. */
+    /** The longest wait for a message: clients publish at each hand-off. */
     private static final Duration HEARS_WITHIN = Duration.ofSeconds(15);
 
-    /** Messages in a burst: some hundred a second, so that the clients' own work goes on. */
+    /** Messages in a burst: some hundred a second, so that the clients can still work. */
     private static final int BURST = 40;
 
     private static final int REMEMBERED = 400;
@@ -48,18 +48,18 @@ final class Tenant {
 
     private static final int WORDS_OF_A_GRANT = 8;
 
-    /** What was published, on which channel. */
+    /** A published message and its channel. */
     private record Message(String channel, String text) {}
 
     private final Supplier<List<RedisServer>> servers;
 
-    /** Also from earlier strikes. Written by threads of the driver. */
+    /** Messages of this strike and of earlier ones. Written by threads of the driver. */
     private final ConcurrentLinkedDeque<Message> seen = new ConcurrentLinkedDeque<>();
 
     /** Claims that have come to the head of a queue lately. Written by threads of the driver. */
     private final ConcurrentLinkedDeque<String> heads = new ConcurrentLinkedDeque<>();
 
-    /** What it has published lately: it hears itself, and that would soon be all that it remembers. */
+    /** Its own recent messages: it receives them, too, and would soon remember nothing else. */
     private final Map<String, Boolean> own = Collections.synchronizedMap(new LinkedHashMap<>() {
         @Override
         protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
@@ -73,12 +73,12 @@ final class Tenant {
         this.servers = servers;
     }
 
-    /** What the report says of it. */
+    /** The name of the count in the report. */
     Map<String, Long> counts() {
         return Map.of("messages that a tenant has published", published.get());
     }
 
-    /** For as long as the strike lasts; for longer if no message came by till then, since there was nothing to repeat. */
+    /** Runs until the strike ends; longer if no message arrived until then, since there was nothing to repeat. */
     void publish(Strike strike) throws InterruptedException {
         long startNanos = System.nanoTime();
         long before = published.get();
@@ -95,7 +95,7 @@ final class Tenant {
         }
     }
 
-    /** By connections of its own, until one of them ends. */
+    /** Publishes on its own connections, until one of them ends. */
     private void publish(RedisServer server, Random random, BooleanSupplier goesOn) throws InterruptedException {
         RedisURI uri = RedisURI.create(server.host(), server.port());
         uri.setCredentialsProvider(
@@ -122,7 +122,7 @@ final class Tenant {
                 Strike.last(BETWEEN_BURSTS);
             }
         } catch (RedisException away) {
-            // By another fault.
+            // Another fault ended it.
         } finally {
             driver.shutdown(Duration.ZERO, Duration.ofSeconds(2));
         }
@@ -164,7 +164,7 @@ final class Tenant {
         return burst;
     }
 
-    /** For a claim that waits, with another token, for another attempt, or for much longer; with the signature of the true one. */
+    /** Forges a grant for a waiter, with another token, another attempt or a much longer lease, and with the signature of the true grant. */
     private static String forged(String text, List<String> waiting, Random random) {
         String[] words = text.split(" ", WORDS_OF_A_GRANT);
         if (words.length < WORDS_OF_A_GRANT || !words[0].equals("G") || !words[2].matches("\\d{1,18}")) {
@@ -185,7 +185,7 @@ final class Tenant {
         return String.join(" ", words);
     }
 
-    /** That the claim is to look again, is lost, or has to wait for long. */
+    /** Forges a hint: that the claim must send an attempt, is lost, or must wait for long. */
     private static String hint(List<String> waiting, Random random) {
         String id = waiting.isEmpty() ? "" : waiting.get(random.nextInt(waiting.size()));
         return List.of("C " + id, "H 0 " + id, "H 999999999 " + id, "L " + id, "B")

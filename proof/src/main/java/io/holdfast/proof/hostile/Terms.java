@@ -6,16 +6,16 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What all who take part in a campaign have to know of its locks.
+ * The settings of the locks, which all clients of a campaign share.
  *
- * @param target which back end
- * @param lease how long a lease lasts at most; for ZooKeeper, the time-out of a session
- * @param flaw what is wrong on purpose
- * @param handsOver whether mutexes are handed over inside each process
+ * @param target the back end
+ * @param lease the lease duration; for ZooKeeper, the session time-out
+ * @param flaw the defect on purpose
+ * @param handsOver whether each process hands mutexes over inside itself
  */
 record Terms(Target target, Duration lease, Flaw flaw, boolean handsOver) {
 
-    /** How many words {@link #toText} has. */
+    /** The number of words of {@link #toText}. */
     static final int WORDS = 4;
 
     static Terms of(Target target) {
@@ -34,7 +34,7 @@ record Terms(Target target, Duration lease, Flaw flaw, boolean handsOver) {
         return new Terms(target, lease, flaw, inside);
     }
 
-    /** The back end as a client sees it. */
+    /** Returns the back end as a client sees it. */
     LockBackend on(LockBackend backend) {
         return flaw.on(handsOver ? LocalHandOver.over(backend) : backend);
     }

@@ -17,7 +17,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.util.retry.Retry;
 
-/** Wrong on purpose: believes each grant that is published for one of its claims, whoever has signed it. */
+/** Wrong on purpose: believes each grant that is published for one of its claims, and checks no signature. */
 final class TrustedGrants implements ForwardingLockBackend {
 
     private static final Duration RETRY = Duration.ofMillis(200);
@@ -30,7 +30,7 @@ final class TrustedGrants implements ForwardingLockBackend {
     /**
      * Reads all channels of a server.
      *
-     * @param uri of that server, for a user that may do so
+     * @param uri the address of that server, with a user that may read them
      */
     TrustedGrants(LockBackend delegate, RedisURI uri) {
         this.delegate = delegate;
@@ -45,7 +45,7 @@ final class TrustedGrants implements ForwardingLockBackend {
         listening.sync().psubscribe("*");
     }
 
-    /** Another fault may be on. */
+    /** Connects. Tries again after an error, since another fault may be active. */
     private static StatefulRedisPubSubConnection<String, String> connect(RedisClient driver) {
         return Mono.fromCallable(driver::connectPubSub)
                 .subscribeOn(Schedulers.boundedElastic())
@@ -63,7 +63,7 @@ final class TrustedGrants implements ForwardingLockBackend {
                         Integer.parseInt(words[3]),
                         Duration.ofMillis(Long.parseLong(words[4]))));
             } catch (NumberFormatException nonsense) {
-                // No grant.
+                // The message is no grant.
             }
         }
     }

@@ -8,11 +8,10 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * The longest time in which nobody was granted anything, although somebody waited who was able to: a process that is killed or frozen does
- * not wait. Pure.
+ * The longest time without a grant, although a claim waited. A claim of a killed or frozen process does not count as a waiter. Pure.
  *
- * @param fromNanos its beginning
- * @param length of it; zero if nobody ever waited
+ * @param fromNanos the beginning of that time
+ * @param length the length of that time; zero if no claim ever waited
  */
 record Unavailability(long fromNanos, Duration length) {
 
@@ -48,12 +47,12 @@ record Unavailability(long fromNanos, Duration length) {
         return other.to() - other.from() > one.to() - one.from() ? other : one;
     }
 
-    /** Of one operation, without the standstills of its process. */
+    /** Returns the waits of one operation, without the standstills of its process. */
     private static List<Span> waits(LockOperation operation, List<Standstill> standstills) {
         long end = Math.min(operation.acquiredAt(), operation.endedAt());
         List<Span> waits = new ArrayList<>();
         long from = operation.askedAt();
-        // In the order of their beginnings.
+        // In the order of their starts.
         for (Standstill still : standstills) {
             boolean concerns = still.concerns(operation.process()) && still.toNanos() > from;
             if (concerns && still.fromNanos() < end) {
@@ -61,7 +60,7 @@ record Unavailability(long fromNanos, Duration length) {
                 from = Math.max(from, still.toNanos());
             }
         }
-        // An operation without an end, of a process that was not killed: nobody knows how long it waited.
+        // An operation without an end, of a process that was not killed: its wait is unknown.
         if (from < end && end != LockOperation.NEVER) {
             waits.add(new Span(from, end));
         }

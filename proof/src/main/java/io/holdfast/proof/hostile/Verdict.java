@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Which promise is checked on which part of the evidence. The order of waiters is not: from outside nobody knows when a place in a queue was
- * taken, and waiters that do not answer are passed over.
+ * Checks each promise on its part of the evidence. It does not check the order of waiters: from outside, the moment at which a claim took its place is
+ * unknown, and waiters that do not answer are passed over.
  */
 final class Verdict {
 
@@ -29,7 +29,7 @@ final class Verdict {
         return history;
     }
 
-    /** What would have been violations, had the back end promised more. */
+    /** Returns the number of findings that would be violations if the back end promised more. */
     int unpromised() {
         return history.violations(new BeliefCheck(), new TokenCheck()).size()
                 - withoutGaps.violations(new BeliefCheck(), new TokenCheck()).size();

@@ -8,19 +8,19 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Proxies between each client and each server, so that what one client suffers is not what the others suffer. */
+/** Proxies between each client and each server, so that a fault of the network can hit one client only. */
 final class Wires implements AutoCloseable {
 
     private static final int MOST_DELAY_MILLIS = 400;
     private static final int MOST_BYTES = 3_000;
 
-    /** By client, then by server. */
+    /** The wires by client, then by server. */
     private final List<List<TcpProxy>> proxies = new ArrayList<>();
 
     /**
-     * Lays them.
+     * Opens the wires.
      *
-     * @param ports of the servers, on this machine
+     * @param ports the ports of the servers on this machine
      */
     Wires(int clients, List<Integer> ports) {
         for (int i = 0; i < clients; i++) {
@@ -29,7 +29,7 @@ final class Wires implements AutoCloseable {
         }
     }
 
-    /** The ports by which a client reaches the servers. */
+    /** Returns the ports by which a client reaches the servers. */
     List<Integer> ports(int client) {
         return proxies.get(client).stream().map(TcpProxy::port).toList();
     }
@@ -66,7 +66,7 @@ final class Wires implements AutoCloseable {
         void to(TcpProxy proxy);
     }
 
-    /** All wires of one client, or one of them. */
+    /** Damages all wires of one client, or one of them, for the time of the strike. */
     private void whileLasting(Strike strike, Damage damage) throws InterruptedException {
         List<TcpProxy> all = strike.oneOf(proxies);
         int one = strike.other(2 * all.size());

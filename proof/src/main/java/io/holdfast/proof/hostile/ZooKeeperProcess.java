@@ -16,14 +16,14 @@ import org.jspecify.annotations.Nullable;
 public final class ZooKeeperProcess implements AutoCloseable {
 
     private static final int TICK_MILLIS = 500;
-    private static final int LOOK_MILLIS = 1_000;
+    private static final int TIMEOUT_MILLIS = 1_000;
 
     private final int id;
     private final int port = FreePorts.next();
     private final Path config;
     private final Path complaints;
 
-    /** Written by whoever starts and kills it, one at a time. */
+    /** Written by the threads that start and kill the server, one at a time. */
     private volatile @Nullable Child process;
 
     public ZooKeeperProcess(int id, String members, Path folder) throws IOException {
@@ -51,7 +51,8 @@ public final class ZooKeeperProcess implements AutoCloseable {
     }
 
     public void start() {
-        // Nothing is needed after a power cut. Empty folders of locks go away soon, as they would after a minute: in
+        // Nothing is needed after a power cut. Empty folders of locks are deleted soon, as they would after a minute:
+        // in
         // anybody's way.
         List<String> options = List.of("-Dzookeeper.forceSync=no", "-Dznode.container.checkIntervalMs=2000");
         process = Child.java("zookeeper-" + id, QuorumPeerMain.class, options, List.of(config.toString()), complaints);
@@ -83,7 +84,7 @@ public final class ZooKeeperProcess implements AutoCloseable {
         return mode().contains("Mode: ");
     }
 
-    /** Whether it serves; one that has ended by itself is started again, as whoever runs it would do. */
+    /** Returns whether the server serves. Starts a server again that has ended by itself, as an operator would do. */
     public boolean servesAgain() {
         Child running = process;
         if (running != null && !running.isAlive()) {
@@ -97,11 +98,11 @@ public final class ZooKeeperProcess implements AutoCloseable {
         return ask("srvr");
     }
 
-    /** What the server says of itself, by one of its four-letter words; empty when it does not answer. */
+    /** Returns the server's answer to a four-letter word; empty if it does not answer. */
     public String ask(String word) {
         try (Socket socket = new Socket()) {
-            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), LOOK_MILLIS);
-            socket.setSoTimeout(LOOK_MILLIS);
+            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), TIMEOUT_MILLIS);
+            socket.setSoTimeout(TIMEOUT_MILLIS);
             socket.getOutputStream().write(word.getBytes(StandardCharsets.US_ASCII));
             return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
         } catch (IOException down) {

@@ -18,14 +18,14 @@ import org.apache.curator.retry.RetryNTimes;
 import org.apache.zookeeper.KeeperException;
 
 /**
- * An ensemble of three ZooKeeper servers, each a process. Exclusion is promised whatever is done to one of them at a time, as long as they
- * keep their data; so none of them is emptied.
+ * An ensemble of three ZooKeeper servers, each a process. Exclusion is promised under any fault of one server at a time, as long as the servers
+ * keep their data. So no fault empties a server.
  */
 final class ZooKeeperServers implements Deployment {
 
     private static final int SERVERS = 3;
     private static final Duration STARTS_WITHIN = Duration.ofMinutes(4);
-    private static final Duration LOOK = Duration.ofMillis(50);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
     private static final String ROOT = "/holdfast";
 
     private final Terms terms;
@@ -67,7 +67,7 @@ final class ZooKeeperServers implements Deployment {
         Await.until(
                 "all servers serve",
                 STARTS_WITHIN,
-                LOOK,
+                POLL_INTERVAL,
                 () -> servers.stream().allMatch(ZooKeeperProcess::servesAgain));
     }
 
@@ -120,12 +120,12 @@ final class ZooKeeperServers implements Deployment {
         return Await.some(
                 "there is a leader",
                 STARTS_WITHIN,
-                LOOK,
+                POLL_INTERVAL,
                 () -> servers.stream().filter(ZooKeeperProcess::leads).findFirst());
     }
 
     private List<ZooKeeperProcess> followers() throws InterruptedException {
-        return Await.some("there are followers", STARTS_WITHIN, LOOK, () -> {
+        return Await.some("there are followers", STARTS_WITHIN, POLL_INTERVAL, () -> {
             List<ZooKeeperProcess> followers =
                     servers.stream().filter(ZooKeeperProcess::follows).toList();
             return followers.isEmpty() ? Optional.empty() : Optional.of(followers);
@@ -163,9 +163,9 @@ final class ZooKeeperServers implements Deployment {
                 collect(client, childPath, left);
             }
         } catch (KeeperException.NoNodeException deletedMeanwhile) {
-            // Then it is not left.
+            // A deleted node is not left.
         } catch (Exception e) {
-            throw new IllegalStateException("the ensemble cannot be looked into: " + e.getMessage(), e);
+            throw new IllegalStateException("cannot read the nodes of the ensemble: " + e.getMessage(), e);
         }
     }
 

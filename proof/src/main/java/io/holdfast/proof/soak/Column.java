@@ -2,7 +2,7 @@ package io.holdfast.proof.soak;
 
 import java.util.Locale;
 
-/** What is sampled. Memory is in bytes. */
+/** The sampled figures. Memory is in bytes. */
 enum Column {
     SECONDS("time", Unit.SECONDS, 0),
     CYCLES("cycles", Unit.PER_SECOND, 0),
@@ -28,7 +28,7 @@ enum Column {
     KEYS("store: keys", Unit.COUNT, 0.1),
     CONNECTIONS("store: connections", Unit.COUNT, 0.1);
 
-    /** How figures are written. */
+    /** The formats of figures. */
     enum Unit {
         SECONDS,
         PER_SECOND,
@@ -56,15 +56,14 @@ enum Column {
         return unit;
     }
 
-    /** By what part of its level it may grow in eight hours. */
+    /** The growth in eight hours that is allowed, as a fraction of the level. */
     double share() {
         return share;
     }
 
     /**
-     * How many seconds it may rise from the beginning: bounded memories of claims fill, a JVM loads classes, tables reach their size, and keys follow the
-     * rate. A second half
-     * that begins earlier tells no growth.
+     * How many seconds the figure may rise at the start: bounded memories of claims fill, a JVM loads classes, tables reach their size, and keys
+     * follow the rate. If the second half begins earlier, it cannot show growth.
      */
     int settlesSeconds() {
         return switch (this) {

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** The curves of a soak as one picture, an SVG: a panel for each, with the line of the trend. It can be read on light and on dark pages. */
+/** Draws the curves of a soak as one SVG: a panel for each curve, with the line of its trend. It is readable on light and on dark pages. */
 final class Curves {
 
     private static final int PANEL_WIDTH = 400;
@@ -18,7 +18,7 @@ final class Curves {
     private static final int BOTTOM = 24;
     private static final int PANELS_ABREAST = 2;
 
-    /** More points than this cannot be seen. */
+    /** The number of points of a curve: more would not be visible. */
     private static final int MOST_POINTS = 300;
 
     private static final List<Column> SHOWN = List.of(
@@ -120,7 +120,7 @@ final class Curves {
         });
     }
 
-    /** The panel goes from zero to there: a round figure that no sample is above. */
+    /** Returns the top of the panel, which begins at zero: a round figure at or above all samples. */
     private static double top(double[] values) {
         double most = Arrays.stream(values).max().orElse(1);
         if (most <= 0) {

@@ -2,9 +2,9 @@ package io.holdfast.proof.soak;
 
 import java.util.Locale;
 
-/** What the soak itself leaks on purpose, to see that the judge finds it. */
+/** Leaks on purpose, which show that the judge finds them. */
 enum Flaw {
-    /** Nothing. */
+    /** No leak. */
     NONE,
     /** The client process keeps a listener of about 100 bytes for each thousand cycles. */
     LEAK_LISTENER,

@@ -1,6 +1,6 @@
 package io.holdfast.proof.soak;
 
-/** Names of locks that are used once. What a client or a store keeps for a name shows as growth. */
+/** Names of locks that are used once. If a client or a back end keeps data for a name, that shows as growth. */
 final class Fresh {
 
     static final String PREFIX = "fresh-";

@@ -16,8 +16,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The figures that only the client process itself knows. It asks for a full garbage collection first. The heap is what each pool had in use at the
- * end of that collection, so nothing that was allocated since is in it.
+ * The figures that only the client process itself can read. It requests a full garbage collection first. The heap is the use of each pool at the
+ * end of that collection, so it contains no later allocation.
  */
 final class Inside {
 
@@ -29,8 +29,8 @@ final class Inside {
         this.clients = clients;
     }
 
-    /** One line for {@link #parse}. */
-    String look() {
+    /** Returns the figures as a line for {@link #parse}. */
+    String inspect() {
         System.gc();
         Map<Column, Double> figures = new EnumMap<>(Column.class);
         figures.put(Column.HEAP, heapAfterCollection());

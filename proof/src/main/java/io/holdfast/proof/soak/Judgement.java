@@ -6,24 +6,24 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What is said of one curve.
+ * The judgement of one curve.
  *
- * @param column which
- * @param trend of its second half; nothing if there were too few samples
- * @param verdict what follows
+ * @param column the figure
+ * @param trend the trend of its second half; empty if there were too few samples
+ * @param verdict the conclusion
  */
 record Judgement(Column column, Optional<Trend> trend, Verdict verdict) {
 
-    /** Growth is told for this time, however long the soak was. */
+    /** Growth is stated for this time, for a soak of any length. */
     static final Duration HORIZON = Duration.ofHours(8);
 
-    /** What may be said. */
+    /** The possible conclusions. */
     enum Verdict {
         /** Even the upper bound of the growth is within the limit. */
         BOUNDED("bounded"),
-        /** It grows: the lower bound is above zero, and the growth is beyond the limit. */
+        /** The curve grows: the lower bound is above zero, and the growth is beyond the limit. */
         GROWING("GROWS"),
-        /** The bounds are too far from each other: only a longer soak can tell. */
+        /** The bounds are too far apart: only a longer soak can decide. */
         OPEN("too short to tell");
 
         private final String text;
@@ -66,7 +66,7 @@ record Judgement(Column column, Optional<Trend> trend, Verdict verdict) {
         return isGrowing && hasSettled ? Verdict.GROWING : Verdict.OPEN;
     }
 
-    /** By how much the curve may grow in the horizon. */
+    /** Returns the growth that the curve may have in the horizon. */
     static double limit(Column column, Trend trend) {
         return column.share() * trend.level();
     }
@@ -75,7 +75,7 @@ record Judgement(Column column, Optional<Trend> trend, Verdict verdict) {
         return slope * HORIZON.toSeconds();
     }
 
-    /** The worst of all: one that grows, else one that is open. */
+    /** Returns the worst conclusion of all: that of a curve that grows, else that of an open one. */
     static Verdict worst(List<Judgement> all) {
         return Stream.of(Verdict.GROWING, Verdict.OPEN)
                 .filter(verdict -> all.stream().anyMatch(one -> one.verdict() == verdict))

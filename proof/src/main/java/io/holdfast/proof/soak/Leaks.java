@@ -16,7 +16,7 @@ final class Leaks {
 
     private static final int CYCLES = 1_000;
 
-    /** With the listener, the headers of all objects, and the place in the list, about 100 bytes. */
+    /** The size of the payload. With the listener, all object headers and the place in the list, it makes about 100 bytes. */
     private static final int NAME = 36;
 
     private final Flaw flaw;
@@ -29,12 +29,12 @@ final class Leaks {
         this.servers = servers;
     }
 
-    /** A listener that is forgotten, with a name of its own. */
+    /** A forgotten listener with a name of its own. */
     private record Forgotten(String name) implements LockListener {
 
         @Override
         public void onEvent(LockEvent event) {
-            // It hears of nothing.
+            // It reacts to no event.
         }
     }
 
@@ -56,7 +56,7 @@ final class Leaks {
         try {
             kept.add(new Socket(InetAddress.getLoopbackAddress(), port));
         } catch (IOException e) {
-            // The server is away for a moment; the next one will be leaked.
+            // The server is unreachable for a moment; the next connection will leak.
         }
     }
 }

@@ -16,18 +16,18 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * What the client process does with locks: the same kinds of cycles again and again, at a steady rate, and beside them holders that renew,
- * candidates, and clients that are opened and closed.
+ * The work of the client process: the same kinds of cycles at a steady rate. Beside them run holders that renew, candidates, and clients that open
+ * and close.
  */
 final class Mix {
 
-    /** Locks of these names are used again and again. */
+    /** The number of lock names that are used repeatedly. */
     private static final int STANDING_NAMES = 50;
 
-    /** More than this many cycles at a time are not begun. */
+    /** The highest number of cycles at a time. */
     private static final int MOST_AT_ONCE = 64;
 
-    /** How the cycles of this many ticks are divided. */
+    /** The number of ticks in a round, which has each kind of cycle in its share. */
     private static final int ROUND = 20;
 
     private static final int PERMITS = 5;
@@ -52,10 +52,10 @@ final class Mix {
     private volatile boolean isResting;
 
     /**
-     * A mix that was not begun.
+     * Makes a mix, but does not start it.
      *
-     * @param clients use locks in turn, so that they contend at the store
-     * @param handsOver hands mutexes over inside this process
+     * @param clients the clients, which use locks in turn, so that they contend at the back end
+     * @param handsOver a client that hands mutexes over inside this process
      */
     Mix(SoakOrder order, Tally tally, Leaks leaks, List<LockClient> clients, LockClient handsOver) {
         this.order = order;
@@ -65,7 +65,7 @@ final class Mix {
         this.handsOver = handsOver;
     }
 
-    /** Goes on until it is disposed of by the caller. */
+    /** Runs until the caller disposes the result. */
     Disposable start() {
         Disposable.Composite all = Disposables.composite();
         all.add(Flux.interval(Duration.ofNanos(1_000_000_000L / order.rate()))
@@ -86,7 +86,7 @@ final class Mix {
         return all;
     }
 
-    /** Errors are counted, and do not end it. */
+    /** Counts errors, and continues after them. */
     private Mono<Void> again(Mono<Void> work) {
         return work.onErrorResume(
                         error -> failed(error).then(Mono.delay(AFTER_AN_ERROR)).then())
@@ -99,9 +99,10 @@ final class Mix {
     }
 
     /**
-     * Begins no more cycles, and waits for those that are under way, so that what they need is not measured. The holders and the candidates stay.
+     * Begins no more cycles, and waits for those that are under way, so that the sample does not include their memory. The holders and the candidates
+     * stay.
      *
-     * @param within after which it returns although some are under way
+     * @param within the longest wait; after it, this method returns even if cycles are under way
      */
     void rest(Duration within) throws InterruptedException {
         isResting = true;
@@ -111,7 +112,7 @@ final class Mix {
         }
     }
 
-    /** Ends a {@link #rest}. */
+    /** Starts cycles again after a {@link #rest}. */
     void goOn() {
         isResting = false;
     }
@@ -140,7 +141,7 @@ final class Mix {
 
     private Mono<Void> cycle(long tick) {
         long round = tick / ROUND;
-        // Not the same client for the same kind of cycle, also where a round is a multiple of them.
+        // Each kind of cycle changes its client, also where the number of clients divides a round.
         LockClient client = clients.get((int) ((tick + round) % clients.size()));
         String name = "standing-" + tick % STANDING_NAMES;
         String fresh = Fresh.name(order.name(), tick);
@@ -183,7 +184,7 @@ final class Mix {
         });
     }
 
-    /** A client that is opened, used and closed. */
+    /** Opens a client, uses it and closes it. */
     private Mono<Void> visit() {
         String fresh = Fresh.name(order.name() + "-visit", visits.incrementAndGet());
         return Mono.usingWhen(

@@ -22,7 +22,7 @@ import reactor.core.scheduler.Schedulers;
  * A client with a back end and driver resources of its own.
  *
  * @param locks the client
- * @param rest closes what the client does not close
+ * @param rest closes the resources that the client does not close
  */
 record Opened(LockClient locks, Runnable rest) {
 
@@ -31,7 +31,7 @@ record Opened(LockClient locks, Runnable rest) {
     private static final Duration WAIT = Duration.ofSeconds(6);
     private static final int CONNECT_MILLIS = 2_000;
 
-    /** A client that may hand mutexes over inside this process. */
+    /** Opens a client that hands mutexes over inside this process. */
     static Opened open(Target target, List<String> servers, boolean handsOver) {
         if (target == Target.ZOOKEEPER) {
             CuratorFramework curator = curator(servers);

@@ -16,7 +16,7 @@ final class PostgresTables implements Store {
         "fsync=off", "full_page_writes=off", "max_connections=200", "max_wal_size=128MB", "shared_buffers=32MB"
     };
 
-    /** What {@code holdfast_sweep_v1} does a day after the last use of a lock, 2 s after it. */
+    /** Does 2 s after the last use of a lock what {@code holdfast_sweep_v1} does after a day. */
     private static final String TIDY = """
             delete from holdfast_lock
              where (name, kind, slot) in (

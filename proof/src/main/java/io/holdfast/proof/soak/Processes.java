@@ -10,15 +10,15 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** What the system knows of the processes that the soak has started, by /proc of Linux. */
+/** Reads the figures of the processes of the soak from /proc of Linux. */
 final class Processes {
 
-    /** Guards that wait for the end of the soak. */
+    /** The names of guards, which wait for the end of the soak. */
     private static final Set<String> GUARDS = Set.of("sh", "dash", "bash", "sleep", "setpriv", "kill");
 
     private final long clientPid;
 
-    /** By process; read and written by the thread that samples. */
+    /** The processor time by process; read and written by the thread that samples. */
     private Map<Long, Duration> cpu = new HashMap<>();
 
     Processes(long clientPid) {
@@ -26,16 +26,16 @@ final class Processes {
     }
 
     /**
-     * Some processes together.
+     * The figures of some processes together.
      *
      * @param files open descriptors
-     * @param memory in bytes, without what they share with others
-     * @param cpu used since the last attempt
+     * @param memory in bytes, without the memory that they share with other processes
+     * @param cpu the processor time since the last reading
      */
     record Reading(long files, long memory, Duration cpu) {}
 
-    /** Of the client process, then of the servers. A process that was not there at the last attempt counts from its start. */
-    List<Reading> look() {
+    /** Reads the client process, then the servers. A process that is new since the last reading counts from its start. */
+    List<Reading> readAll() {
         Map<Long, Duration> now = new HashMap<>();
         List<ProcessHandle> servers = ProcessHandle.current()
                 .descendants()
@@ -81,7 +81,7 @@ final class Processes {
                 .sum();
     }
 
-    /** Nothing for a process that has ended. */
+    /** Reads a file of /proc. Returns an empty text for a process that has ended. */
     private static String text(long pid, String file) {
         try {
             return Files.readString(Path.of("/proc", Long.toString(pid), file));

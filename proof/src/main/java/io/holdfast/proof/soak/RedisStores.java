@@ -15,10 +15,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** One Redis, the five of a Redlock, or a cluster of three masters. They keep nothing on disk. */
+/** One Redis, the five masters of a Redlock, or a cluster of three masters. They keep nothing on disk. */
 final class RedisStores implements Store {
 
-    /** The records of free mutexes, and the token counters of other locks, which end two hours after their last use, some seconds after it. */
+    /** Deletes the records of free mutexes and the token counters of other locks some seconds after their last use. They would expire after two hours. */
     private static final String TIDY = """
             local deleted = 0
             for _, key in ipairs(redis.call('KEYS', 'holdfast:{%s*')) do
@@ -42,7 +42,7 @@ final class RedisStores implements Store {
     private RedisStores(List<RedisServer> servers, boolean isCluster, Runnable end) {
         ports = servers.stream().map(RedisServer::port).toList();
         this.end = end;
-        // The servers of a cluster tell their own addresses, so that a proxy in front of them would be passed by.
+        // The servers of a cluster send clients their own addresses, so clients would bypass a proxy in front of them.
         proxies = isCluster
                 ? List.of()
                 : servers.stream().map(TcpProxy::inFrontOf).toList();

@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 /**
  * All figures of one moment, or of the interval that ends with it.
  *
- * @param figures by column; each column has one
+ * @param figures the figures by column; each column has one
  */
 record Sample(Map<Column, Double> figures) {
 
@@ -32,7 +32,7 @@ record Sample(Map<Column, Double> figures) {
         return samples.stream().mapToDouble(sample -> sample.of(column)).toArray();
     }
 
-    /** A line of a table whose columns are separated by commas. */
+    /** Returns the sample as a line of comma-separated values. */
     String line() {
         return Arrays.stream(COLUMNS).map(column -> plain(of(column))).collect(Collectors.joining(","));
     }

@@ -9,14 +9,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** The command of the soak. See {@link SoakSettings#USAGE}. It ends all that it has started, however it ends. */
+/** The command of the soak. See {@link SoakSettings#USAGE}. It ends all processes that it has started, however it ends. */
 public final class Soak {
 
     private static final int BOUNDED = 0;
     private static final int GROWING = 1;
     private static final int COULD_NOT_RUN = 2;
 
-    /** For starting and ending the servers of one back end. */
+    /** The time for starting and ending the servers of one back end. */
     private static final Duration REST = Duration.ofMinutes(8);
 
     private Soak() {}
@@ -47,7 +47,7 @@ public final class Soak {
         return COULD_NOT_RUN;
     }
 
-    /** What grows counts more than what could not be told. */
+    /** A curve that grows counts more than an open one. */
     private static int worse(int one, int other) {
         return one == GROWING || other == GROWING ? GROWING : Math.max(one, other);
     }
@@ -66,7 +66,7 @@ public final class Soak {
         };
     }
 
-    /** The report and the curves, beside the samples. */
+    /** Writes the report and the curves beside the samples. */
     static SoakReport write(SoakRun.Order order, List<Sample> samples) throws IOException {
         SoakReport report = new SoakReport(order, samples);
         Path unusedText = Files.writeString(order.folder().resolve("report.md"), report.toMarkdown());
@@ -74,7 +74,7 @@ public final class Soak {
         return report;
     }
 
-    /** What an earlier soak has left stays. */
+    /** Keeps the folders of earlier soaks. */
     private static Path newFolder(Path parent, String name) throws IOException {
         Path folder = parent.resolve(name);
         for (int i = 2; Files.exists(folder); i++) {
@@ -83,13 +83,13 @@ public final class Soak {
         return Files.createDirectories(folder);
     }
 
-    /** A soak that hangs is ended: with it, by their guards and hooks, all that it has started. */
+    /** Ends a soak that hangs. The guards and hooks of its processes end them, too. */
     private static Thread endAfter(Duration limit) {
         Thread watch = new Thread(
                 () -> {
                     try {
                         TimeUnit.NANOSECONDS.sleep(limit.toNanos());
-                        System.err.println("soak: not at its end after " + limit);
+                        System.err.println("soak: it has not ended after " + limit);
                         System.exit(COULD_NOT_RUN);
                     } catch (InterruptedException ended) {
                         Thread.currentThread().interrupt();

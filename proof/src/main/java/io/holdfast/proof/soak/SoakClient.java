@@ -13,8 +13,8 @@ import java.util.stream.Stream;
 import reactor.core.Disposable;
 
 /**
- * The process that uses locks. It is told what to do by its standard input, one word a line: {@value #GO} starts, {@value #SAMPLE} is answered
- * with the figures of {@link Inside}, {@value #END} ends what it does and closes its clients; then it says {@value #DONE}.
+ * The process that uses locks. It reads orders from its standard input, one word a line. With {@value #GO} it starts. It answers {@value #SAMPLE}
+ * with the figures of {@link Inside}. With {@value #END} it ends its work, closes its clients, and prints {@value #DONE}.
  */
 public final class SoakClient {
 
@@ -32,7 +32,7 @@ public final class SoakClient {
     private final Mix mix;
     private final Inside inside;
 
-    /** Written and read by the thread that obeys. */
+    /** Written and read by the thread that carries out the orders. */
     private Disposable running = () -> {};
 
     private SoakClient(SoakOrder order) {
@@ -61,27 +61,27 @@ public final class SoakClient {
         Runtime.getRuntime().halt(0);
     }
 
-    /** False when that was the last order. */
+    /** Returns false after the last order. */
     private boolean obeys(String word) throws InterruptedException {
         switch (word) {
             case GO -> running = mix.start();
-            case SAMPLE -> print(SAMPLE + " " + look());
+            case SAMPLE -> print(SAMPLE + " " + inspect());
             case END -> print(DONE + end());
             default -> throw new IllegalArgumentException("no such order: " + word);
         }
         return !word.equals(END);
     }
 
-    private String look() throws InterruptedException {
+    private String inspect() throws InterruptedException {
         mix.rest(RESTS_WITHIN);
         try {
-            return inside.look();
+            return inside.inspect();
         } finally {
             mix.goOn();
         }
     }
 
-    /** Returns what did not close. */
+    /** Returns the clients that did not close. */
     private String end() {
         running.dispose();
         return opened.stream()

@@ -3,13 +3,13 @@ package io.holdfast.proof.soak;
 import java.util.List;
 
 /**
- * What the client process is told when it is started.
+ * The settings of the client process.
  *
- * @param name which its fresh names contain
- * @param target which back end
+ * @param name a part of its fresh names
+ * @param target the back end
  * @param rate cycles per second
- * @param flaw what it leaks on purpose
- * @param servers their addresses, as the back end wants them
+ * @param flaw the leak on purpose
+ * @param servers the addresses of the servers, in the form that the back end expects
  */
 record SoakOrder(String name, Target target, int rate, Flaw flaw, List<String> servers) {
 

@@ -4,7 +4,7 @@ import io.holdfast.proof.soak.Judgement.Verdict;
 import java.time.Duration;
 import java.util.List;
 
-/** What is said about a soak, as Markdown, which a terminal can show too. */
+/** The report of a soak, as Markdown, which a terminal can show, too. */
 final class SoakReport {
 
     private final SoakRun.Order order;
@@ -65,7 +65,7 @@ final class SoakReport {
         return switch (verdict()) {
             case BOUNDED -> "All is bounded.";
             case GROWING -> "Something grows.";
-            case OPEN -> "Nothing is known to grow, but for some of it the soak was too short to tell.";
+            case OPEN -> "No curve grows for certain, but the soak was too short to tell for some curves.";
         };
     }
 

@@ -21,17 +21,17 @@ final class SoakRun {
     private static final int MOST_SAMPLES = 2_000;
     private static final Duration SHORTEST_INTERVAL = Duration.ofSeconds(3);
 
-    /** Connections are cut after so many samples. */
+    /** The number of samples between two cuts of the connections. */
     private static final int BETWEEN_CUTS = 10;
 
     /**
-     * What is to be done.
+     * The settings of a soak.
      *
-     * @param target against which back end
+     * @param target the back end
      * @param time how long
      * @param rate cycles per second
-     * @param flaw what is leaked on purpose
-     * @param folder where the samples go; is there
+     * @param flaw the leak on purpose
+     * @param folder the existing folder for the samples
      */
     record Order(Target target, Duration time, int rate, Flaw flaw, Path folder) {
 
@@ -47,13 +47,13 @@ final class SoakRun {
         this.order = order;
     }
 
-    /** The interval grows with the time, so that there are not too many samples. */
+    /** Returns the interval between two samples. It grows with the time of the soak, so that there are not too many samples. */
     static Duration interval(Duration time) {
         Duration even = time.dividedBy(MOST_SAMPLES);
         return even.compareTo(SHORTEST_INTERVAL) < 0 ? SHORTEST_INTERVAL : even;
     }
 
-    /** Returns the samples, which are also written as they come. */
+    /** Returns the samples. It also writes each sample to the file at once. */
     List<Sample> run() throws IOException, InterruptedException {
         try (Store store = Store.start(order.target(), order.folder());
                 Child client = launch(store);
@@ -65,7 +65,7 @@ final class SoakRun {
             client.tell(SoakClient.END);
             String done = hear(client, SoakClient.DONE, ENDS_WITHIN);
             if (!done.equals(SoakClient.DONE)) {
-                throw new IllegalStateException("the client process did not close in order: " + done);
+                throw new IllegalStateException("the client process did not close cleanly: " + done);
             }
             return samples;
         }
@@ -77,7 +77,7 @@ final class SoakRun {
         return Child.java(
                 "soak-client",
                 SoakClient.class,
-                // What is only softly reachable is not kept for a while: it would look like growth.
+                // The JVM keeps no softly reachable objects: they would look like growth.
                 List.of("-XX:SoftRefLRUPolicyMSPerMB=0"),
                 told.toArguments(),
                 order.folder().resolve("complaints.txt"));
@@ -85,7 +85,7 @@ final class SoakRun {
 
     private void sample(Store store, Child client, PrintWriter table) throws InterruptedException {
         Processes processes = new Processes(client.pid());
-        List<Processes.Reading> unused = processes.look();
+        List<Processes.Reading> unused = processes.readAll();
         long startNanos = System.nanoTime();
         long intervalNanos = interval(order.time()).toNanos();
         long count = Math.max(1, order.time().toNanos() / intervalNanos);
@@ -96,7 +96,8 @@ final class SoakRun {
             String inside = hear(client, SoakClient.SAMPLE, ANSWERS_WITHIN);
             long nowNanos = System.nanoTime();
             store.tidy();
-            Sample sample = sample(inside, processes.look(), store.read(), nowNanos - lastNanos, nowNanos - startNanos);
+            Sample sample =
+                    sample(inside, processes.readAll(), store.read(), nowNanos - lastNanos, nowNanos - startNanos);
             lastNanos = nowNanos;
             samples.add(sample);
             table.println(sample.line());

@@ -5,37 +5,37 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The command line.
+ * The parsed command line.
  *
- * @param targets which back ends, one after the other
- * @param time for all of them together
- * @param rate cycles per second; 0 for what is usual for the back end
- * @param flaw what is leaked on purpose
- * @param folder where samples and reports go
+ * @param targets the back ends, one after the other
+ * @param time the time for all back ends together
+ * @param rate cycles per second; 0 for the default of the back end
+ * @param flaw the leak on purpose
+ * @param folder the folder for samples and reports
  */
 record SoakSettings(List<Target> targets, Duration time, int rate, Flaw flaw, Path folder) {
 
     static final String USAGE = """
             usage: soak redis|redlock|cluster|zookeeper|postgresql|all --hours N|--minutes N [--rate R] [--flaw W] [--folder F]
-              --hours N     how long it lasts, from 1 to 100; all back ends share the time
-              --minutes N   the same, from 1 to 6000
-              --rate R      cycles per second, from 1 to 2000; 300 by default, and 100 for a Redlock, which asks five servers for each
-              --flaw W      what the client process is to leak on purpose, once for each thousand cycles, to see that it is found:
+              --hours N     how long the soak lasts, from 1 to 100; all back ends share the time
+              --minutes N   the same in minutes, from 1 to 6000
+              --rate R      cycles per second, from 1 to 2000; 300 by default, and 100 for a Redlock, whose cycles use five servers
+              --flaw W      a leak on purpose in the client process, once in a thousand cycles, to see that the soak finds it:
                             leak_listener (100 bytes) or leak_connection; none by default
-              --folder F    where samples and reports go; proof/target/soak by default
+              --folder F    the folder for samples and reports; proof/target/soak by default
             """;
 
     private static final int MOST_RATE = 2_000;
     private static final Duration LONGEST = Duration.ofHours(100);
 
-    /** The part of the time that is each back end's. */
+    /** Returns the share of the time of each back end. */
     Duration timeEach() {
         return time.dividedBy(targets.size());
     }
 
     static SoakSettings parse(List<String> arguments) {
         if (arguments.isEmpty() || arguments.size() % 2 == 0) {
-            throw new IllegalArgumentException("a back end is needed, and each option needs a value");
+            throw new IllegalArgumentException("name a back end, and give each option a value");
         }
         List<Target> targets =
                 arguments.get(0).equals("all") ? List.of(Target.values()) : List.of(Target.parse(arguments.get(0)));
@@ -56,7 +56,7 @@ record SoakSettings(List<Target> targets, Duration time, int rate, Flaw flaw, Pa
         }
         if (time.compareTo(Duration.ofMinutes(1)) < 0 || time.compareTo(LONGEST) > 0) {
             throw new IllegalArgumentException(
-                    "--minutes or --hours is needed, up to %d hours".formatted(LONGEST.toHours()));
+                    "give --minutes or --hours, up to %d hours".formatted(LONGEST.toHours()));
         }
         return new SoakSettings(targets, time, rate, flaw, folder.toAbsolutePath());
     }

@@ -7,11 +7,11 @@ import java.util.List;
 interface Store extends AutoCloseable {
 
     /**
-     * What the servers say of themselves, all together.
+     * The figures of all servers together.
      *
      * @param keys keys, znodes or rows
-     * @param bytes what they take
-     * @param connections that are open, without the one that asks
+     * @param bytes the memory or disk space that they take
+     * @param connections open connections, without that of the query
      */
     record Reading(long keys, long bytes, long connections) {
 
@@ -20,12 +20,12 @@ interface Store extends AutoCloseable {
         }
     }
 
-    /** Where the client process finds them. */
+    /** Returns the addresses for the client process. */
     List<String> addresses();
 
     /**
-     * Deletes the records of free locks with names that are not used again. The store would delete them by itself, hours later: only such records
-     * are deleted that were going to end in that way. So what would stay for ever is left, and counted.
+     * Deletes the records of free locks with names that are not used again. The back end would delete them by itself, hours later. Records that would
+     * stay for ever are not deleted, and so they count as growth.
      */
     void tidy();
 

@@ -3,7 +3,7 @@ package io.holdfast.proof.soak;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** What happened since the last sample, counted by the threads of the client process. What it keeps does not grow. */
+/** Counts the events since the last sample, on the threads of the client process. Its memory does not grow. */
 final class Tally {
 
     private static final int MOST_TIMES = 1 << 16;
@@ -12,7 +12,7 @@ final class Tally {
     private final AtomicLong errors = new AtomicLong();
     private final AtomicLong lost = new AtomicLong();
 
-    // Both guarded by times. Those beyond the array are not counted.
+    // Both guarded by times. Times beyond the array are not counted.
     private final long[] times = new long[MOST_TIMES];
     private int timeCount;
 

@@ -2,7 +2,7 @@ package io.holdfast.proof.soak;
 
 import java.util.Locale;
 
-/** Which store the locks are in. */
+/** The back ends of soaks. */
 enum Target {
     REDIS,
     REDLOCK,
@@ -10,7 +10,7 @@ enum Target {
     ZOOKEEPER,
     POSTGRESQL;
 
-    /** How many cycles there are in a second, unless the command line says so. */
+    /** The number of cycles in a second, if the command line sets none. */
     int rate() {
         return this == REDLOCK ? 100 : 300;
     }
@@ -23,7 +23,7 @@ enum Target {
         return valueOf(word.toUpperCase(Locale.ROOT));
     }
 
-    /** The servers of ZooKeeper are Java processes: their memory is what their collector has not needed back yet. */
+    /** ZooKeeper's servers are Java processes: their memory includes garbage that the collector has not freed yet. */
     boolean hasServersInJava() {
         return this == ZOOKEEPER;
     }

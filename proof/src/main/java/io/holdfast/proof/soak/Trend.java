@@ -5,11 +5,11 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * How a curve rises in its second half.
+ * The trend of a curve in its second half.
  *
- * <p>The samples of that half are put into blocks, and each block is its median: samples near each other are alike, as in the teeth of a saw, and would
- * count as more than they say. The slope is that of Theil and Sen, the median of the slopes between any two blocks. Its bounds are Sen's: they
- * hold the true slope with a probability of 99.9 %, if the blocks do not depend on each other.
+ * <p>The samples of that half are put into blocks, and each block counts as its median. Neighbouring samples depend on each other, as on a sawtooth curve,
+ * so single samples would overstate the evidence. The slope is that of Theil and Sen: the median of the slopes between any two blocks. Its bounds are
+ * Sen's: they contain the true slope with a probability of 99.9 %, if the blocks are independent.
  *
  * @param level the median of the half
  * @param slope per second
@@ -18,16 +18,16 @@ import java.util.stream.IntStream;
  */
 record Trend(double level, double slope, double least, double most) {
 
-    /** Fewer blocks say nothing. */
+    /** The lowest number of blocks for a trend. */
     static final int FEWEST_BLOCKS = 12;
 
     private static final int MOST_BLOCKS = 24;
     private static final int SAMPLES_OF_A_BLOCK = 4;
 
-    /** Of a normal distribution: 99.9 % are between this many standard deviations to both sides. */
+    /** 99.9 % of a normal distribution are within this many standard deviations of the mean. */
     private static final double DEVIATIONS = 3.29;
 
-    /** Nothing if there are too few samples. */
+    /** Returns the trend; empty if there are too few samples. */
     static Optional<Trend> ofSecondHalf(double[] seconds, double[] values) {
         if (seconds.length == 0) {
             return Optional.empty();

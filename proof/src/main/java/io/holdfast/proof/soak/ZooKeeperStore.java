@@ -18,7 +18,7 @@ final class ZooKeeperStore implements Store {
 
     private static final int SERVERS = 3;
     private static final Duration STARTS_WITHIN = Duration.ofMinutes(4);
-    private static final Duration LOOK = Duration.ofMillis(50);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
 
     private final List<ZooKeeperProcess> servers = new ArrayList<>();
     private final List<TcpProxy> proxies = new ArrayList<>();
@@ -50,7 +50,7 @@ final class ZooKeeperStore implements Store {
         Await.until(
                 "all servers serve",
                 STARTS_WITHIN,
-                LOOK,
+                POLL_INTERVAL,
                 () -> servers.stream().allMatch(ZooKeeperProcess::servesAgain));
         servers.forEach(server -> proxies.add(TcpProxy.to("127.0.0.1", server.port())));
     }
@@ -64,7 +64,7 @@ final class ZooKeeperStore implements Store {
     @Override
     public void tidy() {}
 
-    /** All have the same data, and watches and connections of their own. */
+    /** All servers have the same data. Each has its own watches and connections. */
     @Override
     public Reading read() {
         List<String> answers =

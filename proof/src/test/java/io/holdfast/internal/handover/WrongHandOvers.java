@@ -6,12 +6,12 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What could have been got wrong in handing over, each with one thing wrong. */
+/** Mutants of the hand-over, each with one mistake. */
 public final class WrongHandOvers {
 
     private WrongHandOvers() {}
 
-    /** Decides as the product does, or wrongly. */
+    /** The decisions of the product, or a mutant of them. */
     @FunctionalInterface
     public interface Decisions {
         HandOvers of(Bounds bounds, long now);
@@ -25,7 +25,7 @@ public final class WrongHandOvers {
         return (bounds, now) -> new HandOvers((key, lease) -> wrong.of(key, lease, bounds), now);
     }
 
-    /** The store is not asked for a block of tokens. */
+    /** Reserves no block of tokens at the back end. */
     public static Decisions aboveTheCeiling() {
         return each((key, lease, bounds) -> new HandOver(key, lease, bounds) {
             @Override
@@ -38,7 +38,7 @@ public final class WrongHandOvers {
         });
     }
 
-    /** As if the store had granted the lock just now. */
+    /** Counts the lease as if the back end had granted the lock just now. */
     public static Decisions wholeLease() {
         return each((key, lease, bounds) -> new HandOver(key, lease, bounds) {
             @Override
@@ -48,7 +48,7 @@ public final class WrongHandOvers {
         });
     }
 
-    /** The one who took the place gives it up for all. */
+    /** Gives up the place for all when the claim that took it leaves. */
     public static Decisions lostPlace() {
         return each((key, lease, bounds) -> new HandOver(key, lease, bounds) {
             @Override
@@ -58,7 +58,7 @@ public final class WrongHandOvers {
         });
     }
 
-    /** Those that wait get the rest of the block, although the store has said that the lock is lost. */
+    /** Waiters get the rest of the block, although the back end has answered that the lock is lost. */
     public static Decisions blockAfterALoss() {
         return each((key, lease, bounds) -> new HandOver(key, lease, bounds) {
             @Override
@@ -70,13 +70,13 @@ public final class WrongHandOvers {
         });
     }
 
-    /** A turn goes on as long as claims of its process come. */
+    /** A turn continues as long as claims of its process come. */
     public static Decisions withoutABound() {
         Bounds none = new Bounds(1 << 20, Long.MAX_VALUE);
         return (bounds, now) -> new HandOvers(none, now);
     }
 
-    /** The place of the next turn stays at the store, although no claim wants it any more. */
+    /** The place of the next turn stays at the back end, although no claim wants it any more. */
     public static Decisions leftPlace() {
         return each((key, lease, bounds) -> new HandOver(key, lease, bounds) {
             @Override

@@ -14,13 +14,13 @@ class AddressTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/tmp/password.txt", "/tmp/a folder of mine/password.txt", "/tmp/-", "-"})
-    void aProcessIsToldWhereThePasswordIs(String secret) {
+    void anAddressKeepsTheFileOfThePassword(String secret) {
         Address address = new Address(TERMS, SERVERS, secret);
         assertThat(Address.parse(address.toText())).isEqualTo(address);
     }
 
     @Test
-    void anAddressWithoutAPasswordStaysOne() {
+    void anAddressWithoutAPasswordKeepsNone() {
         Address address = new Address(TERMS, SERVERS);
         assertThat(Address.parse(address.toText())).isEqualTo(address);
         assertThat(address.secret()).isEmpty();

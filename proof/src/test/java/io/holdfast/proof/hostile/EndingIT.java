@@ -15,11 +15,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The command as a process of its own. */
+/** Runs the command in a process of its own. */
 class EndingIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final Duration LOOK = Duration.ofMillis(50);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
 
     @TempDir
     private Path folder;
@@ -27,7 +27,7 @@ class EndingIT {
     private Process campaign() throws IOException {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         String classPath = System.getProperty("java.class.path");
-        // Of the servers, those that the build brings: the one of the PATH may be a script that starts another one.
+        // The servers of the build: a server of the PATH may be a script that starts another process.
         return new ProcessBuilder(List.of(
                         java,
                         "-Xmx128m",
@@ -51,20 +51,20 @@ class EndingIT {
     }
 
     @Test
-    void aCampaignThatIsTerminatedEndsAllThatItHasStarted() throws Exception {
-        endsAllThatItHasStarted(Process::destroy);
+    void aTerminatedCampaignEndsAllItsProcesses() throws Exception {
+        allProcessesEndAfter(Process::destroy);
     }
 
-    /** Nothing of its own can run then: each process that it has started has a guard. */
+    /** A killed campaign can run no code: each of its processes has a guard. */
     @Test
-    void whatACampaignHasStartedEndsAlsoWhenItIsKilled() throws Exception {
-        endsAllThatItHasStarted(Process::destroyForcibly);
+    void theProcessesOfAKilledCampaignEnd() throws Exception {
+        allProcessesEndAfter(Process::destroyForcibly);
     }
 
-    private void endsAllThatItHasStarted(Consumer<Process> end) throws Exception {
+    private void allProcessesEndAfter(Consumer<Process> end) throws Exception {
         Process campaign = campaign();
         try {
-            Await.until("clients are at work", PATIENCE, LOOK, () -> !campaign.isAlive() || hasHistory());
+            Await.until("clients are at work", PATIENCE, POLL_INTERVAL, () -> !campaign.isAlive() || hasHistory());
             List<ProcessHandle> started = campaign.descendants().toList();
             assertThat(started).hasSizeGreaterThan(2);
 
@@ -72,7 +72,10 @@ class EndingIT {
 
             assertThat(campaign.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
             Await.until(
-                    "nothing of it runs", PATIENCE, LOOK, () -> started.stream().noneMatch(ProcessHandle::isAlive));
+                    "nothing of it runs",
+                    PATIENCE,
+                    POLL_INTERVAL,
+                    () -> started.stream().noneMatch(ProcessHandle::isAlive));
         } finally {
             campaign.destroyForcibly();
         }

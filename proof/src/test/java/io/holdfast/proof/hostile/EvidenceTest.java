@@ -43,56 +43,56 @@ class EvidenceTest {
     }
 
     @Test
-    void twoWhoBelieveAtATimeAreFound() {
+    void overlappingLeasesAreFound() {
         holds(one, 100, 1, 1_000);
         holds(other, 900, 2, 1_800);
         assertThat(violations(evidence())).isEqualTo(1);
     }
 
     @Test
-    void aProcessThatWasKilledBelievesInNothing() {
+    void aKilledProcessHasNoLease() {
         holds(one, 100, 1, 1_000);
         holds(other, 900, 2, 1_800);
         assertThat(violations(evidence(new Standstill("one", 800, FOR_EVER)))).isZero();
     }
 
     @Test
-    void aProcessThatWasKilledBelievesUntilThen() {
+    void aProcessHasItsLeaseUntilItIsKilled() {
         holds(one, 100, 1, 1_000);
         holds(other, 900, 2, 1_800);
         assertThat(violations(evidence(new Standstill("one", 901, FOR_EVER)))).isEqualTo(1);
     }
 
     @Test
-    void aProcessThatWasFrozenGoesOnToBelieve() {
+    void aFrozenProcessKeepsItsLease() {
         holds(one, 100, 1, 1_000);
         holds(other, 900, 2, 1_800);
         assertThat(violations(evidence(new Standstill("one", 800, 5_000)))).isEqualTo(1);
     }
 
     @Test
-    void whatWasGrantedBeforeAGapExcludesNobodyAfterIt() {
+    void aLeaseFromBeforeAGapExcludesNoClaimAfterIt() {
         holds(one, 100, 1, 1_000);
         holds(other, 900, 2, 1_800);
         assertThat(violations(evidence(), new Gap(500, 600))).isZero();
     }
 
     @Test
-    void whatWasGrantedBeforeAGapExcludesOthersUntilThen() {
+    void aLeaseFromBeforeAGapExcludesOthersUntilTheGap() {
         holds(one, 100, 1, 1_000);
         holds(other, 400, 2, 1_300);
         assertThat(violations(evidence(), new Gap(500, 600))).isEqualTo(1);
     }
 
     @Test
-    void whatWasAskedForAfterAGapExcludesOthersAgain() {
+    void aLeaseRequestedAfterAGapExcludesOthers() {
         holds(one, 700, 1, 1_650);
         holds(other, 900, 2, 1_850);
         assertThat(violations(evidence(), new Gap(500, 600))).isEqualTo(1);
     }
 
     @Test
-    void whatWasHandedOutAfterAGapButMayBeOlderIsLeftOut() {
+    void aLeaseEmittedAfterAGapButPerhapsOlderIsLeftOut() {
         holds(one, 650, 1, 1_590);
         holds(other, 900, 2, 1_850);
         assertThat(violations(evidence(), new Gap(500, 600))).isZero();
@@ -110,7 +110,7 @@ class EvidenceTest {
     }
 
     @Test
-    void onlyReadersOfARedlockThatAskedAtOneTimeMayHaveOneToken() {
+    void onlySimultaneousReadersOfARedlockMayShareAToken() {
         reads(one, 90, 100, 5, 400);
         reads(other, 95, 110, 5, 400);
         assertThat(tokenViolations(Target.REDLOCK)).isZero();
@@ -118,14 +118,14 @@ class EvidenceTest {
     }
 
     @Test
-    void readersOfARedlockThatAskedOneAfterTheOtherHaveTwoTokens() {
+    void successiveReadersOfARedlockHaveDifferentTokens() {
         reads(one, 90, 100, 5, 400);
         reads(other, 105, 110, 5, 400);
         assertThat(tokenViolations(Target.REDLOCK)).isEqualTo(1);
     }
 
     @Test
-    void tokensHaveToRiseAcrossAGap() {
+    void tokensMustRiseAcrossAGap() {
         holds(one, 100, 5, 400);
         holds(other, 900, 4, 1_850);
         assertThat(violations(evidence(), new Gap(500, 600))).isEqualTo(1);

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import reactor.core.publisher.Mono;
 
-/** What the guarantees say of a Redis whose clock is set. It needs libfaketime, and is skipped where there is none. */
+/** Tests the guarantees on a Redis whose clock is set. It needs libfaketime, and is skipped without it. */
 class ServerClockIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -16,27 +16,27 @@ class SettingsTest {
     }
 
     @Test
-    void oneBackEndOrAllOfThem() {
+    void aCampaignHasOneBackEndOrAll() {
         assertThat(parse("redlock --minutes 3").targets()).containsExactly(Target.REDLOCK);
         assertThat(parse("all --minutes 3").targets()).containsExactly(Target.values());
     }
 
     @Test
-    void theSeedIsTheGivenOneElseAny() {
+    void theSeedIsTheGivenOneOrArbitrary() {
         assertThat(parse("redis --minutes 3 --seed 42").seed()).isEqualTo(42);
         assertThat(parse("redis --minutes 3").seed()).isEqualTo(ANY_SEED);
         assertThat(parse("redis --minutes 3").time()).isEqualTo(Duration.ofMinutes(3));
     }
 
     @Test
-    void leasesAreAsUsualUnlessTheyAreGiven() {
+    void theLeaseHasADefaultForEachBackEnd() {
         assertThat(parse("zookeeper --minutes 3").terms(Target.ZOOKEEPER)).isEqualTo(Terms.of(Target.ZOOKEEPER));
         assertThat(parse("redlock --minutes 3 --lease 6 --flaw no_quarantine").terms(Target.REDLOCK))
                 .isEqualTo(new Terms(Target.REDLOCK, Duration.ofSeconds(6), Flaw.NO_QUARANTINE, false));
     }
 
     @Test
-    void clientsHandOverInsideTheirProcessesIfTheyAreTold() {
+    void clientsHandOverInsideTheirProcessesOnlyWithTheOption() {
         Terms terms = parse("redis --minutes 3 --hand-over local").terms(Target.REDIS);
         assertThat(terms.handsOver()).isTrue();
         assertThat(Terms.parse(List.of(terms.toText().split(" ")))).isEqualTo(terms);
@@ -45,7 +45,7 @@ class SettingsTest {
     }
 
     @Test
-    void whatDoesNotFitIsSaid() {
+    void anInvalidOptionIsNamed() {
         assertThatIllegalArgumentException().isThrownBy(() -> parse("redis")).withMessageContaining("--minutes");
         assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --minutes 0"));
         assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --minutes 3 --speed 4"));

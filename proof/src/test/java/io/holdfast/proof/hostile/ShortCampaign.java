@@ -15,8 +15,8 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * What the normal build does of a campaign: each of some faults once, whatever time that takes, by the same seed each time. Leases are half as
- * long as otherwise, and of two clients one is a process of its own.
+ * The short campaign of the normal build: it injects each of the given faults once, with the same seed each time, without a time limit. Leases are half
+ * as long as otherwise. One of the two clients is a process of its own.
  */
 final class ShortCampaign {
 
@@ -43,7 +43,7 @@ final class ShortCampaign {
         if (outcome.faults().containsKey(FaultKind.TENANT_PUBLISHES)) {
             assertThat(outcome.counts().values()).as(report).allMatch(count -> count > 0);
         }
-        // More than what is taken when all is over.
+        // More grants than those of the final check.
         assertThat(outcome.grants())
                 .as(report)
                 .isGreaterThan(Resource.all(target).size());

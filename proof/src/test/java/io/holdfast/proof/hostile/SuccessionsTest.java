@@ -26,7 +26,7 @@ class SuccessionsTest {
     }
 
     @Test
-    void theClosestGrantAfterAValidityThatRanOutCounts() {
+    void theClosestGrantAfterAnExpiredLeaseCounts() {
         recorder.valid(150, holds(100, 1_000), 1_100);
         assertThat(holds(1_130, 2_000)).isPositive();
         assertThat(holds(2_010, 3_000)).isPositive();
@@ -34,7 +34,7 @@ class SuccessionsTest {
     }
 
     @Test
-    void aLockThatWasGivenBackDoesNot() {
+    void aReleasedLockDoesNotCount() {
         recorder.releaseAsked(500, holds(100, 1_000));
         assertThat(holds(510, 2_000)).isPositive();
         assertThat(successions()).isEqualTo(new Successions(0, Duration.ZERO));

@@ -31,7 +31,7 @@ class UnavailabilityTest {
     }
 
     @Test
-    void itIsTheLongestWaitWithoutAGrantToAnybody() {
+    void itIsTheLongestWaitWithoutAnyGrant() {
         refused(0, 100);
         granted(5, 40);
         granted(60, 90);
@@ -39,7 +39,7 @@ class UnavailabilityTest {
     }
 
     @Test
-    void itGoesOnWhileSomebodyElseWaits() {
+    void itContinuesWhileAnotherClaimWaits() {
         refused(0, 50);
         refused(40, 120);
         granted(110, 130);
@@ -47,7 +47,7 @@ class UnavailabilityTest {
     }
 
     @Test
-    void nobodyIsKeptWaitingWhileNobodyWaits() {
+    void timeWithoutAWaiterDoesNotCount() {
         granted(0, 10);
         granted(1_000, 1_020);
         assertThat(longestNanos()).isEqualTo(20);
@@ -60,14 +60,14 @@ class UnavailabilityTest {
     }
 
     @Test
-    void nobodyWaitsWhileTheMachineStandsStill() {
+    void aStandstillOfTheMachineDoesNotCount() {
         refused(0, 100);
         assertThat(longestNanos(new Standstill("one", 20, 30), new Standstill(Standstill.ALL, 10, 70)))
                 .isEqualTo(30);
     }
 
     @Test
-    void aProcessThatWasKilledDoesNotWait() {
+    void aKilledProcessDoesNotWait() {
         assertThat(recorder.asked(0, LOCK)).isPositive();
         assertThat(longestNanos(new Standstill("one", 25, Long.MAX_VALUE))).isEqualTo(25);
     }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** Somebody in a process who uses locks again and again, in one of many ways, and leaves at any moment. */
+/** A simulated user in a process, which uses locks repeatedly, in one of many ways, and may leave at any moment. */
 final class Actor {
 
     private final Member member;
@@ -38,7 +38,7 @@ final class Actor {
     private int deedsLeft;
     private int holds;
 
-    /** The crew is all actors of all processes, this one too, once they are made. */
+    /** The crew is the list of all actors of all processes, this one included; it is filled later. */
     Actor(
             Member member,
             Plan plan,
@@ -128,7 +128,7 @@ final class Actor {
         if (!least.isZero()) {
             member.holdsAtLeast(operation, least);
         }
-        world.trace("%s#%d asks for %d of %s", member.host(), operation, taken, key);
+        world.trace("%s#%d acquires %d of %s", member.host(), operation, taken, key);
         Runnable over = once();
         if (users.streams()) {
             streamed(operation, key, lock, over);
@@ -142,7 +142,7 @@ final class Actor {
         }
     }
 
-    /** In one of so many schedules a third of the users of mutexes want one. */
+    /** In one of this many schedules, a third of the users of mutexes set a least hold time. */
     private static final int LEAST_HOLDS_SELDOM = 6;
 
     private Duration leastHold(LockKey key) {
@@ -167,12 +167,12 @@ final class Actor {
         over.run();
     }
 
-    /** From wherever users' code is called. */
+    /** Uses a lock from a place where the product calls users' code. */
     private void tryAnother() {
         LockKey key = keys.get(successions.nextInt(keys.size()));
         LockOptions options = LockOptions.builder().leaseDuration(plan.lease()).build();
         long operation = member.asks(key, 1);
-        world.trace("%s#%d asks for one of %s, in users' code", member.host(), operation, key);
+        world.trace("%s#%d acquires one of %s, in users' code", member.host(), operation, key);
         boolean[] has = new boolean[1];
         member.lock(key, options)
                 .tryAcquire()
@@ -310,13 +310,13 @@ final class Actor {
 
     private void downgrade(long operation, LockKey key, LockLease lease, Runnable over) {
         long reading = member.goesOn(LockKey.of(LockKind.READ, key.name()), lease.fencingToken());
-        world.trace("%s#%d goes on as a reader, as #%d", member.host(), operation, reading);
+        world.trace("%s#%d becomes a reader, as #%d", member.host(), operation, reading);
         Mono<LockLease> reader = lease.downgrade().doOnNext(it -> endsWith(operation, lease, "is a reader"));
         goOn(reading, reader, over);
-        endsWith(operation, lease, "is to be a reader");
+        endsWith(operation, lease, "becomes a reader");
     }
 
-    /** To another process, or to this one. */
+    /** Hands the lease on to another process, or to this one. */
     private void handOn(long operation, LockKey key, LockLease lease, Runnable over) {
         Actor heir = crew.get(successions.nextInt(crew.size()));
         long transport = successions.nextLong(plan.lease().toNanos() / 8);
@@ -338,7 +338,7 @@ final class Actor {
         over.run();
     }
 
-    /** The lease itself says that it is not to be believed any more. */
+    /** Ends the operation if the lease itself is invalid. */
     private void endsWith(long operation, LockLease lease, String how) {
         if (!lease.isValid()) {
             member.ends(operation, how);
@@ -362,7 +362,7 @@ final class Actor {
                 },
                 error -> {
                     isOver[0] = true;
-                    member.gaveUp(operation, "does not go on: " + error.getMessage());
+                    member.gaveUp(operation, "does not continue: " + error.getMessage());
                     handedOn(over);
                 });
         if (successions.nextInt(4) == 0) {

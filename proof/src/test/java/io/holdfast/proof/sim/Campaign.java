@@ -5,16 +5,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Many schedules, one seed after the other. */
+/** Runs many schedules, one seed after the other. */
 record Campaign(StoreKind kind, Mutant mutant, long firstSeed, long schedules) {
 
-    /** A longer one tells how it gets on. */
+    /** A campaign prints its progress after each of this many schedules. */
     private static final long TOLD = 10_000;
 
-    /** More are not told. */
+    /** The highest number of violations that are printed. */
     private static final int MOST_FAILURES = 20;
 
-    /** What came of all of them. */
+    /** The result of all schedules. */
     record Report(
             StoreKind kind,
             long schedules,
@@ -46,7 +46,7 @@ record Campaign(StoreKind kind, Mutant mutant, long firstSeed, long schedules) {
         }
     }
 
-    /** As many as the system properties say, or for a few seconds' work. */
+    /** Returns the number of schedules by the system properties, or by default enough for a few seconds. */
     static Campaign of(StoreKind kind) {
         String chosen = System.getProperty("proof.store", kind.name());
         long schedules = chosen.equals(kind.name()) ? Long.getLong("proof.schedules", kind.usualSchedules()) : 0;

@@ -8,7 +8,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Thousands of schedules of the real product in a simulated world, each judged by the checker. {@code -Dproof.schedules=1000000} runs more,
- * {@code -Dproof.seed=N} begins there; with {@code -Dproof.schedules=1} the trace of that schedule is written out.
+ * {@code -Dproof.seed=N} begins with that seed; {@code -Dproof.schedules=1} prints the trace of that schedule.
  */
 class CampaignTest {
 
@@ -34,13 +34,13 @@ class CampaignTest {
     }
 
     @Test
-    void schedulesDoWhatTheyAreFor() {
+    void schedulesReachTheirFaultsAndUses() {
         Campaign.Report report = new Campaign(StoreKind.REDIS, Mutant.NONE, 0, 30).run();
         assertThat(report.acquired()).isGreaterThan(100);
         assertThat(report.lost()).isPositive();
     }
 
-    /** The clock jumps ahead by more than what a tombstone has left, so a request that was on its way takes the lock after its release. */
+    /** The clock jumps ahead beyond the end of a tombstone, so a request that was on its way takes the lock after its release. */
     @Test
     void aTombstoneLastsByTheClockOfTheServer() {
         assertThat(Schedule.run(StoreKind.REDIS, 20_035_001, Mutant.NONE, false).violations())

@@ -6,18 +6,18 @@ import java.util.Set;
 import java.util.function.BiConsumer;
 
 /**
- * A user of a simulated Redis with rights to its channels only. It reads all messages, and publishes them again, at once and late, on their own
- * channel and on others, as they were and changed: longer, with another token, for another claim. It floods those who wait with hints, and with
- * messages that mean nothing. It draws no random numbers: a schedule goes as it would without it, but for what its messages do.
+ * A user of a simulated Redis with rights to its channels only. It reads all messages and publishes them again, at once and late, on their own
+ * channel and on others. It repeats them unchanged, with a longer lease, with another token, or for another claim. It floods waiters with hints and
+ * with nonsense. It draws no random numbers, so only its messages change a schedule.
  */
 final class ChannelTenant {
 
-    /** Of grants that it repeats or forges. */
+    /** The most grants that it repeats or forges in one schedule. */
     private static final int MOST = 60;
 
     private static final int WORDS_OF_A_GRANT = 8;
 
-    /** What means nothing, or not what it seems to. A percent sign stands for the id of a claim that waits. */
+    /** Nonsense, and messages that resemble grants. A percent sign stands for the id of a waiter. */
     private static final List<String> NONSENSE = List.of(
             "",
             " ",
@@ -53,7 +53,7 @@ final class ChannelTenant {
     /** Messages to one claim at one moment. */
     private static final int FLOOD = 40;
 
-    /** In one schedule; more would take long. */
+    /** The most messages in one schedule; more would take long. */
     private static final int MOST_NONSENSE = 140;
 
     private final World world;
@@ -63,16 +63,16 @@ final class ChannelTenant {
     private int published;
     private int said;
 
-    /** Claims that it knows to be waiting; and the secret of a client, if that was ever in a message. */
+    /** Waiters that it knows; and the secret of a client, if a message ever contained it. */
     private final Set<String> waiting = new LinkedHashSet<>();
 
     private String secret = "";
 
     /**
-     * Has read nothing.
+     * Makes a tenant that has read no message.
      *
-     * @param lease how late is late, in nanoseconds
-     * @param publish takes a channel and a message
+     * @param lease the delay of late messages, in nanoseconds
+     * @param publish receives a channel and a message
      */
     ChannelTenant(World world, long lease, BiConsumer<String, String> publish) {
         this.world = world;
@@ -98,7 +98,7 @@ final class ChannelTenant {
         }
     }
 
-    /** To a claim that waits, or did so a moment ago; and hints to it, more than anybody can act on. */
+    /** Sends a claim that waits, or waited a moment ago, nonsense and more hints than it can act on. */
     private void talkNonsense(String id) {
         for (String text : NONSENSE) {
             say(text.replace("%", id));
@@ -116,7 +116,7 @@ final class ChannelTenant {
         }
     }
 
-    /** Another token, much longer, and for whoever waits. */
+    /** Forges grants with another token, with a much longer lease, and for other waiters. */
     private void forge(long when, String channel, String[] words) {
         waiting.add(words[6]);
         for (String id : waiting) {

@@ -8,10 +8,10 @@ import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What could have been got wrong about a cluster only. */
+/** Mutants of the parts that only a cluster uses. */
 final class ClusterMutants {
 
-    /** What passes over a waiter tells it so, and the words that would make a grant of it, in the scripts of a mutex and of the others. */
+    /** The scripts publish this hint to a waiter that they pass over. */
     private static final String HINT = "publish(channel, 'C ' .. one)";
 
     private static final String GRANT = "grant(channel, secret, digits(next_token(tonumber(floor))), attempt,"

@@ -17,12 +17,12 @@ public final class ClusterNode extends SimulatedRedis {
 
     private static final String NOT_LOCAL = "ERR Script attempted to access a non local key in a cluster node";
 
-    /** So long a master that was started again takes no commands (CLUSTER_WRITABLE_DELAY). */
+    /** How long a restarted master takes no commands (CLUSTER_WRITABLE_DELAY). */
     private static final long WRITABLE_DELAY = World.ms(2_000);
 
     private static final Set<String> WITHOUT_KEYS = Set.of("TIME", "PUBLISH", "SPUBLISH", "PUBSUB");
 
-    /** Who is subscribed to a sharded channel. */
+    /** A subscriber of a sharded channel. */
     private record Subscriber(Consumer<String> receiver, Runnable removed) {}
 
     private final SimulatedCluster cluster;
@@ -68,7 +68,7 @@ public final class ClusterNode extends SimulatedRedis {
         return view.masterOf(view.shardOf(slot));
     }
 
-    /** The next command on this connection is for a slot that is on its way here. */
+    /** ASKING: the next command on this connection is for a slot that this server imports. */
     public String asking(Wire from) {
         asking.add(from);
         return "OK";
@@ -99,7 +99,7 @@ public final class ClusterNode extends SimulatedRedis {
         }
     }
 
-    /** As getNodeByQuery in cluster.c; null for none. */
+    /** Returns the error of getNodeByQuery in cluster.c; null if there is none. */
     private String refusal(List<String> keys, boolean isAsking) {
         int slot = slotOf(keys.get(0));
         if (keys.stream().anyMatch(key -> slotOf(key) != slot)) {
@@ -130,7 +130,7 @@ public final class ClusterNode extends SimulatedRedis {
         return "%s %d %s:6379".formatted(kind, slot, to.name());
     }
 
-    /** As scriptVerifyClusterState in script.c, which looks at each command of a script. */
+    /** Does what scriptVerifyClusterState in script.c does, which checks each command of a script. */
     private void checkLocal(List<String> command, boolean isMigrating) {
         if (WITHOUT_KEYS.contains(command.get(0))) {
             return;
@@ -160,7 +160,7 @@ public final class ClusterNode extends SimulatedRedis {
         return importing.contains(slot);
     }
 
-    /** The slot has an owner again, and one only. */
+    /** SETSLOT NODE: the slot has one owner again. */
     void closeSlot(int slot) {
         migrating.remove(slot);
         importing.remove(slot);
@@ -223,7 +223,7 @@ public final class ClusterNode extends SimulatedRedis {
         return told;
     }
 
-    /** Gives how many were told. */
+    /** Returns the number of receivers. */
     int deliverSharded(String channel, String message) {
         Map<Wire, Subscriber> all = shardChannels.getOrDefault(channel, Map.of());
         all.forEach(
@@ -231,7 +231,7 @@ public final class ClusterNode extends SimulatedRedis {
         return all.size();
     }
 
-    /** Null when it was done. */
+    /** Returns null when the command was carried out. */
     public Refusal subscribeSharded(String channel, Wire wire, Consumer<String> receiver, Runnable removed) {
         int slot = slotOf(channel);
         if (cluster.isOld()) {

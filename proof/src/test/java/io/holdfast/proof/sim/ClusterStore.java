@@ -45,7 +45,7 @@ final class ClusterStore implements Store {
         return cluster.nodes();
     }
 
-    /** Slots move, mostly those of the locks, and there and back; masters are replaced. */
+    /** Moves slots to another shard and back, mostly those of the locks, and replaces masters. */
     @Override
     public void planFaults(Plan planned, long nanos, BooleanSupplier isOver) {
         if (planned.is(Plan.Weather.CALM)) {
@@ -98,13 +98,13 @@ final class ClusterStore implements Store {
         return slots.isEmpty() ? Optional.empty() : Optional.of(world.oneOf(slots));
     }
 
-    /** A master that was started again takes no commands for two seconds. */
+    /** A restarted master takes no commands for two seconds. */
     @Override
     public long recoveryNanos(Plan planned) {
         return World.ms(5_000);
     }
 
-    /** Only what the owner of a slot has: a failover in the middle of a move may leave the rest. */
+    /** Returns the keys at the owners of their slots only: a failover during a move may leave others behind. */
     @Override
     public List<String> leftovers() {
         List<String> left = new ArrayList<>();

@@ -7,8 +7,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Which shard has which slot, and which server is the master of each shard, as one server knows it. What was decided in a later epoch takes
- * the place of what was decided in an earlier one.
+ * The shard of each slot and the master of each shard, as one server knows them. A decision of a later epoch replaces one of an earlier epoch.
  */
 final class ClusterView {
 
@@ -22,12 +21,12 @@ final class ClusterView {
 
     private final int shards;
 
-    /** Of the slots that were moved. */
+    /** The epochs of the moved slots. */
     private final TreeMap<Integer, Owner> owners = new TreeMap<>();
 
     private final Map<Integer, Head> heads = new HashMap<>();
 
-    /** The last answer; null when something has changed. */
+    /** The last answer; null after a change. */
     private List<Object> told;
 
     ClusterView(int shards) {
@@ -65,13 +64,13 @@ final class ClusterView {
         return true;
     }
 
-    /** Tells another one all that this one knows. */
+    /** Copies all that this view knows to another view. */
     void tell(ClusterNode other) {
         new TreeMap<>(heads).forEach((shard, head) -> other.learnMaster(shard, head.master(), head.epoch()));
         new TreeMap<>(owners).forEach((slot, owner) -> other.learnOwner(slot, owner.shard(), owner.epoch()));
     }
 
-    /** As the answer to CLUSTER SLOTS. */
+    /** Returns the answer to CLUSTER SLOTS. */
     List<Object> slots() {
         if (told == null) {
             List<Object> ranges = new ArrayList<>();

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** Many waiters of a simulated Redis at once: they are all served, and what they cost the server is bounded. */
+/** Many waiters of a simulated Redis at once: all are served, and their load on the server is bounded. */
 class CrowdTest {
 
     private static final int WAITERS = 200;
@@ -22,7 +22,7 @@ class CrowdTest {
     private final Scene scene = new Scene();
     private final AtomicInteger served = new AtomicInteger();
 
-    /** A lock that is held, and those who wait for it, in so many processes. */
+    /** Makes a held lock and its waiters, in the given number of processes. */
     private LockLease crowd(int processes) {
         List<LockClient> clients = new ArrayList<>();
         for (int i = 0; i < processes; i++) {
@@ -46,26 +46,26 @@ class CrowdTest {
     }
 
     @Test
-    void allAreServedAfterARestartThatForgetsTheScripts() {
+    void allWaitersAreServedAfterARestartThatForgetsTheScripts() {
         LockLease held = crowd(4);
         long before = scene.server().operations();
         long bodies = scene.server().bodies();
 
         scene.server().crash(World.ms(100), false);
         scene.run(Duration.ofSeconds(3));
-        long looks = scene.server().operations() - before;
+        long attempts = scene.server().operations() - before;
         release(held);
         scene.run(Duration.ofSeconds(10));
 
         assertThat(served).hasValue(WAITERS);
-        assertThat(looks).as("looks after the restart").isLessThan(4 * WAITERS);
+        assertThat(attempts).as("attempts after the restart").isLessThan(4 * WAITERS);
         assertThat(scene.server().bodies() - bodies)
                 .as("scripts that were sent again")
                 .isLessThan(40);
     }
 
     @Test
-    void allAreServedWhenScriptsAreFlushed() {
+    void allWaitersAreServedWhenScriptsAreFlushed() {
         LockLease held = crowd(4);
         long bodies = scene.server().bodies();
 
@@ -79,7 +79,7 @@ class CrowdTest {
                 .isLessThan(20);
     }
 
-    /** Hints that anybody with rights to the channel can write. Each claim that is named looks again, up to a hundred times a second. */
+    /** A user with rights to the channel publishes hints. Each named claim sends an attempt for them, up to a hundred times a second. */
     @Test
     void floodOfHintsCostsNoMoreAttemptsThanStated() {
         LockLease held = crowd(4);

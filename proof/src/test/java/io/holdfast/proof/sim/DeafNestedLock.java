@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import reactor.core.publisher.Mono;
 
-/** A lock whose nested work hears of the loss of the outermost lease, and not of its release: it goes on without the lock. */
+/** A lock whose nested work gets the loss of the outermost lease, but not its release: the work continues without the lock. */
 record DeafNestedLock(ReactiveLock real) implements ForwardingLock {
 
     @Override

@@ -6,9 +6,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds a leader for each server that looks for one: the one that there is, even if a majority has left it; or of a majority of others that
- * look, too, and hear each other, the one that knows most. How they agree is not simulated, and need not be right: whether one may lead is
- * decided when the others follow it.
+ * Finds a leader for each server that looks for one: the current leader, even if a majority has left it. Otherwise it takes the server with the latest
+ * transaction, of a majority that looks for a leader and hears each other. The votes are not simulated, and the result need not be right: whether a
+ * server may lead is decided when the others follow it.
  */
 final class Election {
 
@@ -22,14 +22,14 @@ final class Election {
         this.ensemble = ensemble;
     }
 
-    /** One more that attempts. */
+    /** Lets the peer, which looks for a leader, take part in the election. */
     void join(ZooPeer peer) {
         long half = ensemble.halfTickNanos();
         world.after(world.between(half / 5, 2 * half), () -> peer.server().receive(() -> decide(peer)));
     }
 
     private void decide(ZooPeer peer) {
-        if (!peer.isAttempting()) {
+        if (!peer.isLooking()) {
             return;
         }
         Leadership leader = leaderFor(peer);
@@ -38,7 +38,7 @@ final class Election {
             return;
         }
         List<ZooPeer> voters = ensemble.peers().stream()
-                .filter(it -> it == peer || (it.isAttempting() && isHeardBy(peer, it)))
+                .filter(it -> it == peer || (it.isLooking() && isHeardBy(peer, it)))
                 .toList();
         if (voters.size() <= ensemble.peers().size() / 2) {
             join(peer);
@@ -47,7 +47,7 @@ final class Election {
         }
     }
 
-    /** One of more than a majority may come too late. */
+    /** Elects the server with the latest transaction. If there are more voters than a majority, one of them may come too late. */
     private void elect(List<ZooPeer> voters) {
         if (voters.size() == ensemble.peers().size() && world.chance(0.3)) {
             voters.remove(world.below(voters.size()));
@@ -60,7 +60,7 @@ final class Election {
         world.trace("    %s is elected", best.server());
         best.lead();
         for (ZooPeer voter : voters) {
-            if (voter != best && voter.isAttempting()) {
+            if (voter != best && voter.isLooking()) {
                 voter.follow(best.leadership());
             }
         }

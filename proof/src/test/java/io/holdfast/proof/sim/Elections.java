@@ -16,10 +16,10 @@ import java.util.concurrent.TimeUnit;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
-/** The candidates of one simulated world. The history has an operation for each time that one stands. */
+/** The candidates of one simulated world. The history has an operation for each candidacy. */
 final class Elections {
 
-    /** In one of so many schedules. */
+    /** One of this many schedules has elections. */
     private static final int SELDOM = 6;
 
     private final boolean excludes;
@@ -29,7 +29,7 @@ final class Elections {
         excludes = !plan.is(Weather.WILD);
     }
 
-    /** Whether users of this schedule stand for election. */
+    /** Returns whether users of this schedule stand for election. */
     static boolean areWanted(World world, Plan plan, List<LockKey> keys) {
         return !plan.isTight()
                 && keys.stream().anyMatch(Elections::isElection)

@@ -7,14 +7,14 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Three ZooKeeper servers, the first of which leads until it is lost. What the servers are to each other is in {@link ZooPeer}, how one of
- * them leads in {@link Leadership}, and who does in {@link Election}. Reads are answered by the server that is asked, from what it has applied.
+ * Three ZooKeeper servers, the first of which leads until it is lost. {@link ZooPeer} is the part of a server in the ensemble, {@link Leadership} is
+ * what a leader does, and {@link Election} finds the leader. The server that gets a read answers it from the transactions that it has applied.
  */
 public final class Ensemble {
 
     private static final int SERVERS = 3;
 
-    /** In ticks; the last one is as good as none. */
+    /** The possible sync limits, in ticks; the last one practically never passes. */
     private static final List<Integer> SYNC_LIMITS = List.of(2, 5, 10, 100);
 
     private static final int JOIN_LIMIT = 5;
@@ -78,12 +78,12 @@ public final class Ensemble {
         return halfTickNanos;
     }
 
-    /** For so many ticks, a leader and a follower that do not hear each other go on. */
+    /** The number of ticks for which a leader and a follower continue without a message from each other. */
     int syncLimit() {
         return syncLimit;
     }
 
-    /** So many ticks it takes at most until a leader leads, and a follower follows. */
+    /** The most ticks until a leader leads, and a follower follows. */
     int joinLimit() {
         return JOIN_LIMIT;
     }
@@ -107,7 +107,7 @@ public final class Ensemble {
                 .orElse(null);
     }
 
-    /** All that is of a session, or of a queue. */
+    /** Returns all nodes of a session, or of a queue. */
     List<String> leftovers() {
         ZooServer leader = leader();
         if (leader != null) {

@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** What costs an ensemble its leader, or its majority. */
+/** Faults after which an ensemble has no leader, or no majority. */
 final class EnsembleFaults {
 
     private final World world;
@@ -37,7 +37,7 @@ final class EnsembleFaults {
         chances = world.chancesOf("elections", 0);
     }
 
-    /** In a third of the schedules leaders are lost, in a sixth the majority is; each within so much time. */
+    /** Plans the loss of leaders in a third of the schedules, and of the majority in a sixth; each within the given time. */
     void planWithin(long nanos, Consumer<Runnable> unlessOver) {
         boolean losesLeaders = chances.nextInt(3) == 0;
         boolean losesTheMajority = chances.nextInt(6) == 0;
@@ -66,7 +66,7 @@ final class EnsembleFaults {
         });
     }
 
-    /** As soon as somebody who holds a lock is connected to the leader, usually: these two are cut off from all others. */
+    /** Cuts the leader and one of its clients off from all others, usually as soon as that client holds a lock. */
     private void partition(Consumer<Runnable> unlessOver) {
         unlessOver.accept(() -> servers.stream()
                 .filter(ZooServer::leads)
@@ -85,13 +85,13 @@ final class EnsembleFaults {
     }
 
     /**
-     * The connections of the other servers to it are reset, as a firewall may do. It does not hear of that, and goes on until its sync limit.
+     * Resets the connections of the other servers to the leader, as a firewall may do. The leader does not notice, and continues until its sync limit.
      */
     private void cutOff(ZooServer leader, @Nullable Host with, long nanos) {
         for (ZooServer other : others(leader)) {
             network.stall(leader.name(), other.name(), nanos);
             network.stall(other.name(), leader.name(), nanos);
-            other.receive(other.peer()::look);
+            other.receive(other.peer()::lookForLeader);
             if (with != null) {
                 network.stall(with.name(), other.name(), nanos);
                 network.stall(other.name(), with.name(), nanos);
@@ -113,7 +113,7 @@ final class EnsembleFaults {
         return servers.stream().filter(it -> it != leader).toList();
     }
 
-    /** Two or all of them are down, some of the time at once. */
+    /** Stops two or all servers, some of the time at once. */
     private void loseTheMajority() {
         List<ZooServer> down = new ArrayList<>(servers);
         if (chances.nextInt(3) > 0) {

@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Predicate;
 
-/** Breaks things at any time, and repairs all of them in the end. */
+/** Injects faults at any time, and repairs all of them in the end. */
 final class Faults {
 
-    /** In one of so many schedules. */
+    /** One of this many schedules has this fault. */
     private static final int SELDOM = 5;
 
     private static final List<String> REFUSALS = List.of(
@@ -20,7 +20,7 @@ final class Faults {
             "BUSY Redis is busy running a script.",
             "NOPERM this user has no permissions to run the 'evalsha' command");
 
-    /** The first two lose nothing. */
+    /** The ways to replace a master; the first two lose nothing. */
     private static final List<RedisPair.Care> CARES = List.of(
             RedisPair.Care.WAITS,
             RedisPair.Care.CRASHES,
@@ -37,9 +37,9 @@ final class Faults {
     private boolean isOver;
 
     /**
-     * All that there is to break.
+     * Makes the faults of a world.
      *
-     * @param holds whether somebody in that process believes in a lease
+     * @param holds whether a user in that process believes in a lease
      */
     Faults(World world, Plan plan, Network network, Store store, List<Host> hosts, Predicate<Host> holds) {
         this.world = world;
@@ -50,7 +50,7 @@ final class Faults {
         this.holds = holds;
     }
 
-    /** All of them within so much time. */
+    /** Plans all faults within the given time. */
     void planWithin(long nanos) {
         for (int i = 0; i < plan.faults(); i++) {
             world.at(world.between(0, nanos), plan.isTight() ? this::silence : this::happen);
@@ -65,7 +65,7 @@ final class Faults {
         store.planFaults(plan, nanos, () -> isOver);
     }
 
-    /** A master and its replica change places; where guarantees may break, also so that writes are lost. */
+    /** Lets a master and its replica change places; in wild weather also so that writes are lost. */
     private void planOfReplica(RedisPair pair, long nanos) {
         SplittableRandom chances = world.chancesOf("changes of places", 0);
         // With a hand-over, tokens may be ahead of the clock by what a turn uses up.
@@ -76,7 +76,7 @@ final class Faults {
         }
     }
 
-    /** In some schedules, servers refuse all scripts for a while; in some, what they come back with after a loss is an earlier state. */
+    /** In some schedules, servers refuse all scripts for a while. In some, servers come back with an earlier state after a loss. */
     private void planOfRedis(long nanos) {
         SplittableRandom chances = world.chancesOf("faults of Redis", 0);
         boolean refuses = chances.nextInt(SELDOM) == 0;
@@ -101,7 +101,7 @@ final class Faults {
         }
     }
 
-    /** As soon as somebody holds a lock, usually: no server hears of it any more. */
+    /** Cuts a process off from all servers in one direction, usually as soon as one of its users holds a lock. */
     private void silence() {
         if (isOver) {
             return;
@@ -116,7 +116,7 @@ final class Faults {
         }
     }
 
-    /** For longer than a lease; and the server that did last may forget to say so. */
+    /** Silences a process for longer than a lease. The last server that heard it may not tell the leader. */
     private void silence(Host host) {
         long lease = plan.lease().toNanos();
         long nanos = world.between(lease, 2 * lease);
@@ -130,8 +130,8 @@ final class Faults {
     }
 
     /**
-     * What it has said for a while gets to its server at once, and is answered; then that server crashes, before it may have told the leader.
-     * No other one hears of it for longer than a lease.
+     * For a while, the messages of the process reach its server at once and are answered. Then that server crashes, perhaps before it has told the
+     * leader. No other server hears the process for longer than a lease.
      */
     private void lastWords(Host host) {
         long lease = plan.lease().toNanos();
@@ -208,7 +208,7 @@ final class Faults {
         }
     }
 
-    /** As when all are upgraded: no two are away at the same time, or only a little. */
+    /** Restarts all servers as in an upgrade: two are down at the same time for a moment at most. */
     private void oneAfterTheOther() {
         long when = 0;
         for (Server server : store.servers()) {
@@ -224,10 +224,10 @@ final class Faults {
 
     private void killUnlessLast(Host host) {
         if (host.isBlocked()) {
-            host.pause(aWhile()); // what is blocked would go on as if it were alive
+            host.pause(aWhile()); // a blocked thread would continue as if it were alive
         } else if (hosts.stream().filter(it -> !it.isDead()).count() > 1) {
             host.kill();
-            // What it has sent may still arrive; then the system of that machine closes its connections.
+            // Its messages may still arrive; then the system of that machine closes its connections.
             store.servers()
                     .forEach(server -> List.copyOf(server.wires()).stream()
                             .filter(wire -> wire.client() == host)

@@ -1,8 +1,8 @@
 package io.holdfast.proof.sim;
 
 /**
- * The connection of one follower to one leader. In each direction everything arrives in order, until one end gives it up; the other end
- * learns of that behind all that was sent before, or, when a machine has died, perhaps not.
+ * The connection of one follower to one leader. In each direction all messages arrive in order, until one end closes it. The other end gets the close
+ * after all earlier messages. When a machine has died, it may never get it.
  */
 final class FollowerLink {
 
@@ -12,13 +12,13 @@ final class FollowerLink {
     private boolean isOpenAtFollower = true;
     private boolean isOpenAtLeader = true;
 
-    /** At the leader: whether the follower has promised to follow no earlier one. */
+    /** At the leader: whether the follower has promised to follow no leader of an earlier epoch. */
     boolean hasPromised;
 
     /** At the leader: whether it sends proposals there. */
     boolean isForwarded;
 
-    /** At the leader: whether the follower has what the leader began with. */
+    /** At the leader: whether the follower has the leader's initial state. */
     boolean isSynced;
 
     /** At the leader: the last transaction that the follower has written down. */
@@ -48,7 +48,7 @@ final class FollowerLink {
         if (isOpenAtFollower) {
             ensemble.send(follower.server(), leadership.server(), () -> {
                 if (isOpenAtLeader && leadership.isOver()) {
-                    giveUp(); // it was not connected yet when that ended
+                    giveUp(); // the link was not open yet when the leadership ended
                 } else if (isOpenAtLeader) {
                     silentAtLeader = 0;
                     task.run();
@@ -80,7 +80,7 @@ final class FollowerLink {
         isOpenAtLeader = false;
     }
 
-    /** The follower's machine has died. What its system says when it is up again, {@link #leave} has not said. */
+    /** The follower's machine has died. {@link #leave} sends nothing then; the system closes the link when it is up again. */
     void followerDied() {
         isOpenAtFollower = false;
     }
@@ -89,7 +89,7 @@ final class FollowerLink {
         isOpenAtLeader = false;
     }
 
-    /** By the machine of one end that has died, or is up again: whoever is left at the other end learns of it. */
+    /** The machine of one end has died, or is up again: closes the link at the other end. */
     void reset() {
         ensemble.send(follower.server(), leadership.server(), this::leftByFollower);
         ensemble.send(leadership.server(), follower.server(), this::leftByLeader);
@@ -105,7 +105,7 @@ final class FollowerLink {
     private void leftByLeader() {
         if (isOpenAtFollower) {
             isOpenAtFollower = false;
-            follower.look();
+            follower.lookForLeader();
         }
     }
 }

@@ -8,7 +8,7 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A lock that leaves to another one what it does not do itself. */
+/** A lock that forwards all calls to another lock. */
 interface ForwardingLock extends ReactiveLock {
 
     ReactiveLock real();

@@ -6,9 +6,9 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
- * Looks for claims that hold a lock at a server after they were released there: by a request that outlived its withdrawal. Nobody believes
- * in such a lease, so no history shows it, but it keeps the lock from all others. What comes later than a tombstone lasts is not looked at, by
- * the clock of the server: a clock that jumps ahead ends its tombstones early.
+ * Finds claims that hold a lock at a server after they were released there: a request outlived its withdrawal. No user believes in such a lease, so no
+ * history shows it, but it keeps the lock from all others. A request that arrives after the end of the tombstone does not count. The server's clock
+ * decides that: a clock that jumps ahead ends its tombstones early.
  */
 final class Ghosts {
 
@@ -27,7 +27,7 @@ final class Ghosts {
         releasedAt.clear();
     }
 
-    /** By the first words of the script. */
+    /** Notes an answer of the server. The first words of the script name the operation. */
     void answered(String script, List<String> args, Object reply) {
         if (script.startsWith("-- Acquires and releases")) {
             mutexes(args, reply);
@@ -36,7 +36,7 @@ final class Ghosts {
                 holds(args.get(0), "granted");
             }
         } else if (script.startsWith("-- Ends")) {
-            // One that leaves no tombstone gives back what came unasked.
+            // A release without a tombstone gives back a pushed grant.
             if (!args.get(3).equals("0")) {
                 releasedAt.put(args.get(0), serverMicros.getAsLong());
             }

@@ -6,7 +6,7 @@ import io.holdfast.spi.LockBackend;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Another store, with a hand-over inside each process. */
+/** Adds a hand-over inside each process to another store. */
 final class HandingOverStore implements Store {
 
     private final Store below;

@@ -11,10 +11,9 @@ import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * One process: its monotonic clock, which runs a little faster or slower than the true time, and its threads: the timer, the one of what
- * arrives from the network, and the one to which signals may be delivered. While it is paused nothing runs in it; then everything does, late:
- * timers in their order, arrivals in theirs, and these mixed, since they are different threads. While users' code blocks one of the threads,
- * the others go on. A process that was killed runs nothing any more.
+ * One process. Its monotonic clock runs a little faster or slower than the true time. It has three threads: for timers, for messages from the network,
+ * and perhaps for signals. While the process is paused, nothing runs in it. Then all late tasks run: timers in their order, messages in theirs, and both
+ * mixed, since they are different threads. While users' code blocks one thread, the others continue. A killed process runs nothing any more.
  */
 public final class Host implements Scheduler {
 
@@ -27,7 +26,7 @@ public final class Host implements Scheduler {
     private final Line signals = new Line();
     private final List<Runnable> afterArrival = new ArrayList<>();
 
-    /** The thread that runs now; null when none does. */
+    /** The current thread; null between steps. */
     private @Nullable Line current;
 
     private boolean isPaused;
@@ -54,12 +53,12 @@ public final class Host implements Scheduler {
         return name;
     }
 
-    /** So much passes in truth while its clock counts that. */
+    /** Converts a duration of its clock into true time. */
     public long trueNanos(long localNanos) {
         return (long) (localNanos / rate);
     }
 
-    /** One thread: what it has not done yet, since the process was paused, or the thread was blocked. */
+    /** One thread with its late tasks, since the process was paused, or the thread was blocked. */
     private final class Line {
 
         private final Deque<Runnable> late = new ArrayDeque<>();
@@ -88,7 +87,7 @@ public final class Host implements Scheduler {
         }
     }
 
-    /** Called after each arrival was handled, and each signal. */
+    /** Registers a callback that runs after each message and each signal. */
     public void afterArrival(Runnable observer) {
         afterArrival.add(observer);
     }
@@ -97,7 +96,7 @@ public final class Host implements Scheduler {
         afterArrival.forEach(Runnable::run);
     }
 
-    /** Users' code that runs now keeps its thread for so long. Each of the others goes on, unless it is blocked, too. */
+    /** The current users' code blocks its thread for the given time. Each other thread continues, unless it is blocked, too. */
     public void block(long nanos) {
         Line mine = current;
         if (mine == null || mine.isBlocked || isDead) {
@@ -120,7 +119,7 @@ public final class Host implements Scheduler {
         return line == timers ? "timer" : line == arrivals ? "connections" : "signals";
     }
 
-    /** Whether users' code keeps a thread of it. */
+    /** Returns whether users' code blocks one of its threads. */
     public boolean isBlocked() {
         return timers.isBlocked || arrivals.isBlocked || signals.isBlocked;
     }
@@ -130,7 +129,7 @@ public final class Host implements Scheduler {
         return new SignalScheduler(this);
     }
 
-    /** Something for that thread now. */
+    /** Runs a task on that thread, now or when it is free. */
     void signal(Runnable task) {
         if (!isDead) {
             world.after(0, () -> {
@@ -152,7 +151,7 @@ public final class Host implements Scheduler {
         return isPaused;
     }
 
-    /** It has not done yet what was due while it was paused, or is paused now. */
+    /** Returns whether it is paused, or has late tasks from a pause. */
     public boolean isBehind() {
         return isPaused || isBlocked() || !timers.late.isEmpty() || !arrivals.late.isEmpty() || !signals.late.isEmpty();
     }
@@ -165,7 +164,7 @@ public final class Host implements Scheduler {
         signals.late.clear();
     }
 
-    /** It runs nothing for a while. */
+    /** Pauses the process. */
     public void pause(long nanos) {
         if (isDead) {
             return;
@@ -207,7 +206,7 @@ public final class Host implements Scheduler {
         return timers.canGoOn() ? timers : arrivals.canGoOn() ? arrivals : null;
     }
 
-    /** Something for it comes from the network now. */
+    /** Delivers a message from the network. */
     public void arrive(Runnable task) {
         if (!isDead) {
             arrivals.take(() -> {
@@ -217,7 +216,7 @@ public final class Host implements Scheduler {
         }
     }
 
-    /** Something that the process does by itself now, as its timer would. */
+    /** Runs a task of the process itself, as its timer would. */
     private void ring(Task task) {
         if (!isDead) {
             timers.take(task);
@@ -241,7 +240,7 @@ public final class Host implements Scheduler {
     @Override
     public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
         Task planned = new Task(task);
-        // One more: the clock of the process is rounded down, and a timer never comes too early.
+        // One nanosecond more: the clock of the process rounds down, and a timer never rings too early.
         long nanos = delay <= 0 ? 0 : trueNanos(unit.toNanos(delay)) + 1;
         world.after(nanos, () -> ring(planned));
         return planned;

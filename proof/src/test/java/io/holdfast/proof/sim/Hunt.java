@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** How many schedules it takes until a mutant is caught. */
+/** Counts the schedules until a mutant is caught. */
 record Hunt(StoreKind kind, Mutant mutant, long firstSeed, int most) {
 
     /** The first schedule that breaks a promise. */
@@ -24,7 +24,7 @@ record Hunt(StoreKind kind, Mutant mutant, long firstSeed, int most) {
     }
 
     /**
-     * Tells of each mutant of a store how many schedules it takes, counted from each of some seeds: {@code Hunt REDIS 1000 0 10000 20000}
+     * Prints for each mutant of a store how many schedules it takes, from each of the given seeds: {@code Hunt REDIS 1000 0 10000 20000}
      * tries at most a thousand.
      */
     public static void main(String[] args) {

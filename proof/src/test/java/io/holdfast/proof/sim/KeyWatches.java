@@ -11,14 +11,14 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Which connections of a simulated Redis want to know of changes to which keys: {@code CLIENT TRACKING ON OPTIN NOLOOP}. */
+/** The connections of a simulated Redis that track changes of keys: {@code CLIENT TRACKING ON OPTIN NOLOOP}. */
 final class KeyWatches {
 
     private final Map<Wire, Consumer<@Nullable String>> listeners = new LinkedHashMap<>();
     private final Map<String, Set<Wire>> watching = new LinkedHashMap<>();
     private final Set<Wire> next = new HashSet<>();
 
-    /** Whose script runs now: it is not told of its own changes. */
+    /** The connection whose script runs now: it gets no message about its own changes. */
     private @Nullable Wire present;
 
     void admit(Wire wire, Consumer<@Nullable String> told) {
@@ -46,7 +46,7 @@ final class KeyWatches {
         }
     }
 
-    /** The server remembers nobody for a key that has changed, whoever has changed it. */
+    /** After a change, the server forgets all connections that track the key. */
     void changed(String key) {
         Set<Wire> told = watching.isEmpty() ? null : watching.remove(key);
         if (told != null) {
@@ -54,7 +54,7 @@ final class KeyWatches {
         }
     }
 
-    /** All data was replaced, or is gone. */
+    /** All data was replaced or deleted. */
     void flushed() {
         watching.clear();
         new ArrayList<>(listeners.keySet()).forEach(wire -> tell(wire, null));

@@ -10,9 +10,9 @@ import java.util.function.UnaryOperator;
 import reactor.core.publisher.Mono;
 
 /**
- * A lock whose leases are believed for as long as they would have lasted, although their claim goes on elsewhere.
+ * A lock whose leases are believed for their whole duration, although their claim was handed on.
  *
- * @param wrong what becomes of each lease
+ * @param wrong replaces each lease
  */
 record LateBelief(ReactiveLock real, UnaryOperator<LockLease> wrong) implements ForwardingLock {
 

@@ -11,9 +11,9 @@ import java.util.function.LongConsumer;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * What one server does as the leader, from its election until it gives up. It leads when a majority has its state. Then it orders all
- * writes: each is proposed to the followers, counts as soon as a majority has written it down, and is applied by all in that order. It gives
- * up at the end of a tick if it has not heard of a majority for the sync limit.
+ * The leadership of one server, from its election until it gives up. The server leads when a majority has its state. Then it orders all writes: it
+ * proposes each write to the followers, the write counts when a majority has logged it, and all servers apply the writes in that order. The leader gives
+ * up at the end of a tick if it has not heard a majority for the sync limit.
  */
 final class Leadership {
 
@@ -27,7 +27,7 @@ final class Leadership {
     private final List<FollowerLink> links = new ArrayList<>();
     private final Deque<Sync> syncs = new ArrayDeque<>();
 
-    /** With what is proposed. */
+    /** The tree with all proposed writes. */
     private final ZooTree head = new ZooTree(null);
 
     /** 0 until a majority has asked. */
@@ -59,7 +59,7 @@ final class Leadership {
         });
     }
 
-    /** It has given up, or its machine has died. */
+    /** Whether the server has given up, or its machine has died. */
     boolean isOver() {
         return peer.leadership() != this;
     }
@@ -107,7 +107,7 @@ final class Leadership {
         return count;
     }
 
-    /** By one that has accepted that epoch; when a majority has asked, a higher one begins. */
+    /** A server that has accepted that epoch wants to follow. When a majority does, a higher epoch begins. */
     void isAskedBy(FollowerLink link, long accepted) {
         links.add(link);
         highestAccepted = Math.max(highestAccepted, accepted);
@@ -124,11 +124,11 @@ final class Leadership {
         link.toFollower(() -> link.follower().promise(link, epoch));
     }
 
-    /** By one that has what it says; with a majority of them, nobody else has what is not known here. */
+    /** A server reports its last transaction. When a majority has, no acknowledged transaction is unknown here. */
     void isPromisedBy(FollowerLink link, long current, long zxid) {
         if (!isEstablished && peer.isBehind(current, zxid)) {
             world.trace("    %s knows less than %s", server(), link.follower().server());
-            peer.look();
+            peer.lookForLeader();
             return;
         }
         link.hasPromised = true;
@@ -149,7 +149,7 @@ final class Leadership {
         link.toFollower(() -> link.follower().take(link, epoch, state, proposed));
     }
 
-    /** By one that has written down all that there was, up to that one. */
+    /** A follower has logged all transactions up to this one. */
     void isTakenBy(FollowerLink link, long zxid) {
         link.isSynced = true;
         link.acknowledged = zxid;
@@ -161,7 +161,7 @@ final class Leadership {
         }
     }
 
-    /** All sessions begin anew with their time-outs. */
+    /** Restarts the time-outs of all sessions. */
     private void establish() {
         world.trace("    %s leads, in epoch %d", server(), epoch);
         isEstablished = true;
@@ -188,7 +188,7 @@ final class Leadership {
         halfTicks++;
         if (!isEstablished) {
             if (halfTicks > 2 * ensemble.joinLimit()) {
-                peer.look();
+                peer.lookForLeader();
             }
             return;
         }
@@ -199,8 +199,8 @@ final class Leadership {
             }
         }
         if (halfTicks % 2 == 0 && !isMajority(synced())) {
-            world.trace("    %s hears of no majority", server());
-            peer.look();
+            world.trace("    %s does not hear a majority", server());
+            peer.lookForLeader();
             return;
         }
         for (FollowerLink link : links) {
@@ -217,11 +217,11 @@ final class Leadership {
         }
     }
 
-    /** Takes away containers that have become empty, as the original does now and then; their numbers begin again. */
+    /** Deletes empty containers, as the original does from time to time; their numbers begin again. */
     private void reap() {
         for (String queue : head.emptyQueues()) {
             if (ensemble.reaping().nextBoolean()) {
-                world.trace("    the leader takes %s away", queue);
+                world.trace("    the leader deletes %s", queue);
                 propose(++lastZxid, tree -> tree.remove(queue), null, () -> {});
             }
         }
@@ -244,7 +244,7 @@ final class Leadership {
         };
     }
 
-    /** A new session, as soon as a majority knows it. */
+    /** Creates a session, as soon as a majority knows it. */
     void begin(ZooServer by, LongConsumer done) {
         long id = ensemble.nextSession();
         sessions.track(id);
@@ -252,7 +252,7 @@ final class Leadership {
         propose(++lastZxid, tree -> tree.sessionBegun(id), by, () -> done.accept(id));
     }
 
-    /** One that goes on at that server; false if it is over. No majority is asked. */
+    /** Continues a session at that server. Returns false if it is over. This asks no majority. */
     boolean goesOn(long session, ZooServer at) {
         boolean isAlive = sessions.isAlive(session);
         if (isAlive) {
@@ -263,14 +263,14 @@ final class Leadership {
         return isAlive;
     }
 
-    /** Whether the session has connected to another server since. */
+    /** Returns whether the session has connected to another server since. */
     boolean isElsewhere(long session, ZooServer asked) {
         return sessions.isElsewhere(session, asked);
     }
 
-    /** Tells that server when it has applied it. */
+    /** Orders a write. Calls that server back when it has applied the write. */
     void write(Ask ask, ZooServer by, Consumer<Answer> done) {
-        // What has ended by now takes an earlier number.
+        // The end of an expired session takes an earlier number.
         boolean isOver = ask.session() != 0 && !sessions.isAlive(ask.session());
         PreparedWrite write = isOver ? PreparedWrite.ofNobody(ask) : PreparedWrite.of(ask, head, lastZxid + 1);
         boolean isDeleted = ask.kind() == Ask.Kind.DELETE && write.code() == Code.OK;
@@ -281,8 +281,8 @@ final class Leadership {
         propose(zxid, write.change(), by, () -> done.accept(write.answer(ask, zxid)));
     }
 
-    /** Tells that server when it has all that is proposed now; at once, when nothing is. */
-    void behindWhatIsProposed(ZooServer by, Runnable done) {
+    /** Calls that server back when it has all current proposals; at once if there are none. */
+    void afterCurrentProposals(ZooServer by, Runnable done) {
         if (peer.hasAppliedAll()) {
             tell(by, done);
         } else {
@@ -290,7 +290,7 @@ final class Leadership {
         }
     }
 
-    /** In order, behind what it was sent before. */
+    /** Sends to a follower, in order. */
     void tell(ZooServer to, Runnable task) {
         if (to == server()) {
             task.run();
@@ -319,7 +319,7 @@ final class Leadership {
         commit();
     }
 
-    /** Whatever a majority has written down. */
+    /** Commits all proposals that a majority has logged. */
     private void commit() {
         long agreed = peer.tree().zxid();
         for (FollowerLink link : links) {

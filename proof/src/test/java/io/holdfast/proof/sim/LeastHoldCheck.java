@@ -12,14 +12,14 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
- * A mutex is not granted again before its owner's least hold time is over. The grant is at the store, so it is only known that it came after
- * the owner had asked, and after all former owners had ended.
+ * Checks that a mutex is not granted again before its owner's least hold time is over. The server grants at an unknown moment: after the owner had sent
+ * its attempt, and after all former owners had ended.
  *
  * @param leastNanos of an owner; 0 without one
  */
 record LeastHoldCheck(ToLongFunction<LockOperation> leastNanos) implements HistoryCheck {
 
-    /** Clocks of servers and processes differ by that much, at most. */
+    /** The smallest ratio of the rates of two clocks, of servers and processes. */
     private static final double SPEED = 0.98;
 
     @Override

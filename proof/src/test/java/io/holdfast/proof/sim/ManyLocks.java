@@ -19,7 +19,7 @@ import reactor.core.publisher.Mono;
 /** A simulated user that acquires several locks at once. The history has an operation for each of them. */
 final class ManyLocks {
 
-    /** In one of so many schedules. */
+    /** One of this many schedules has such users. */
     private static final int SELDOM = 6;
 
     private final Member member;
@@ -51,7 +51,7 @@ final class ManyLocks {
         return key.permits() == 1 ? 1 : 1 + chances.nextInt(key.permits());
     }
 
-    /** Whether users of this schedule need several locks at a time. */
+    /** Returns whether users of this schedule acquire several locks at once. */
     static boolean areWanted(World world, Plan plan, List<LockKey> keys) {
         boolean areSeveral = keys.stream().map(LockKey::name).distinct().count() > 1;
         return areSeveral
@@ -59,7 +59,7 @@ final class ManyLocks {
                 && world.chancesOf("many locks", -1).nextInt(SELDOM) == 0;
     }
 
-    /** Takes some, works, and leaves sometimes. */
+    /** Acquires some locks, works, and sometimes leaves. */
     static void start(Member member, Plan plan, List<LockKey> all, SplittableRandom chances, Runnable over) {
         new ManyLocks(member, plan, all, chances).start(over);
     }

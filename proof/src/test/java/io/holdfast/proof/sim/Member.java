@@ -32,7 +32,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/** One process with its client, and what it writes down about its leases. */
+/** One process with its client, and the history of its leases. */
 final class Member {
 
     private final String name;
@@ -45,19 +45,19 @@ final class Member {
     private final boolean isFair;
     private final boolean delivers;
 
-    /** Whether users' code may block a thread, so that a lease may be over when its user hears of it. */
+    /** Whether users' code may block a thread, so that a lease may be over when its user gets it. */
     private final boolean mayBlock;
 
     private final Mutant mutant;
     private final List<Held> held = new ArrayList<>();
 
-    /** Of these, the outermost lease is released, and nested work has not been told so. */
+    /** Operations whose outermost lease is released, but whose nested work does not know it yet. */
     private final Set<Long> goingOn = new HashSet<>();
 
     /** Acquisitions of many locks, and elections. */
     private final Set<Long> together = new HashSet<>();
 
-    /** How long these keep their lock at least, in nanoseconds. */
+    /** The least hold times of operations, in nanoseconds. */
     private final Map<Long, Long> leastHolds = new HashMap<>();
 
     private final Map<String, Long> operationOf = new HashMap<>();
@@ -100,7 +100,7 @@ final class Member {
         @Nullable Scheduler signals = delivers ? host.signals() : null;
         opening = () -> SimulatedClients.client(host, noting(store.backend(host)), options, this::happened, signals);
         client = open();
-        host.afterArrival(this::look);
+        host.afterArrival(this::recordRenewals);
     }
 
     private LockClient open() {
@@ -109,7 +109,7 @@ final class Member {
         return opened;
     }
 
-    /** Its client is closed, whatever it does, and there is another one at once. */
+    /** Closes the client at any moment, and opens another one at once. */
     void reopen() {
         if (host.isDead()) {
             return;
@@ -120,12 +120,12 @@ final class Member {
         close(former);
     }
 
-    /** From now on, that is called with each event. */
+    /** Registers a callback for each event. */
     void listener(Runnable told) {
         listener = told;
     }
 
-    /** Knows which claim is whose, and who has a place in the queue. */
+    /** Wraps the back end to note the operation of each claim, and which claims have a place in the queue. */
     private ForwardingLockBackend noting(LockBackend backend) {
         features.addAll(backend.features());
         return new ForwardingLockBackend() {
@@ -151,7 +151,7 @@ final class Member {
                 }
                 return backend.tryAcquire(claim).doOnNext(answer -> {
                     Long operation = operationOf.get(claim.id());
-                    // Who cannot be told yet is passed over, as one who is gone.
+                    // A waiter without a subscription is passed over, like a dead one.
                     if (operation != null && armed.contains(claim.id()) && answer instanceof LockAttempt.Queued) {
                         recorder.queued(world.now(), operation);
                     }
@@ -174,12 +174,12 @@ final class Member {
         return host;
     }
 
-    /** Whether its signals have a thread of their own. */
+    /** Returns whether its signals have a thread of their own. */
     boolean delivers() {
         return delivers;
     }
 
-    /** Whether somebody in it believes in a lease. */
+    /** Returns whether a user of this process believes in a lease. */
     boolean holds() {
         return held.stream().anyMatch(it -> it.validUntil > world.now());
     }
@@ -196,7 +196,7 @@ final class Member {
         return lock(key, 1, options);
     }
 
-    /** With so many permits, if it is a semaphore. */
+    /** Returns a lock; of a semaphore, each acquisition takes the given number of permits. */
     ReactiveLock lock(LockKey key, int permits, LockOptions options) {
         ReactiveLock lock = switch (key.kind()) {
             case MUTEX -> client.lock(key.name());
@@ -219,7 +219,7 @@ final class Member {
                         host);
     }
 
-    /** One lock of an acquisition of many, or of an election. */
+    /** Starts the operation of one lock in an acquisition of many, or in an election. */
     long asksTogether(LockKey key) {
         return asksTogether(key, 1);
     }
@@ -231,12 +231,12 @@ final class Member {
         return operation;
     }
 
-    /** Whether that was {@link #asksTogether}. */
+    /** Returns whether the operation began by {@link #asksTogether}. */
     boolean askedTogether(LockOperation operation) {
         return operation.process().equals(name) && together.contains(operation.number());
     }
 
-    /** A new acquisition, which is subscribed to right after this. */
+    /** Starts the operation of an acquisition. The caller subscribes right afterwards. */
     long asks(LockKey key, int permits) {
         asking = recorder.asked(world.now(), key, permits);
         return asking;
@@ -247,12 +247,12 @@ final class Member {
         leastHolds.put(operation, least.toNanos());
     }
 
-    /** As {@link #holdsAtLeast} was told; 0 if it was not, and for operations of other members. */
+    /** Returns the time of {@link #holdsAtLeast}; 0 if it was not set, and for operations of other members. */
     long leastHold(LockOperation operation) {
         return operation.process().equals(name) ? leastHolds.getOrDefault(operation.number(), 0L) : 0;
     }
 
-    /** A lease is to follow that with this token. */
+    /** The next lease must have a higher token than this one. */
     long goesOn(LockKey key, long token) {
         asking = 0;
         return recorder.goesOn(world.now(), key, token);
@@ -288,7 +288,7 @@ final class Member {
         }
     }
 
-    /** The belief ends: it is released, or its work was cancelled. */
+    /** The user stops believing in the lease: it is released, or its work was cancelled. */
     void ends(long operation, String how) {
         if (isOver(operation)) {
             world.trace("%s#%d %s", host, operation, how);
@@ -307,10 +307,10 @@ final class Member {
         return goingOn.remove(operation) || wasHeld;
     }
 
-    /** The outermost lease is about to be released. Nested work believes in it until it is told: its lease is not asked any more. */
+    /** The outermost lease is about to be released. Nested work believes in it until it gets the end, and does not check the lease any more. */
     void goesOn(long operation) {
         if (held.removeIf(it -> it.operation == operation)) {
-            world.trace("%s#%d goes on in nested work", host, operation);
+            world.trace("%s#%d continues in nested work", host, operation);
             boolean unused = goingOn.add(operation);
         }
     }
@@ -320,8 +320,8 @@ final class Member {
         recorder.ended(world.now(), operation, how);
     }
 
-    /** What has arrived may have been the answer to a renewal. */
-    private void look() {
+    /** Notes new validities: the last message may have been the answer to a renewal. */
+    private void recordRenewals() {
         for (Held one : List.copyOf(held)) {
             long until = validUntil(one.lease);
             if (until <= world.now()) {
@@ -334,12 +334,12 @@ final class Member {
         }
     }
 
-    /** Rounded so that nothing is believed that is not. */
+    /** Rounded down, so that the history never shows a longer belief than the client has. */
     private long validUntil(LockLease lease) {
         return world.now() + host.trueNanos(lease.remaining().toNanos()) - 2;
     }
 
-    /** A word of which nothing is written down: a server that does not know yet that a session has moved finds out by it. */
+    /** Sends a request that the history does not note. A server that does not know yet that the session has moved finds out by it. */
     void speak() {
         client.lock("words").tryAcquire().flatMap(LockLease::release).subscribe(nothing -> {}, error -> {});
     }
@@ -356,7 +356,7 @@ final class Member {
         return closed == clients.size();
     }
 
-    /** What its clients have to do with after their end; empty when all is well. */
+    /** Returns what its clients still keep after their close; empty if they keep nothing. */
     String remains() {
         return clients.stream()
                 .map(Object::toString)

@@ -10,7 +10,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** One process, several clients over one store in its memory. */
+/** One process with several clients over one back end in its memory. */
 final class MemoryStore implements Store {
 
     private final Mutant mutant;
@@ -39,7 +39,7 @@ final class MemoryStore implements Store {
                 return shared.watch(claim).takeUntilOther(closed.asMono());
             }
 
-            /** Others go on with the store. */
+            /** Does not close the back end: other clients still use it. */
             @Override
             public Mono<Void> close() {
                 return isEnding ? Mono.empty() : Mono.fromRunnable(closed::tryEmitEmpty);

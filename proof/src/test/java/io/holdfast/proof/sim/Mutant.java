@@ -15,12 +15,12 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
-/** A small wrong variant of the product: all parts but one are as they are in the product. Immutable once it is made. */
+/** A variant of the product with one wrong part. Immutable. */
 final class Mutant {
 
     static final Mutant NONE = new Mutant("none");
 
-    /** What becomes of an election, which has this lock, in this process. */
+    /** Replaces an election with this lock in this process. */
     @FunctionalInterface
     interface Election {
         LeaderElection of(LeaderElection real, ReactiveLock lock, Host host);
@@ -52,7 +52,7 @@ final class Mutant {
         return mutant;
     }
 
-    /** A replacement in the scripts; those without the text stay as they are. */
+    /** Replaces a text in the scripts; scripts without the text do not change. */
     static Mutant script(String name, String text, String wrong) {
         return scripts(name, body -> body.replace(text, wrong));
     }
@@ -81,7 +81,7 @@ final class Mutant {
         return of(name, it -> it.part = wrong);
     }
 
-    /** Between a Redis and the back end; one for each client. */
+    /** Wraps the connection between a Redis and the back end; one for each client. */
     static Mutant driver(String name, Supplier<WrongDriver> wrong) {
         return of(name, it -> it.driver = wrong);
     }
@@ -90,7 +90,7 @@ final class Mutant {
         return of("no quarantine", it -> it.hasQuarantine = false);
     }
 
-    /** Not of the product: of what it assumes of the servers of a cluster. */
+    /** Breaks an assumption about the servers of a cluster, not the product. */
     static Mutant withClocksApart() {
         return of("masters whose clocks differ", it -> it.areClocksTogether = false);
     }
@@ -116,77 +116,77 @@ final class Mutant {
         return of(name, it -> it.election = wrong);
     }
 
-    /** What is wrong. */
+    /** Returns the name of the mutant, which says what is wrong. */
     String name() {
         return name;
     }
 
-    /** What becomes of each script. */
+    /** Returns the change of each script. */
     UnaryOperator<String> script() {
         return script;
     }
 
-    /** What the client takes the answer of a server that refuses a call for. */
+    /** Returns how the client reads the answer of a server that refuses a call. */
     UnaryOperator<String> refusal() {
         return refusal;
     }
 
-    /** What becomes of the back end of one server. */
+    /** Wraps the back end of one server. */
     BiFunction<Host, LockBackend, LockBackend> member() {
         return member;
     }
 
-    /** What becomes of the back end that the engine sees. */
+    /** Wraps the back end that the engine uses. */
     BiFunction<Host, LockBackend, LockBackend> backend() {
         return backend;
     }
 
-    /** What becomes of a back end whose leases are as long as a session's time-out allows. */
+    /** Wraps a back end whose leases are as long as a session's time-out allows. */
     BiFunction<Duration, LockBackend, LockBackend> session() {
         return session;
     }
 
-    /** Whether servers that come back without their data stay away. */
+    /** Returns whether servers that come back without their data do not vote for a while. */
     boolean hasQuarantine() {
         return hasQuarantine;
     }
 
-    /** Whether all servers of a cluster have the same time. */
+    /** Returns whether all servers of a cluster have the same time. */
     boolean areClocksTogether() {
         return areClocksTogether;
     }
 
-    /** Whether no master is replaced while one of its slots is moved. */
+    /** Returns whether no master is replaced while one of its slots is moved. */
     boolean movesAreLeftAlone() {
         return movesAreLeftAlone;
     }
 
-    /** What becomes of the locks that users have. */
+    /** Wraps the locks of users. */
     BiFunction<Host, ReactiveLock, ReactiveLock> lock() {
         return lock;
     }
 
-    /** The part of the back end for ZooKeeper that is wrong. */
+    /** Returns the wrong part of the ZooKeeper back end. */
     WrongPart part() {
         return part;
     }
 
-    /** What is between a Redis and the back end of a client. */
+    /** Wraps the connection between a Redis and the back end of a client. */
     Supplier<WrongDriver> driver() {
         return driver;
     }
 
-    /** What decides on handing over inside a process. */
+    /** Returns the decisions about a hand-over inside a process. */
     Decisions handOver() {
         return handOver;
     }
 
-    /** What becomes of elections. */
+    /** Replaces elections. */
     Election election() {
         return election;
     }
 
-    /** What becomes of several locks together, with these in the order given. */
+    /** Replaces an acquisition of several locks, in the given order. */
     BiFunction<ReactiveMultiLock, List<ReactiveLock>, ReactiveMultiLock> many() {
         return many;
     }

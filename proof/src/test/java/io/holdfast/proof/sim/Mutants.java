@@ -22,18 +22,18 @@ import java.util.Set;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What could have been got wrong. */
+/** The mutants: plausible mistakes in the product. */
 final class Mutants {
 
-    /** Longer than anybody holds a lock. */
+    /** Longer than any user holds a lock. */
     private static final Duration LONG = Duration.ofHours(1);
 
-    /** Of one that takes long from 0 on: shortly before a seed that catches it, so that the build does not search for it anew. */
+    /** The first seeds of mutants that take long from seed 0: shortly before a seed that catches it, so that the build need not search again. */
     private static final Map<String, Long> FIRST_SEEDS = Map.ofEntries(
             Map.entry("CLUSTER grant to a waiter whose channel has no listener", 440L),
             Map.entry("MEMORY many locks in the order given", 310L),
             Map.entry("MEMORY_HAND_OVER place that no claim wants", 10_060L),
-            Map.entry("REDIS a loss of one of many keeps the others", 7_002_250L),
+            Map.entry("REDIS loss of one of many locks that keeps the others", 7_002_250L),
             Map.entry("REDIS hand-off without the flags", 1_000L),
             Map.entry("REDIS leader that resigns and keeps the lock", 35L),
             Map.entry("REDIS no tombstone of a reader", 33_200L),
@@ -49,7 +49,7 @@ final class Mutants {
             Map.entry("ZOOKEEPER proof by a leader without a majority", 20_200L),
             Map.entry("ZOOKEEPER two leaders by a late loss", 41_670L));
 
-    /** Within so many schedules. */
+    /** The number of schedules within which each mutant must be caught. */
     private static final int MOST = 1_000;
 
     private Mutants() {}
@@ -83,7 +83,7 @@ final class Mutants {
     }
 
     private static Mutant exporterThatGoesOnBelieving() {
-        return Mutant.lock("exporter that goes on believing", LateBelief::afterAnExport);
+        return Mutant.lock("exporter that still believes", LateBelief::afterAnExport);
     }
 
     private static Mutant workThatThrowsAndKeepsTheLock() {
@@ -104,14 +104,14 @@ final class Mutants {
         return Mutant.lock("nested work that outlives the outermost", (host, it) -> new DeafNestedLock(it));
     }
 
-    /** In the scripts, or in how their answers are understood. */
+    /** Mutants of the scripts, or of the reading of their answers. */
     static List<Hunt> ofRedis() {
         return hunts(
                 StoreKind.REDIS,
                 leaderThatKeepsTheLock(),
                 leaderThatIsToldLate(),
                 Mutant.many(
-                        "a loss of one of many keeps the others",
+                        "loss of one of many locks that keeps the others",
                         (real, given) -> WrongMultiLock.keepingTheOthersAfterALoss(real)),
                 releaseWithoutAnOwnerCheck(),
                 Mutant.script(
@@ -196,23 +196,24 @@ final class Mutants {
                 Mutant.driver("grant that no replica has confirmed", WrongDriver::contentWithNone),
                 Mutant.driver("replica that is not left", () -> WrongDriver.errors("READONLY ", "ERR read only ")),
                 leastHoldThatEndsWithTheRelease(),
-                Mutant.backend("push grant naming a wrong look", (host, it) -> new NamesTheLastAttempt(it)),
+                Mutant.backend("push grant naming a wrong attempt", (host, it) -> new NamesTheLastAttempt(it)),
                 Mutant.backend("validity counted from the reply", CountsFromTheReply::new),
                 Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)),
                 Mutant.backend("unknown renewal read as held", (host, it) -> new ReadsUnknownAsHeld(it)),
                 nestedWorkThatGoesOn());
     }
 
-    /** In handing over inside a process. */
+    /** Mutants of the hand-over inside a process. */
     static List<Hunt> ofHandOver() {
         List<Hunt> hunts = new ArrayList<>(hunts(
                 StoreKind.REDIS_HAND_OVER,
                 Mutant.handOver("turn without a bound", WrongHandOvers.withoutABound()),
                 Mutant.handOver("hand-over with a whole lease", WrongHandOvers.wholeLease())));
-        // Tokens of Redis rise with its clock, faster than they are used up here: there this would seldom show.
+        // Tokens of Redis rise with its clock, faster than this process uses them up: there the mistake would seldom
+        // show.
         hunts.addAll(hunts(
                 StoreKind.MEMORY_HAND_OVER,
-                Mutant.handOver("token that the store has not acknowledged", WrongHandOvers.aboveTheCeiling()),
+                Mutant.handOver("token that the back end has not acknowledged", WrongHandOvers.aboveTheCeiling()),
                 Mutant.handOver("place that no claim wants", WrongHandOvers.leftPlace()),
                 Mutant.handOver("block that is used after a loss", WrongHandOvers.blockAfterALoss())));
         return hunts;
@@ -233,10 +234,10 @@ final class Mutants {
                 Mutant.part("holder of the session that is passed over", WrongPart.PASSED_HOLDER),
                 Mutant.part("numbers of a queue that was deleted", WrongPart.NUMBERS_OF_A_FORMER_QUEUE),
                 Mutant.part("proof by a leader without a majority", WrongPart.PROOF_WITHOUT_A_MAJORITY),
-                Mutant.backend("session that is given up for ended after a lease", GivesUpItsSession::new));
+                Mutant.backend("session taken as ended after a lease", GivesUpItsSession::new));
     }
 
-    /** Found so seldom that no build waits for them. */
+    /** Mutants that are caught so seldom that no build runs them. */
     static List<Hunt> foundSeldom() {
         return hunts(StoreKind.ZOOKEEPER, Mutant.part("proof that does not age", WrongPart.PROOF_THAT_DOES_NOT_AGE));
     }
@@ -269,7 +270,7 @@ final class Mutants {
                 "if true then");
     }
 
-    /** And says that nothing has happened in between. */
+    /** Reports that nothing has happened in between. */
     private static final class DowngradesByARelease implements ForwardingLockBackend {
 
         private final LockBackend real;
@@ -299,7 +300,7 @@ final class Mutants {
         }
     }
 
-    /** What keeps a lock for the rest of its least hold time is a renewal that is shorter than the lease. */
+    /** A renewal that is shorter than the lease keeps a lock for the rest of its least hold time. */
     private static final class ReleasesAtOnce implements ForwardingLockBackend {
 
         private final LockBackend real;
@@ -401,7 +402,7 @@ final class Mutants {
         }
     }
 
-    /** Only what was granted is given back. */
+    /** Releases only after a grant. */
     private static final class ForgetsToWithdraw implements ForwardingLockBackend {
 
         private final LockBackend real;
@@ -450,7 +451,7 @@ final class Mutants {
         }
     }
 
-    /** Says that a later attempt with a floor has raised the token, and asks nobody. */
+    /** Answers that a later attempt with a floor has raised the token, and sends no request. */
     private static final class WritesNothingBack implements ForwardingLockBackend {
 
         private final LockBackend real;
@@ -477,7 +478,7 @@ final class Mutants {
         }
     }
 
-    /** Knows better than the back end how long a lease is. */
+    /** Replaces the lease duration of the back end's answer. */
     private static final class Believes implements ForwardingLockBackend {
 
         private final LockBackend real;
@@ -507,7 +508,7 @@ final class Mutants {
         }
     }
 
-    /** Whoever has had no answer for a lease takes its session for ended, and its nodes for deleted. */
+    /** After a lease without an answer, the client believes that its session has ended, and its nodes are deleted. */
     private static final class GivesUpItsSession implements ForwardingLockBackend {
 
         private final Host host;

@@ -8,9 +8,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The proof of the proof: what could have been got wrong is caught by the checker, within the stated number of schedules. A
- * campaign that found nothing would otherwise show nothing. {@code -Dproof.store=REDIS} runs those of one
- * store, {@code -Dproof.seed=N} begins there.
+ * Tests the checker: it catches each mutant within the stated number of schedules. Otherwise a campaign without findings would prove nothing.
+ * {@code -Dproof.store=REDIS} runs the mutants of one store, {@code -Dproof.seed=N} begins with that seed.
  */
 class MutantsIT {
 
@@ -31,7 +30,7 @@ class MutantsIT {
 
     @ParameterizedTest
     @MethodSource("hunts")
-    void isCaughtWithinTheStatedNumberOfSchedules(Hunt hunt) {
+    void mutantIsCaughtWithinTheStatedNumberOfSchedules(Hunt hunt) {
         Optional<Schedule.Result> caught = hunt.run();
         caught.ifPresent(result -> System.out.println(
                 hunt + ": seed " + result.seed() + ", " + result.violations().get(0)));

@@ -8,8 +8,8 @@ import reactor.core.publisher.Mono;
 import reactor.util.context.ContextView;
 
 /**
- * Work in a nested {@code withLock} that the work around it does not wait for, so that it may outlive the outermost lease. It believes in
- * the lock until it ends or is cancelled, and so does its operation.
+ * Work in a nested {@code withLock}. The outer work does not wait for it, so it may outlive the outermost lease. The nested work and its operation believe
+ * in the lock until the work ends or is cancelled.
  */
 final class NestedWork {
 
@@ -49,7 +49,7 @@ final class NestedWork {
 
     void outermostEnds(String how) {
         isAlone = true;
-        if (isRunning && !member.delivers()) { // else its end is told by a thread that users' code may block
+        if (isRunning && !member.delivers()) { // otherwise users' code may block the thread that signals its end
             member.goesOn(operation);
         } else {
             member.ends(operation, how);

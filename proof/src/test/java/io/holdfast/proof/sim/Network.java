@@ -3,16 +3,16 @@ package io.holdfast.proof.sim;
 import java.util.HashMap;
 import java.util.Map;
 
-/** How long messages take, and where nothing gets through for a while: then what is sent waits, as TCP does, and comes later. */
+/** Delays messages, and cuts links for a while. Messages on a cut link arrive later, as with TCP. */
 public final class Network {
 
     /**
-     * What a schedule makes of it.
+     * The properties of the network in a schedule.
      *
-     * @param usualNanos so long a message takes at most, usually
-     * @param replyNanos so much longer from a server, at most
-     * @param slowChance how often it takes longer
-     * @param slowNanos how long it takes then, at most
+     * @param usualNanos the usual longest delay of a message
+     * @param replyNanos the longest additional delay of messages from a server
+     * @param slowChance the probability of a slow message
+     * @param slowNanos the longest delay of a slow message
      */
     public record Manners(long usualNanos, long replyNanos, double slowChance, long slowNanos) {}
 
@@ -35,18 +35,18 @@ public final class Network {
         return world.between(20_000, Math.max(20_000, most));
     }
 
-    /** Every other thing that servers tell that process takes so long, or half of it, or anything between. */
+    /** Delays half of the messages from servers to that process, chosen by chance, by half of the given time up to the whole of it. */
     void hearsLate(String host, long nanos) {
         lateness.put(host, nanos);
     }
 
-    /** Nothing gets through from one to the other for a while. */
+    /** Cuts one direction between two hosts for a while. */
     public void stall(String from, String to, long nanos) {
         world.trace("nothing gets from %s to %s for %.3f ms", from, to, nanos / 1e6);
         stalledUntil.put(from + '>' + to, world.now() + nanos);
     }
 
-    /** Whether what is sent now arrives soon, in both directions. */
+    /** Returns whether both directions are open. */
     boolean isOpenBetween(String one, String other) {
         return !isStalled(one, other) && !isStalled(other, one);
     }
@@ -60,7 +60,7 @@ public final class Network {
         lateness.clear();
     }
 
-    /** When something arrives that is sent now. */
+    /** Returns the arrival time of a message that is sent now. */
     long arrival(String from, String to, boolean isReply) {
         long way = world.now() + delay() + (isReply ? world.between(0, manners.replyNanos()) : 0);
         if (isReply && !lateness.isEmpty() && world.chance(0.5)) {

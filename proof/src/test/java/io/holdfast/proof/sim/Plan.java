@@ -4,23 +4,23 @@ import io.holdfast.proof.sim.Network.Manners;
 import java.time.Duration;
 
 /**
- * What one schedule is about, chosen by its seed.
+ * The parameters of one schedule, chosen by its seed.
  *
- * @param weather which faults there are, and so which promises hold
- * @param lease of all locks
- * @param claimTime of Redis
- * @param hosts how many processes
- * @param leases for how many leases there are faults, and everybody goes on for half as long after that
- * @param actors how many use locks at the same time in each
- * @param deeds how often each of them does
+ * @param weather which faults come, and so which promises hold
+ * @param lease the lease duration of all locks
+ * @param claimTime the claim time of Redis
+ * @param hosts the number of processes
+ * @param leases for how many lease durations faults come; the users continue for half as long after that
+ * @param actors how many users each process has at the same time
+ * @param deeds how often each user acquires a lock
  * @param locks how many locks there are
- * @param faults how many are injected
- * @param jumps whether it is clocks that are wild, and not memories
- * @param isTight whether leases are held to their last moment, by processes that hear late and are cut off from all servers in one direction:
- *     what comes of a validity that is counted a little too long
- * @param hasLastWords whether what silences them is a server of ZooKeeper that answers what it has not told the leader, and crashes then
+ * @param faults how many faults are injected
+ * @param jumps whether wild weather means jumps of clocks, and not loss of data
+ * @param isTight whether users hold leases to their last moment, in processes that get answers late and are cut off from all servers in one direction:
+ *     this shows a validity that is a little too long
+ * @param hasLastWords whether a ZooKeeper server silences them: it answers them, and then crashes before it has told the leader
  * @param forgets whether servers that come back after a crash may have lost their data, where that breaks no promise of exclusion
- * @param manners of the network, apart from faults
+ * @param manners the properties of the network, apart from faults
  */
 record Plan(
         Weather weather,
@@ -38,17 +38,17 @@ record Plan(
         boolean forgets,
         Manners manners) {
 
-    /** Which faults there are. */
+    /** The kinds of faults. */
     enum Weather {
-        /** None: what the queue promises holds, and nothing is ever lost. */
+        /** No faults: the promises of the queue hold, and no lease is ever lost. */
         CALM,
-        /** Those under which all guarantees hold. */
+        /** Faults under which all guarantees hold. */
         ROUGH,
-        /** Those that break the assumptions, too: clocks jump, and servers forget. Only tokens are looked at. */
+        /** Faults that break the assumptions, too: clocks jump, and servers lose data. Only tokens are checked. */
         WILD
     }
 
-    /** So rare are long ones: mistakes are found in short ones sooner, for the time that they take. */
+    /** The share of long schedules: per second of run time, short schedules find more mistakes. */
     private static final double LONG = 0.05;
 
     static Plan of(World world, StoreKind store) {
@@ -80,7 +80,7 @@ record Plan(
                 manners(world, kind, weather, isTight, usual, lease, claim));
     }
 
-    /** Whoever waits for a Redlock asks again and again, which is dear. */
+    /** A waiter of a Redlock sends many attempts, which costs much time. */
     private static int actors(World world, StoreKind kind, boolean isLong) {
         if (kind == StoreKind.REDLOCK && !isLong) {
             return world.chance(0.3) ? 2 : 1;
@@ -88,7 +88,7 @@ record Plan(
         return 1 + world.below(isLong ? 3 : 2);
     }
 
-    /** Masters of a Redlock that take longer than its time-out of 50 ms are asked in vain, again and again. */
+    /** If a master takes longer than the 50 ms time limit of a Redlock, all requests to it fail. */
     private static long quickMillis(StoreKind kind, long lease) {
         return kind == StoreKind.REDLOCK ? 100 : lease;
     }
@@ -108,7 +108,7 @@ record Plan(
                 World.ms(lease));
     }
 
-    /** How late the first process hears of answers in a tight schedule: just in time. */
+    /** How late the first process gets answers in a tight schedule: just in time. */
     long latenessNanos(StoreKind kind) {
         return kind.below() == StoreKind.REDLOCK ? World.ms(48) : lease.toNanos() / 4 - World.ms(2);
     }

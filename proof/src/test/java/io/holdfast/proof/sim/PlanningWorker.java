@@ -5,7 +5,7 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.scheduler.Scheduler;
 
-/** A worker of a scheduler that has one thread, or pretends to. */
+/** A worker of a scheduler with one real or simulated thread. */
 final class PlanningWorker implements Scheduler.Worker {
 
     private final Scheduler scheduler;

@@ -10,14 +10,14 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a write comes to, as its leader decides.
+ * The effect of a write, as its leader decides.
  *
- * @param codes of each operation, when there are several
- * @param change the same at each server
+ * @param codes the code of each operation, if there are several
+ * @param change the change, which is the same at each server
  */
 record PreparedWrite(Code code, String path, @Nullable List<Code> codes, Consumer<ZooTree> change) {
 
-    /** By a session that is over. */
+    /** Prepares the refusal of a write by an ended session. */
     static PreparedWrite ofNobody(Ask ask) {
         return failed(Code.SESSIONEXPIRED, ask.path());
     }
@@ -27,10 +27,10 @@ record PreparedWrite(Code code, String path, @Nullable List<Code> codes, Consume
     }
 
     /**
-     * Of a session that goes on.
+     * Prepares the write of a live session.
      *
-     * @param head with all that is proposed
-     * @param zxid its number
+     * @param head the tree with all proposed writes
+     * @param zxid the number of the write
      */
     static PreparedWrite of(Ask ask, ZooTree head, long zxid) {
         String path = ask.path();

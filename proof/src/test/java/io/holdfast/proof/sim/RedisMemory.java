@@ -16,12 +16,12 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * The data of one Redis and the commands that our scripts use, as the server's documentation has them. A key is gone when the server's wall
- * clock is past its expiry. What is not supported is an error, so that a script which uses more is noticed.
+ * The data of one Redis, and the commands that our scripts use, by the server's documentation. A key is gone when the server's wall clock is past its
+ * expiry. Any other command is an error, so that a script that uses more fails.
  */
 final class RedisMemory {
 
-    /** An answer of a command that is an error. */
+    /** An error answer of a command. */
     static final class RedisError extends RuntimeException {
 
         private static final long serialVersionUID = 1L;
@@ -31,7 +31,7 @@ final class RedisMemory {
         }
     }
 
-    /** Who is told what is published. */
+    /** Receives published messages. */
     interface Channels {
 
         int receivers(String channel);
@@ -41,14 +41,14 @@ final class RedisMemory {
         int publishSharded(String channel, String message);
     }
 
-    /** Looks at each command before it is run, and may throw. */
+    /** Checks each command before it runs, and may throw. */
     @FunctionalInterface
     interface Guard {
 
         void check(List<String> command);
     }
 
-    /** What is under some keys. */
+    /** The values of some keys. */
     static final class Extract {
 
         private final Map<String, Entry> entries;
@@ -114,7 +114,7 @@ final class RedisMemory {
         }
     }
 
-    /** Of those that our scripts use; a replica refuses them. */
+    /** The write commands of our scripts; a replica refuses them. */
     private static final Set<String> WRITES = Set.of(
             "DEL",
             "SET",
@@ -137,7 +137,7 @@ final class RedisMemory {
     private Consumer<List<String>> written = command -> {};
     private boolean isReplica;
 
-    /** While a command of the master is applied, which alone decides what has expired. */
+    /** Whether a command of the master is applied: only the master decides which keys have expired. */
     private boolean isApplying;
 
     private Guard guard = command -> {};
@@ -151,17 +151,17 @@ final class RedisMemory {
         entries.clear();
     }
 
-    /** Told of each command that changes something, with absolute times, as a replica gets them. */
+    /** Receives each command that changes data, with absolute times, as a replica gets it. */
     void written(Consumer<List<String>> told) {
         written = told;
     }
 
-    /** Whether it takes no writes but those of its master. */
+    /** Sets whether this server accepts only the writes of its master. */
     void isReplica(boolean now) {
         isReplica = now;
     }
 
-    /** Does what the master has done. */
+    /** Applies a command of the master. */
     void apply(List<String> command) {
         isApplying = true;
         try {
@@ -172,13 +172,13 @@ final class RedisMemory {
         }
     }
 
-    /** What is there now, to come back to. */
+    /** Saves the current data, to restore it later. */
     Runnable snapshot() {
         Consumer<RedisMemory> then = contents();
         return () -> then.accept(this);
     }
 
-    /** What is there now, for this or another one to take over in place of its own. */
+    /** Copies the current data, for this or another memory to load. */
     Consumer<RedisMemory> contents() {
         Map<String, Entry> then = copy(entries);
         return other -> {
@@ -187,7 +187,7 @@ final class RedisMemory {
         };
     }
 
-    /** The values that are texts. */
+    /** Returns the values that are strings. */
     List<String> texts() {
         return entries.values().stream()
                 .filter(entry -> entry.value instanceof String)
@@ -201,7 +201,7 @@ final class RedisMemory {
         return copies;
     }
 
-    /** A copy of what is there under these keys. */
+    /** Copies the values of these keys. */
     Extract extract(Collection<String> keys) {
         Map<String, Entry> copies = new HashMap<>();
         List<String> missing = new ArrayList<>();
@@ -217,9 +217,9 @@ final class RedisMemory {
     }
 
     /**
-     * Takes over what another memory has, or has not, under these keys.
+     * Replaces the values of these keys by those of another memory, and deletes keys that it does not have.
      *
-     * @param laterMillis added to what is to end at a time
+     * @param laterMillis is added to each expiry
      */
     void put(Extract others, long laterMillis) {
         entries.keySet().removeAll(others.missing);
@@ -356,7 +356,7 @@ final class RedisMemory {
         };
     }
 
-    /** With their values. By the time rather than by chance, so that a schedule can be repeated. */
+    /** Returns fields with their values. The time chooses them instead of chance, so that a schedule can be repeated. */
     private List<Object> some(Map<String, String> hash, long count) {
         List<String> fields = new ArrayList<>(hash.keySet());
         Collections.rotate(fields, (int) (micros.getAsLong() % Math.max(1, fields.size())));

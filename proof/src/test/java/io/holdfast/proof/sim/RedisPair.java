@@ -4,26 +4,26 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Two simulated Redis servers under one name: a master, and a replica that follows it a little late. An operator, or something that acts as one, makes them change places
- * while connections live, and then has the name lead to the new master. Both have one clock, so tokens have to rise.
+ * Two simulated Redis servers under one name: a master, and a replica that follows it a little late. An operator, or a program, makes them change places
+ * while connections live, and then points the name to the new master. Both have one clock, so tokens must rise.
  */
 final class RedisPair {
 
-    /** What somebody who makes them change places may leave out. */
+    /** The ways to make them change places. Some leave out steps that prevent loss. */
     enum Care {
         /** As {@code FAILOVER} does: the master takes no writes until its replica has all of them. Nothing is lost. */
         WAITS,
         /** The master crashes when its replica has all. Nothing is lost. */
         CRASHES,
-        /** The master crashes, and what was under way to the replica is lost. */
+        /** The master crashes, and the writes under way to the replica are lost. */
         CRASHES_EARLY,
         /** The replica is promoted first: for a while both take writes, and those of the former master are lost. */
         SPLITS,
-        /** The master is demoted first: for a while nobody takes writes. What the replica did not have then is lost. */
+        /** The master is demoted first: for a while no server takes writes. The writes that the replica did not have then are lost. */
         DEMOTES
     }
 
-    private static final long LOOK_AGAIN = World.ms(1);
+    private static final long CHECK_AGAIN = World.ms(1);
 
     private final World world;
     private final long lease;
@@ -37,9 +37,9 @@ final class RedisPair {
     private boolean isOver;
 
     /**
-     * The second follows the first.
+     * Makes a pair in which the second server follows the first.
      *
-     * @param mostLag how late the replica is at most, in nanoseconds
+     * @param mostLag the longest lag of the replica, in nanoseconds
      */
     RedisPair(World world, long lease, long mostLag, SimulatedRedis first, SimulatedRedis second) {
         this.world = world;
@@ -53,7 +53,7 @@ final class RedisPair {
         connect(true);
     }
 
-    /** Where the name leads now. */
+    /** Returns the server to which the name points now. */
     SimulatedRedis named() {
         return named;
     }
@@ -70,7 +70,7 @@ final class RedisPair {
         return chances.nextLong(20_000, Math.max(20_001, mostLag));
     }
 
-    /** The one that is not the master follows it, as soon as both are up, with a copy of its data unless it has the same. */
+    /** Lets the other server follow the master as soon as both are up. It copies the master's data first, unless it has the same. */
     private void connect(boolean hasTheSame) {
         SimulatedRedis replica = other(master);
         replica.demote();
@@ -88,7 +88,7 @@ final class RedisPair {
         Replication former = replication;
         world.after(World.ms(1) + lag(), () -> {
             if (former != replication) {
-                return; // somebody else has connected them
+                return; // another step has connected them
             } else if (isChanging) {
                 connectAgain();
             } else {
@@ -97,14 +97,14 @@ final class RedisPair {
         });
     }
 
-    /** They change places, unless they are about to. */
+    /** Makes the servers change places, unless a change is under way. */
     void change(Care care) {
         if (isChanging || isOver || !master.isUp() || !other(master).isUp()) {
             return;
         }
         isChanging = true;
         SimulatedRedis former = master;
-        world.trace("%s is to be the master in place of %s: %s", other(former), former, care);
+        world.trace("%s becomes the master in place of %s: %s", other(former), former, care);
         switch (care) {
             case WAITS -> {
                 former.pause(lease / 2);
@@ -150,7 +150,7 @@ final class RedisPair {
             promoted(former, true);
             former.resume();
         } else if (world.now() < until && former.isUp()) {
-            world.after(LOOK_AGAIN, () -> promoteWhenCaughtUp(former, until));
+            world.after(CHECK_AGAIN, () -> promoteWhenCaughtUp(former, until));
         } else {
             world.trace("%s stays the master", former);
             isChanging = false;
@@ -166,7 +166,7 @@ final class RedisPair {
         connect(hasTheSame);
     }
 
-    /** Who looks the name up gets the other server some time later. */
+    /** Some time later, a lookup of the name returns the other server. */
     private void moveName(SimulatedRedis former) {
         if (chances.nextInt(3) == 0) {
             leads(other(former));
@@ -176,11 +176,11 @@ final class RedisPair {
     }
 
     private void leads(SimulatedRedis to) {
-        world.trace("the name leads to %s", to);
+        world.trace("the name points to %s", to);
         named = to;
     }
 
-    /** All is repaired: one of them is the master, the other one follows it, and the name leads to the master. Both are up. */
+    /** Repairs everything: both servers are up, one is the master, the other one follows it, and the name points to the master. */
     void settle() {
         isOver = true;
         isChanging = false;

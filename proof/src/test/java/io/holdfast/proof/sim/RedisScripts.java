@@ -29,9 +29,9 @@ import org.luaj.vm2.lib.jse.JseMathLib;
 import org.luaj.vm2.luajc.LuaJC;
 
 /**
- * Runs Lua as the server does: {@code redis.call}, {@code redis.pcall}, and values as documented under "Data type conversion". Of Lua 5.1
- * it has what our scripts use. Two things are not as there: {@code ..} writes large whole numbers with all digits, and
- * {@code string.format} knows {@code %.0f} and {@code %d} only, and these with leading zeros.
+ * Runs Lua as the server does: {@code redis.call}, {@code redis.pcall}, and values as documented under "Data type conversion". It supports the part of
+ * Lua 5.1 that our scripts use. Two things differ: {@code ..} writes large whole numbers with all digits, and {@code string.format} knows only
+ * {@code %.0f} and {@code %d}, also with leading zeros.
  */
 final class RedisScripts {
 
@@ -73,7 +73,7 @@ final class RedisScripts {
         return reply(reply);
     }
 
-    /** To a class, of which each has a name of its own: interpreted, it takes half as long again. */
+    /** Compiles a script to a class with a name of its own: interpreted scripts take half as long again. */
     private LuaFunction compile(String body) {
         String name = "Script" + compiled.size();
         try {
@@ -214,10 +214,10 @@ final class RedisScripts {
         }
     }
 
-    /** One number of a format: the text before it, and how wide it is. */
+    /** One number of a format: the text before it, and its width. */
     private record Field(String before, int width, boolean isWhole) {}
 
-    /** A format, taken apart once. */
+    /** A parsed format. */
     private record Fields(List<Field> fields, String after) {
 
         private static final Pattern NUMBER = Pattern.compile("%(?:0(\\d+))?(\\.0f|d)");

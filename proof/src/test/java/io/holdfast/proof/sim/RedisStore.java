@@ -16,7 +16,7 @@ import reactor.core.publisher.Mono;
 /** One simulated Redis, in some schedules with a replica, and the real back end in each process. */
 final class RedisStore implements Store {
 
-    /** In one of so many schedules. */
+    /** One of this many schedules has a replica. */
     private static final int SELDOM = 5;
 
     private final Network network;
@@ -36,7 +36,7 @@ final class RedisStore implements Store {
         double rate = Clocks.rate(world);
         long ahead = Clocks.ahead(world);
         server = new SimulatedRedis(world, "redis", rate, ahead, mutant.script());
-        if (ahead % 2 != 0) { // of a random number: so the world need not draw another one
+        if (ahead % 2 != 0) { // bits of an earlier random number, so that the world need not draw another one
             server.admit(new ChannelTenant(world, plan.lease().toNanos(), server::deliver));
         }
         SplittableRandom chances = world.chancesOf("replicas", 0);
@@ -67,7 +67,7 @@ final class RedisStore implements Store {
         return mutant.backend().apply(host, mutant.member().apply(host, confirms ? checked(host, backend) : backend));
     }
 
-    /** A grant counts only when a replica has it. */
+    /** Checks that a replica has each grant that counts. */
     private LockBackend checked(Host host, LockBackend backend) {
         return new ForwardingLockBackend() {
             @Override

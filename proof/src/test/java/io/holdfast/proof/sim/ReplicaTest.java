@@ -9,15 +9,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 
-/** What waiting clients notice of a master that becomes a replica. */
+/** Waiters when their master becomes a replica. */
 class ReplicaTest {
 
     /**
-     * The waiter's commands get to the new master without a refusal, since their connection was lost at that moment. Its channel stays at the
-     * former one, which passes on what the new one publishes, echoes and hints too. But the new master counts its own listeners only.
+     * The waiter's commands reach the new master without a refusal, since their connection was lost at that moment. Its subscription stays at the former
+     * master, which forwards all messages of the new one, also echoes and hints. But the new master counts only its own listeners.
      */
     @Test
-    void waiterIsServedAlthoughTheFormerMasterPassesOnWhatIsPublished() {
+    void waiterIsServedAlthoughTheFormerMasterForwardsMessages() {
         Scene scene = new Scene();
         RedisPair pair = scene.pair();
         SimulatedRedis former = pair.named();

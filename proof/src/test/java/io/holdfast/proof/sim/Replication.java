@@ -6,7 +6,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.function.LongSupplier;
 
-/** What a master sends to one replica: all that it writes and publishes, in order, and a little late. Begins with a copy of the data. */
+/** Sends all writes and messages of a master to one replica, in order, and a little late. It begins with a copy of the data. */
 final class Replication {
 
     private record Acknowledgement(long position, Runnable told) {}
@@ -23,10 +23,10 @@ final class Replication {
     private boolean isOver;
 
     /**
-     * Nothing is sent yet.
+     * Makes the link, but sends nothing yet.
      *
-     * @param lag how long the next message takes, in nanoseconds
-     * @param atEnd run when either of both crashes
+     * @param lag the delay of the next message, in nanoseconds
+     * @param atEnd runs when one of the servers crashes
      */
     Replication(World world, SimulatedRedis replica, LongSupplier lag, Runnable atEnd) {
         this.world = world;
@@ -39,7 +39,7 @@ final class Replication {
         return replica;
     }
 
-    /** All that one script has done is one message, as in a transaction. */
+    /** Sends all writes of one script as one message, as in a transaction. */
     void send(Runnable atReplica) {
         if (isOver) {
             return;
@@ -64,7 +64,7 @@ final class Replication {
         });
     }
 
-    /** What is under way arrives now. */
+    /** Delivers all messages under way. */
     void drain() {
         while (!isOver && !underWay.isEmpty()) {
             applyNext();
@@ -79,7 +79,7 @@ final class Replication {
         return !isOver && underWay.isEmpty();
     }
 
-    /** Tells when the master knows that the replica has all that was sent up to now. */
+    /** Calls back when the master knows that the replica has all messages up to now. */
     void whenApplied(Runnable told) {
         if (isCaughtUp()) {
             world.after(lag.getAsLong(), told);
@@ -88,14 +88,14 @@ final class Replication {
         }
     }
 
-    /** What is under way is lost. */
+    /** Drops all messages under way. */
     void end() {
         isOver = true;
         underWay.clear();
         wanted.clear();
     }
 
-    /** One of both has crashed. */
+    /** Ends the link, since one of the servers has crashed. */
     void isBroken() {
         if (!isOver) {
             end();

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import reactor.core.Disposable;
 
-/** A simulated Redis and real clients for one course of events, which a test writes out. */
+/** A simulated Redis and real clients. A test scripts the events. */
 final class Scene {
 
     static final Duration CLAIM_TIME = Duration.ofSeconds(2);
@@ -38,7 +38,7 @@ final class Scene {
         return first;
     }
 
-    /** From the beginning on, the server has a replica. */
+    /** Gives the server a replica, from the beginning. */
     RedisPair pair() {
         return new RedisPair(world, World.ms(60), World.ms(1), first, second);
     }
@@ -47,7 +47,7 @@ final class Scene {
         return client(() -> first, WrongDriver.NONE);
     }
 
-    /** In a process of its own. */
+    /** Opens a client in a process of its own. */
     LockClient client(Supplier<SimulatedRedis> address, WrongDriver wrong) {
         Host host = new Host(world, "p" + hosts.size(), 1);
         hosts.add(host);
@@ -66,7 +66,7 @@ final class Scene {
                 null);
     }
 
-    /** The connections of a client, as its server sees them, oldest first. */
+    /** Returns the connections of a client, as its server sees them, oldest first. */
     List<Wire> wires(int client, SimulatedRedis at) {
         return at.wires().stream()
                 .filter(wire -> wire.client() == hosts.get(client))
@@ -77,7 +77,7 @@ final class Scene {
         world.runUntil(world.now() + time.toNanos());
     }
 
-    /** Takes the lock and gives it back after a while, again and again. */
+    /** Repeatedly acquires the lock, and releases it after a while. */
     void useForEver(LockClient client, String lock, Duration hold) {
         useForEver(client, hosts.get(0), lock, hold);
     }

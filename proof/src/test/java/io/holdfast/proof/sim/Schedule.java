@@ -20,10 +20,10 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import reactor.core.Disposable;
 
-/** One history in a simulated world: everything that happens in it follows from its seed. */
+/** One run of a simulated world. The seed decides every event. */
 final class Schedule {
 
-    /** What came of it. */
+    /** The result of a schedule. */
     record Result(
             long seed,
             List<Violation> violations,
@@ -103,21 +103,21 @@ final class Schedule {
         boolean isDone = proceed(400 * lease, () -> actors.stream().allMatch(Actor::isDone));
         if (plan.is(Weather.CALM)) {
             world.runUntil(world.now() + lease / 20);
-            left("although nobody is killed, and nothing is lost");
+            left("although no process is killed, and no data is lost");
         }
         world.runUntil(world.now() + store.settlingNanos() + 4 * lease);
         members.stream().filter(it -> !it.host().isDead()).forEach(Member::speak);
         world.runUntil(world.now() + store.settlingNanos() / 2 + lease);
         referee.faultsEnded(world.now());
         if (!isDone) {
-            referee.left(world.now(), "somebody who waits for ever");
+            referee.left(world.now(), "a user waits for ever");
         }
         probe(keys);
         close(lease);
         return result();
     }
 
-    /** Some clients are closed in the middle, and others opened in their place, by a process that may be paused then. */
+    /** Closes some clients in the middle of the schedule, and opens others in their place, in a process that may be paused then. */
     private void planReopening(Member member, SplittableRandom chances) {
         for (int i = chances.nextInt(3); i > 0; i--) {
             long when = chances.nextLong(plan.leases() * plan.lease().toNanos());
@@ -160,7 +160,7 @@ final class Schedule {
                 + store.recoveryNanos(plan);
     }
 
-    /** Each client that still runs asks once for each lock, with all its permits, one client after the other. */
+    /** Each client that still runs acquires each lock once, with all its permits, one client after the other. */
     private void probe(List<LockKey> keys) {
         for (Member member : members) {
             for (LockKey key : keys) {
@@ -230,7 +230,7 @@ final class Schedule {
         if (plan.is(Weather.WILD)) {
             found.addAll(history.violations(tokens(TokenCheck.withoutExclusion())));
         } else {
-            if (!plan.forgets()) { // else clocks would have to agree, and here they do not
+            if (!plan.forgets()) { // otherwise clocks would have to agree, and here they do not
                 found.addAll(history.violations(tokens(new TokenCheck())));
             }
             found.addAll(history.violations(

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
-/** What servers have in common: a clock that may be wrong, connections, pauses, crashes and starts. */
+/** The common part of servers: a clock that may be wrong, connections, pauses, crashes and starts. */
 public abstract class Server {
 
     /** 2023, in microseconds. */
@@ -39,7 +39,7 @@ public abstract class Server {
         return EPOCH + jumpedMicros + (long) (world.now() * rate) / 1_000;
     }
 
-    /** By the server's clock, as it tells it. */
+    /** Returns the uptime by the server's clock. */
     public long uptimeSeconds() {
         return (long) ((world.now() - startedAt) * rate) / 1_000_000_000L;
     }
@@ -53,7 +53,7 @@ public abstract class Server {
         return !isDown;
     }
 
-    /** Up, and not paused. */
+    /** Returns whether the server is up, and not paused. */
     boolean isRunning() {
         return !isDown && !isPaused;
     }
@@ -62,7 +62,7 @@ public abstract class Server {
         wires.add(wire);
     }
 
-    /** Its end of the connection is closed. */
+    /** Closes its end of the connection. */
     void closed(Wire wire) {
         if (wires.remove(wire)) {
             lost(wire);
@@ -73,10 +73,10 @@ public abstract class Server {
         return wires;
     }
 
-    /** A connection has ended, as far as the server knows. */
+    /** The server notices the end of a connection. */
     protected abstract void lost(Wire wire);
 
-    /** All that is not on the disk is forgotten; with the data, when that is not on a disk either. */
+    /** Drops all state that is not on the disk, and the data, too, if it is not on a disk. */
     protected abstract void forget(boolean dataToo);
 
     public void pause(long nanos) {
@@ -111,7 +111,7 @@ public abstract class Server {
         }
     }
 
-    /** Goes down at once, and comes back after a while. */
+    /** Stops the server at once, and starts it again after a while. */
     public void crash(long downNanos, boolean dataToo) {
         if (isDown) {
             return;

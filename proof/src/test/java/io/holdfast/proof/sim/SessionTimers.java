@@ -6,8 +6,8 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sessions, as one leader counts their time: it ends a session that it has not heard of for its time-out, by its own clock. A new leader
- * begins anew with all of them.
+ * The sessions, as one leader counts their time. By its own clock, the leader ends a session from which it has no message for its time-out. A new leader
+ * restarts all time-outs.
  */
 final class SessionTimers {
 
@@ -15,7 +15,7 @@ final class SessionTimers {
         long heardAt;
         boolean isOver;
 
-        /** Which server its last connection is to: what comes through another one is refused. */
+        /** The server of its last connection: requests through another server are refused. */
         @Nullable
         ZooServer owner;
     }
@@ -27,15 +27,15 @@ final class SessionTimers {
     private final LongConsumer end;
     private final Map<Long, Session> sessions = new LinkedHashMap<>();
 
-    /** No session that goes on was heard of before that. */
+    /** The earliest last message of a live session. */
     private long heardLeast = Long.MAX_VALUE;
 
     /**
-     * None yet.
+     * Makes timers without sessions.
      *
-     * @param rate of the leader's clock
-     * @param later by the leader's own timer: looks whether one is over
-     * @param end ends one
+     * @param rate the rate of the leader's clock
+     * @param later the leader's own timer, which checks whether a session is over
+     * @param end ends a session
      */
     SessionTimers(World world, long timeoutNanos, double rate, Runnable later, LongConsumer end) {
         this.world = world;
@@ -82,7 +82,7 @@ final class SessionTimers {
         return (world.now() - heardAt) * rate >= timeoutNanos;
     }
 
-    /** Looks whether it would have ended by now, even if the leader's own timer has not run. */
+    /** Returns whether a session still lives: false also if its time is over and the leader's own timer has not run. */
     boolean isAlive(long id) {
         expire();
         Session session = sessions.get(id);
@@ -93,7 +93,7 @@ final class SessionTimers {
         sessions.get(id).owner = to;
     }
 
-    /** Whether it has connected to another server since. It belongs to the first that a new leader hears of it from. */
+    /** Returns whether the session has connected to another server since. With a new leader, it belongs to the first server that reports it. */
     boolean isElsewhere(long id, ZooServer server) {
         Session session = sessions.get(id);
         if (session != null && session.owner == null) {

@@ -6,7 +6,7 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.scheduler.Scheduler;
 
-/** The thread of a process to which signals are delivered, one after the other. */
+/** The thread of a process that delivers signals, one after the other. */
 final class SignalScheduler implements Scheduler {
 
     private final Host host;

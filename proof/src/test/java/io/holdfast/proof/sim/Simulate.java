@@ -1,8 +1,7 @@
 package io.holdfast.proof.sim;
 
 /**
- * A campaign without a test around it: {@code Simulate REDIS 0 1000000} runs that many schedules from that seed on. The exit status is 1 if
- * one of them broke a promise.
+ * A campaign as a program: {@code Simulate REDIS 0 1000000} runs a million schedules from seed 0. The exit status is 1 if one of them broke a promise.
  */
 final class Simulate {
 

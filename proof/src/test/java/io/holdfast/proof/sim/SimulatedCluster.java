@@ -11,8 +11,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * A cluster of shards, each with a master and a replica: what its servers tell each other, what replicas copy, slots that are moved by an
- * operator, and failovers.
+ * A cluster of shards, each with a master and a replica: the messages between its servers, replication, slots that an operator moves, and failovers.
  */
 final class SimulatedCluster {
 
@@ -26,13 +25,13 @@ final class SimulatedCluster {
     private final boolean losesData;
     private final List<ClusterNode> nodes = new ArrayList<>();
 
-    /** What was decided, and which some servers may not know yet. */
+    /** The decisions, which some servers may not know yet. */
     private final ClusterView truth;
 
-    /** When the last thing that a replica was sent arrives there. */
+    /** The arrival time of the last message to each replica. */
     private final Map<ClusterNode, Long> lastCopy = new HashMap<>();
 
-    /** Raised when what is on its way to a replica is of no use any more. */
+    /** Raised when messages on their way to a replica are obsolete. */
     private final Map<ClusterNode, Integer> generation = new HashMap<>();
 
     private final Set<ClusterNode> incomplete = new HashSet<>();
@@ -44,11 +43,11 @@ final class SimulatedCluster {
     private long epoch;
 
     /**
-     * All servers are up, and know each other.
+     * Makes a cluster whose servers are up and know each other.
      *
      * @param isOld whether they are of version 6.2, without sharded channels
-     * @param losesMessages whether what is published may not get to other servers
-     * @param losesData whether a failover may take back what was answered
+     * @param losesMessages whether published messages may not reach other servers
+     * @param losesData whether a failover may lose acknowledged writes
      */
     SimulatedCluster(
             World world,
@@ -76,7 +75,7 @@ final class SimulatedCluster {
             ClusterNode master = nodes.get(shard);
             truth.learnMaster(shard, master, 0);
         }
-        // Masters first: who follows another one asks it for all that it has.
+        // Masters first: a replica requests all data from its master.
         nodes.forEach(truth::tell);
         incomplete.clear();
         if (!losesData) {
@@ -109,7 +108,7 @@ final class SimulatedCluster {
         return nodes.get((at + shards) % nodes.size());
     }
 
-    /** Of that shard, as it was decided. */
+    /** Returns the decided master of that shard. */
     ClusterNode masterOf(int shard) {
         return truth.masterOf(shard);
     }
@@ -122,12 +121,12 @@ final class SimulatedCluster {
         return Stream.iterate(0, shard -> shard < shards, shard -> shard + 1).map(this::masterOf);
     }
 
-    /** What one server says to another one gets there, if that one is up then. */
+    /** Sends a message from one server to another. It arrives if the receiver is up then. */
     private void say(ClusterNode from, ClusterNode to, long extraNanos, Runnable heard) {
         world.at(network.arrival(from.name(), to.name(), false) + extraNanos, () -> to.receive(heard));
     }
 
-    /** Most are told at once; who misses that hears of it within a second. */
+    /** Sends a decision to all servers. Most get it at once; the others get it within a second. */
     private void gossip(ClusterNode from) {
         nodes.stream()
                 .filter(it -> it != from)
@@ -135,7 +134,7 @@ final class SimulatedCluster {
                         say(from, to, world.chance(0.3) ? world.between(0, World.ms(1_000)) : 0, () -> truth.tell(to)));
     }
 
-    /** It hears from the others what it has missed. */
+    /** Sends a restarted server the decisions that it missed. */
     void started(ClusterNode node) {
         ClusterNode other = world.oneOf(nodes.stream().filter(it -> it != node).toList());
         say(other, node, world.between(0, World.ms(1_000)), () -> truth.tell(node));
@@ -161,7 +160,7 @@ final class SimulatedCluster {
         return losesMessages && world.chance(SELDOM);
     }
 
-    /** What a script has left under its keys gets to the replica a little later. */
+    /** Sends the values of a script's keys to the replica, which gets them a little later. */
     void replicate(ClusterNode master, Collection<String> keys) {
         ClusterNode replica = master.other();
         if (master.isMaster() && replica.follows(master) && replica.isUp()) {
@@ -184,7 +183,7 @@ final class SimulatedCluster {
                 }));
     }
 
-    /** A replica that has missed something asks for all. */
+    /** Sends all data to a replica that has missed a message. */
     void copyAll(ClusterNode replica) {
         generation.merge(replica, 1, Integer::sum);
         incomplete.add(replica);
@@ -211,14 +210,14 @@ final class SimulatedCluster {
         });
     }
 
-    /** A key has left. */
+    /** A key has left this shard during a move: perhaps orders a failover of the shard. */
     void migrated(int from) {
         if (!movesAreLeftAlone && !losesData && world.chance(0.3)) {
             handOver(from);
         }
     }
 
-    /** As by CLUSTER FAILOVER: the master waits with commands until the replica has everything, and is its replica then. */
+    /** Does what CLUSTER FAILOVER does: the master holds commands back until the replica has all data, and then becomes its replica. */
     void handOver(int shard) {
         ClusterNode old = masterOf(shard);
         ClusterNode heir = old.other();
@@ -243,7 +242,7 @@ final class SimulatedCluster {
         return heir.isUp() && !incomplete.contains(heir) && heir.follows(old);
     }
 
-    /** The master crashes or is cut off from the other servers, and some time later its replica takes its place with what it has. */
+    /** The master crashes or is cut off from the other servers. Some time later its replica takes its place, with the data that it has. */
     void fail(int shard, long nanos) {
         ClusterNode old = masterOf(shard);
         ClusterNode heir = old.other();
@@ -289,8 +288,8 @@ final class SimulatedCluster {
     /**
      * Begins to move a slot to another shard, unless it is being moved.
      *
-     * @param paceNanos so long a step takes at most, usually
-     * @param mostNanos so long it may take
+     * @param paceNanos the usual longest time of a step
+     * @param mostNanos the longest time of the whole move
      */
     void move(int slot, long paceNanos, long mostNanos) {
         int from = shardOf(slot);
@@ -300,7 +299,7 @@ final class SimulatedCluster {
         }
     }
 
-    /** All keys are there: from now on the slot belongs to that shard. */
+    /** All keys have arrived: the slot now belongs to that shard. */
     void assign(int slot, int shard) {
         truth.learnOwner(slot, shard, ++epoch);
         ClusterNode owner = masterOf(shard);

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /** One Redis: it runs the scripts that clients send, remembers them, and publishes. */
 public class SimulatedRedis extends Server {
 
-    /** Of this thread: compiled once for all schedules. */
+    /** The scripts of this thread, compiled once for all schedules. */
     private static final ThreadLocal<RedisScripts> SCRIPTS = ThreadLocal.withInitial(RedisScripts::new);
 
     private static final ThreadLocal<Map<String, String>> SHAS = ThreadLocal.withInitial(HashMap::new);
@@ -35,22 +35,22 @@ public class SimulatedRedis extends Server {
     /** Null where there is none. */
     private ChannelTenant tenant;
 
-    /** Brings back what was saved last, or nothing. */
+    /** Restores the last saved data, or none. */
     private Runnable saved;
 
     private String refusal = "";
     private long refusesUntil;
 
-    /** To its replica; null without one. */
+    /** The link to its replica; null without one. */
     private @Nullable Replication toReplica;
 
-    /** From its master; null for a master. */
+    /** The link from its master; null for a master. */
     private @Nullable Replication fromMaster;
 
-    /** What the present script has done, for the replica. */
+    /** The writes of the current script, for the replica. */
     private final List<Consumer<SimulatedRedis>> effects = new ArrayList<>();
 
-    /** Those who wait until a replica has what they wrote. */
+    /** The clients that wait until a replica has their writes. */
     private final List<Consumer<Object>> confirming = new ArrayList<>();
 
     private final KeyWatches watches = new KeyWatches();
@@ -87,9 +87,9 @@ public class SimulatedRedis extends Server {
     });
 
     /**
-     * A server that has been up for an hour.
+     * Makes a server that has been up for an hour.
      *
-     * @param mutation what becomes of each script on its way into the server; the identity for the scripts as they are shipped
+     * @param mutation changes each script on its way into the server; the identity for the real scripts
      */
     public SimulatedRedis(World world, String name, double rate, long aheadMicros, UnaryOperator<String> mutation) {
         super(world, name, rate, aheadMicros);
@@ -108,7 +108,7 @@ public class SimulatedRedis extends Server {
         }
     }
 
-    /** What the present script has done leaves for the replica as one. */
+    /** Sends all writes of the current script to the replica as one message. */
     private void replicate() {
         Replication replication = toReplica;
         if (replication != null && !effects.isEmpty()) {
@@ -119,7 +119,7 @@ public class SimulatedRedis extends Server {
         effects.clear();
     }
 
-    /** From now on, all that is written here is sent there, after a copy of what is here, unless that one has the same already. */
+    /** Replicates all later writes to that server, after a copy of the data, unless that server has the same data. */
     void streams(Replication replication, boolean hasTheSame) {
         toReplica = replication;
         if (!hasTheSame) {
@@ -134,7 +134,7 @@ public class SimulatedRedis extends Server {
         memory.apply(command);
     }
 
-    /** Whether a master has sent it the record of a mutex that this claim holds. */
+    /** Returns whether a master has sent it the record of a mutex that this claim holds. */
     boolean hasHeardOf(String claim) {
         return copied.indexOf('\n' + claim) >= 0;
     }
@@ -147,7 +147,7 @@ public class SimulatedRedis extends Server {
         watches.flushed();
     }
 
-    /** It takes no writes any more; its connections stay open. It has no master to follow yet. */
+    /** Demotes the server: it takes no writes any more, and its connections stay open. It has no master to follow yet. */
     void demote() {
         if (isReplica) {
             return;
@@ -162,7 +162,7 @@ public class SimulatedRedis extends Server {
                 "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)")));
     }
 
-    /** {@code REPLICAOF host port}: what its master sends replaces and changes what it has. */
+    /** {@code REPLICAOF host port}: the data and the writes of the master replace its own data. */
     void follow(Replication replication) {
         demote();
         endReplication();
@@ -212,7 +212,7 @@ public class SimulatedRedis extends Server {
         }
     }
 
-    /** {@code CLIENT TRACKING ON OPTIN NOLOOP}: that is told which keys have changed, or null for all. */
+    /** {@code CLIENT TRACKING ON OPTIN NOLOOP}: the listener gets the changed keys, or null for all keys. */
     public void watchKeys(Wire wire, Consumer<@Nullable String> told) {
         watches.admit(wire, told);
     }
@@ -222,25 +222,25 @@ public class SimulatedRedis extends Server {
         watches.next(wire);
     }
 
-    /** From now on, one with rights to the channels only takes part. */
+    /** Adds a user with rights to the channels only. */
     void admit(ChannelTenant stranger) {
         tenant = stranger;
     }
 
-    /** Its data is on the disk now. After a crash that would lose all, it comes back with this. */
+    /** Saves its data to the disk. After a crash that would lose all data, the server comes back with this data. */
     void save() {
         world.trace("%s saves its data", this);
         saved = memory.snapshot();
     }
 
-    /** It answers each script with that error for a while, as one that is demoted, has a full disk, or has no memory left. */
+    /** Answers each script with that error for a while, like a demoted server, or one with a full disk or no memory left. */
     void refuse(String error, long nanos) {
         world.trace("%s answers for %.3f ms: %s", this, nanos / 1e6, error);
         refusal = error;
         refusesUntil = world.now() + nanos;
     }
 
-    /** It takes all scripts again. */
+    /** Accepts all scripts again. */
     void refuseNoMore() {
         refusesUntil = 0;
     }
@@ -249,12 +249,12 @@ public class SimulatedRedis extends Server {
         return memory;
     }
 
-    /** What is released at one of both is not to hold at the other one either. */
+    /** Shares the check for ghosts: a claim that is released at one server must not hold at the other. */
     void sharesReleasesWith(SimulatedRedis other) {
         ghosts = other.ghosts;
     }
 
-    /** What was released here before may hold again. */
+    /** Forgets earlier releases: those claims may hold again. */
     void forgetReleases() {
         ghosts.forget();
     }
@@ -263,20 +263,20 @@ public class SimulatedRedis extends Server {
         return channels.containsKey(channel);
     }
 
-    /** Tells other servers what is published here. */
+    /** Forwards messages that are published here to other servers. */
     void passOn(String channel, String message) {
         // There are none.
     }
 
-    /** Gives how many were told; throws what the server answers where there is no such command. */
+    /** Returns the number of receivers. Throws the answer of a server without this command. */
     int spublish(String channel, String message) {
         throw new RedisError("ERR Unknown Redis command called from script");
     }
 
     /**
-     * A script from a client.
+     * Runs a script of a client.
      *
-     * @param isSha whether it is named by its hash
+     * @param isSha whether the client sends its hash
      * @return as {@link #evalSha}
      */
     public Object call(Wire from, boolean isSha, String script, List<String> keys, List<String> args) {
@@ -288,10 +288,10 @@ public class SimulatedRedis extends Server {
                 .forEach((wire, receiver) -> wire.toClient(() -> receiver.accept(message)));
     }
 
-    /** An answer that is an error. */
+    /** An error answer. */
     public record Refusal(String message) {}
 
-    /** Runs a script that it knows; gives a number, a list of numbers, or a {@link Refusal}. */
+    /** Runs a known script. Returns a number, a list of numbers, or a {@link Refusal}. */
     public Object evalSha(Wire wire, String sha, List<String> keys, List<String> args) {
         String body = known.get(sha);
         if (body == null) {
@@ -300,7 +300,7 @@ public class SimulatedRedis extends Server {
         return run(wire, body, keys, args);
     }
 
-    /** Runs a script, and remembers it; gives what {@link #evalSha} does. */
+    /** Runs a script, and remembers it. Returns the same as {@link #evalSha}. */
     public Object eval(Wire wire, String body, List<String> keys, List<String> args) {
         bodies++;
         known.put(SHAS.get().computeIfAbsent(body, SimulatedRedis::sha1), body);
@@ -332,12 +332,12 @@ public class SimulatedRedis extends Server {
         }
     }
 
-    /** As somebody with rights to the channels only may do. */
+    /** Publishes a message, as a user with rights to the channels only may do. */
     void deliverToAll(String message) {
         List.copyOf(channels.keySet()).forEach(channel -> deliver(channel, message));
     }
 
-    /** The claims in the queue of a mutex, those at its front excepted. */
+    /** Returns the claims in the queue of a mutex, except those at its front. */
     List<String> waiters(String lock) {
         List<String> ids = new ArrayList<>();
         for (Object id : (List<?>) memory.run(List.of("ZRANGE", "holdfast:{" + lock + "}:mutex:queue", "0", "-1"))) {
@@ -346,12 +346,12 @@ public class SimulatedRedis extends Server {
         return ids;
     }
 
-    /** How many operations it was asked for; a call may have many of mutexes. */
+    /** Returns the number of operations; one call may have many operations of mutexes. */
     long operations() {
         return operations;
     }
 
-    /** How many calls came with the whole script. */
+    /** Returns the number of calls with the whole script. */
     long bodies() {
         return bodies;
     }
@@ -390,7 +390,7 @@ public class SimulatedRedis extends Server {
         }
     }
 
-    /** Keys that should not be there when no claim holds or waits: all but counters, free mutexes, and the traces of withdrawals. */
+    /** Returns the keys that must not exist when no claim holds or waits: all but counters, free mutexes, and the traces of withdrawals. */
     public List<String> leftovers() {
         return memory.keys().stream()
                 .filter(key -> !key.endsWith(":token") && !key.contains(":gone") && !isFreeMutex(key))
@@ -410,7 +410,7 @@ public class SimulatedRedis extends Server {
         return Set.copyOf(memory.keys());
     }
 
-    /** As our scripts sign a grant. */
+    /** Signs a grant like our scripts. */
     public static String signature(String secret, String channel, String text) {
         return sha1(secret + sha1(secret + channel + ' ' + text));
     }

@@ -3,10 +3,10 @@ package io.holdfast.proof.sim;
 import io.holdfast.proof.sim.RedisMemory.Extract;
 import java.util.List;
 
-/** An operator's tool moves one slot, as redis-cli does, step by step; what a failover has undone it does again. */
+/** Moves one slot step by step, like redis-cli. Repeats the steps that a failover has undone. */
 final class SlotMove {
 
-    /** How often the tool stops for a while. */
+    /** The probability that the tool stops for a while. */
     private static final double STOPS = 0.1;
 
     private final SimulatedCluster cluster;
@@ -39,7 +39,7 @@ final class SlotMove {
             again(this::step, World.ms(100));
             return;
         }
-        if (lastSource != null && lastSource != source) { // the tool fails, and is started again
+        if (lastSource != null && lastSource != source) { // the tool fails, and an operator starts it again
             lastSource = source;
             again(this::step, mostNanos);
             return;
@@ -62,7 +62,7 @@ final class SlotMove {
         again(this::step, world.chance(STOPS) ? mostNanos : paceNanos);
     }
 
-    /** MIGRATE keeps both servers until it is done. */
+    /** MIGRATE blocks both servers until it is done. */
     private void migrate(String key, ClusterNode source, ClusterNode target) {
         world.trace("%s: MIGRATE %s to %s", source, key, target);
         Extract taken = source.memory().extract(List.of(key));
@@ -73,7 +73,7 @@ final class SlotMove {
         cluster.migrated(from);
     }
 
-    /** The former owner is told last. */
+    /** The former owner gets its command last. */
     private void finish() {
         cluster.tell(cluster.masterOf(from));
         cluster.moved(slot);

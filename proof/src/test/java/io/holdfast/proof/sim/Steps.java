@@ -3,7 +3,7 @@ package io.holdfast.proof.sim;
 import java.util.Arrays;
 
 /**
- * What is planned, in the order of time, and of one time in the order in which it was planned: a heap over arrays, so that the thousands of
+ * The planned steps in the order of time. Steps of the same time keep the order in which they were planned. A heap over arrays, so that the thousands of
  * steps of a schedule make no objects.
  */
 final class Steps {
@@ -22,7 +22,7 @@ final class Steps {
             numbers = Arrays.copyOf(numbers, 2 * size);
             tasks = Arrays.copyOf(tasks, 2 * size);
         }
-        // It has the highest number, so it goes behind all of its time.
+        // It has the highest number, so it goes behind all steps of its time.
         int at = size++;
         while (at > 0) {
             int above = (at - 1) >>> 1;
@@ -39,12 +39,12 @@ final class Steps {
         return size == 0;
     }
 
-    /** When the next one is due; there has to be one. */
+    /** Returns the time of the next step; there must be one. */
     long nextTime() {
         return times[0];
     }
 
-    /** Takes the next one away; there has to be one. */
+    /** Removes the next step; there must be one. */
     Runnable poll() {
         Runnable next = tasks[0];
         size--;

@@ -4,65 +4,65 @@ import io.holdfast.spi.LockBackend;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
-/** What holds the locks in a schedule: servers, and a back end for each process. */
+/** The servers of a schedule, with a back end for each process. */
 interface Store {
 
-    /** The back end of one process. */
+    /** Makes the back end of one process. */
     LockBackend backend(Host host);
 
     List<? extends Server> servers();
 
-    /** Masters with a replica, which may change places. */
+    /** Returns masters with a replica, which may change places. */
     default List<RedisPair> pairs() {
         return List.of();
     }
 
-    /** Whether first come is first served. */
+    /** Returns whether locks are granted first come, first served. */
     default boolean isFair() {
         return true;
     }
 
-    /** Whether turns of processes are, where processes hand locks over. */
+    /** Returns whether turns of processes are first come, first served, if processes hand locks over. */
     default boolean hasFairTurns() {
         return false;
     }
 
-    /** How many owners a turn has. */
+    /** Returns the highest number of owners in a turn. */
     default int mostPerTurn() {
         return 1;
     }
 
-    /** Whether there are semaphores. */
+    /** Returns whether the back end has semaphores. */
     default boolean hasSemaphores() {
         return true;
     }
 
-    /** Whether readers that ask at one time may have one token. */
+    /** Returns whether readers that send attempts at the same time may get the same token. */
     default boolean readersMayShare() {
         return false;
     }
 
-    /** When all faults are repaired, connections are as they should be after that time, and what was given up is over. */
+    /** Returns the time after the repair of all faults in which connections recover and abandoned claims end. */
     default long settlingNanos() {
         return World.ms(10_000);
     }
 
-    /** So much longer than usual may an acquisition take after the faults. */
+    /** Returns the additional time that an acquisition may take after the faults. */
     default long recoveryNanos(Plan plan) {
         return 0;
     }
 
-    /** Clients that are closed from now on are closed for good: what they do not give back by themselves is to be seen as left. */
+    /** From now on, closed clients do not come back: locks that they do not release count as left behind. */
     default void ends() {}
 
     /**
      * Plans faults of its own.
      *
-     * @param nanos all of them begin within so much time
-     * @param isOver whether faults are to be no more
+     * @param nanos the time within which all of them begin
+     * @param isOver whether no more faults may begin
      */
     default void planFaults(Plan plan, long nanos, BooleanSupplier isOver) {}
 
-    /** What is left, when nobody holds or waits. */
+    /** Returns what the servers still keep when no claim holds or waits. */
     List<String> leftovers();
 }

@@ -60,7 +60,7 @@ enum StoreKind {
         return new HandingOverStore(below().make(world, network, plan, mutant), world, plan, mutant);
     }
 
-    /** What holds the locks that are handed over inside processes; itself where none is. */
+    /** Returns the store below the hand-over inside processes; itself without such a hand-over. */
     StoreKind below() {
         return this;
     }
@@ -73,7 +73,7 @@ enum StoreKind {
         return handsOver() && below().isOneProcess();
     }
 
-    /** In the default build: about a second for each. */
+    /** Returns the number of schedules in the default build: about a second for each store. */
     long usualSchedules() {
         int few = switch (below()) {
             case MEMORY -> 400;

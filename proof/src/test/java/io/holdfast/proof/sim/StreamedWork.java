@@ -12,7 +12,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
 
-/** A user of {@code withLockMany} that takes one element after the other, each when the one before it is done with, and may leave at any of them. */
+/** A user of {@code withLockMany}. It requests the next element when it has processed the one before, and may leave at any element. */
 final class StreamedWork {
 
     private final Member member;
@@ -32,8 +32,8 @@ final class StreamedWork {
     /**
      * Subscribes.
      *
-     * @param has set when there was a lease
-     * @param failed takes an error of the lock, or of the work
+     * @param has set when a lease was granted
+     * @param failed receives an error of the lock, or of the work
      */
     Disposable start(ReactiveLock lock, boolean[] has, Consumer<Throwable> failed, Runnable over) {
         Slow slow = new Slow(failed, over);

@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.function.Predicate;
 
 /**
- * Turns of processes are first come, first served. A waiter is passed by claims that came later in at most two turns of each other process: the one
- * that held the lock when the waiter came, and the one that had a place at the store before it. For each turn of its own process that does not
- * reach it, there may be one more. Acquisitions of many locks are not judged: they come to a lock later than they are asked for.
+ * Checks that turns of processes are first come, first served. Later claims may pass a waiter in at most two turns of each other process: the turn that
+ * held the lock when the waiter came, and the turn that had a place in the back end before it. For each turn of its own process that does not reach the
+ * waiter, one more turn may pass. Acquisitions of many locks are not checked: they reach a lock later than they start.
  *
  * @param mostPerTurn how many owners a turn has
  * @param apartNanos claims that come within this time have no order

@@ -3,15 +3,15 @@ package io.holdfast.proof.sim;
 import java.util.SplittableRandom;
 
 /**
- * What users' code does besides its work, from wherever the product calls it: it blocks the thread, throws, or uses another lock. In calm
- * weather, and in most schedules, it does none of that.
+ * The misbehaviour of users' code, wherever the product calls it: it blocks the thread, throws, or uses another lock. In calm weather, and in most
+ * schedules, it does none of that.
  */
 final class UsersCode {
 
-    /** In one of so many schedules. */
+    /** One of this many schedules has misbehaving users' code. */
     private static final int SELDOM = 4;
 
-    /** What users' code throws. */
+    /** The exception of users' code. */
     static final class Mistake extends RuntimeException {
 
         private static final long serialVersionUID = 1L;
@@ -28,7 +28,7 @@ final class UsersCode {
     private final Runnable usesAnotherLock;
     private final boolean isFaulty;
 
-    /** Of one user. Using another lock must not wait for anything. */
+    /** Makes the users' code of one user. The use of another lock must not wait. */
     UsersCode(Host host, Plan plan, int number, Runnable usesAnotherLock) {
         this.host = host;
         this.usesAnotherLock = usesAnotherLock;
@@ -38,20 +38,20 @@ final class UsersCode {
         isFaulty = isFaulty(host.world(), plan);
     }
 
-    /** Whether users' code of this schedule does such things. */
+    /** Returns whether users' code of this schedule misbehaves. */
     static boolean isFaulty(World world, Plan plan) {
         return !plan.isTight()
                 && !plan.is(Plan.Weather.CALM)
                 && world.chancesOf("users' code", -1).nextInt(SELDOM) == 0;
     }
 
-    /** Whether signals of this process are delivered on a thread of their own. */
+    /** Returns whether signals of this process are delivered on a thread of their own. */
     static boolean delivers(World world, Plan plan, Host host) {
         return isFaulty(world, plan)
                 && world.chancesOf("delivery", host.name().hashCode()).nextBoolean();
     }
 
-    /** It is called, and takes its time, or uses another lock. */
+    /** The product calls users' code, which may block, or use another lock. */
     void isCalled() {
         if (!isFaulty) {
             return;
@@ -71,7 +71,7 @@ final class UsersCode {
         }
     }
 
-    /** As {@link #isCalled}, and sometimes it throws after that. */
+    /** Does the same as {@link #isCalled}, and sometimes throws after that. */
     void isCalledAndMayThrow() {
         isCalled();
         if (isFaulty && chances.nextInt(6) == 0) {
@@ -79,22 +79,22 @@ final class UsersCode {
         }
     }
 
-    /** Whether it takes many elements, one by one, in place of one result. */
+    /** Returns whether it takes many elements, one by one, instead of one result. */
     boolean streams() {
         return isFaulty && chances.nextInt(3) == 0;
     }
 
-    /** So long it takes for an element. */
+    /** Returns the time that it takes for an element. */
     long pauseNanos() {
         return chances.nextLong(1, chances.nextInt(5) == 0 ? lease : lease / 20);
     }
 
-    /** How many elements it takes. */
+    /** Returns the number of elements that it takes. */
     int elements() {
         return 1 + chances.nextInt(6);
     }
 
-    /** Whether it leaves now. */
+    /** Returns whether it leaves now. */
     boolean leaves() {
         return chances.nextInt(12) == 0;
     }

@@ -1,8 +1,8 @@
 package io.holdfast.proof.sim;
 
 /**
- * One connection: in each direction in order, and everything or a beginning of it. When it is cut, what is under way arrives up to some
- * moment, and the rest is lost; each end learns of the cut at a time of its own.
+ * One connection. It delivers all messages in order, or the first ones. When it is cut, messages under way arrive up to some moment, and the rest is lost.
+ * Each end notices the cut at its own time.
  */
 public final class Wire {
 
@@ -27,7 +27,7 @@ public final class Wire {
         server.opened(this);
     }
 
-    /** What the client does when it learns that the connection is lost; not for one that it has closed itself. */
+    /** Runs when the client notices the loss of the connection; not if the client has closed it. */
     public void atCut(Runnable told) {
         atCut = told;
     }
@@ -68,7 +68,7 @@ public final class Wire {
         });
     }
 
-    /** By the client: it hears nothing any more; what it has sent may still arrive. */
+    /** The client closes the connection: it receives nothing any more, but its messages may still arrive. */
     public void close() {
         if (isClosedByClient) {
             return;
@@ -79,7 +79,7 @@ public final class Wire {
         }
     }
 
-    /** By the network, or by something between both ends. */
+    /** The network, or a device in between, cuts the connection. */
     public void cut() {
         if (!isUsable()) {
             return;
@@ -89,13 +89,13 @@ public final class Wire {
         toServerUntil = world.now() + (world.chance(0.5) ? 0 : world.between(0, World.ms(300)));
         toClientUntil = world.now() + (world.chance(0.5) ? 0 : world.between(0, World.ms(30)));
         tellClient(world.chance(0.8) ? world.between(0, World.ms(20)) : world.between(0, World.ms(3_000)));
-        // Of a connection that is lost without a word a server learns by its keep-alive.
+        // A server notices a silent loss of the connection by its keep-alive.
         world.after(
                 world.chance(0.8) ? world.between(0, World.ms(300)) : world.between(0, World.ms(5_000)),
                 () -> server.closed(this));
     }
 
-    /** By the server: what it has sent arrives, and then the end of the connection. */
+    /** The server closes the connection: its messages arrive, and then the end of the connection. */
     void closeByServer() {
         if (isUsable()) {
             isCut = true;

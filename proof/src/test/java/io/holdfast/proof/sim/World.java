@@ -18,10 +18,10 @@ import java.util.function.BooleanSupplier;
  */
 public final class World {
 
-    /** In true time. Far more than all steps of a schedule take. */
+    /** The end of a schedule in true time. Far more than all steps of a schedule take. */
     private static final int MOST_SECONDS = 300;
 
-    /** What goes on while a step is blocked. */
+    /** Runs the other steps while a step is blocked. */
     private static final ExecutorService OTHERS = Executors.newCachedThreadPool(work -> {
         Thread thread = new Thread(work, "others");
         thread.setDaemon(true);
@@ -39,9 +39,9 @@ public final class World {
     private long fingerprint;
 
     /**
-     * At time 0.
+     * Makes a world at time 0.
      *
-     * @param isTraced whether to keep what {@link #trace} is told
+     * @param isTraced whether to keep the lines of {@link #trace}
      */
     public World(long seed, boolean isTraced) {
         random = new SplittableRandom(seed);
@@ -49,7 +49,7 @@ public final class World {
         this.isTraced = isTraced;
     }
 
-    /** In nanoseconds; the true time, which no process and no server knows. */
+    /** Returns the true time in nanoseconds, which no process and no server knows. */
     public long now() {
         return now;
     }
@@ -62,7 +62,7 @@ public final class World {
         at(now + nanos, task);
     }
 
-    /** Runs all that is planned up to that time. */
+    /** Runs all steps up to that time. */
     public void runUntil(long time) {
         while (!steps.isEmpty() && steps.nextTime() <= time) {
             now = steps.nextTime();
@@ -79,14 +79,14 @@ public final class World {
     }
 
     /**
-     * Within a step that is blocked: all else goes on until that time, on another thread, so that nothing that belongs to the blocked
-     * thread is found there. When this returns, the step goes on.
+     * Blocks the current step until that time. All other steps run meanwhile on another thread, so that they see no thread-local of the blocked thread.
+     * When this method returns, the step continues.
      */
     public void blockUntil(long time) {
         block(() -> runUntil(time));
     }
 
-    /** As {@link #blockUntil}, as long as something is so, and anything is planned. */
+    /** Blocks like {@link #blockUntil}, as long as the condition holds and steps are planned. */
     public void blockWhile(BooleanSupplier isSo) {
         block(() -> {
             while (isSo.getAsBoolean() && !steps.isEmpty()) {
@@ -99,24 +99,24 @@ public final class World {
         try {
             OTHERS.submit(others).get(MOST_SECONDS, TimeUnit.SECONDS);
         } catch (TimeoutException | ExecutionException stuck) {
-            throw new AssertionError("what is blocked in users' code keeps others from going on", stuck);
+            throw new AssertionError("blocked users' code stops other threads", stuck);
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
             throw new AssertionError("the schedule was interrupted", stopped);
         }
     }
 
-    /** How many steps were made. */
+    /** Returns the number of steps. */
     public long steps() {
         return done;
     }
 
-    /** The same for two runs that made the same steps at the same times. */
+    /** Returns a hash, which is equal for two runs with the same steps at the same times. */
     public long fingerprint() {
         return fingerprint;
     }
 
-    /** Something that must not happen, and that no history shows. */
+    /** Notes a violation that no history shows. */
     public void defect(String what, Throwable thrown) {
         StringBuilder text = new StringBuilder(what);
         for (StackTraceElement frame : thrown.getStackTrace()) {
@@ -134,7 +134,7 @@ public final class World {
         return isTraced;
     }
 
-    /** As {@link String#format}, and only then. */
+    /** Notes a line, formatted like {@link String#format}, if the world is traced. */
     @FormatMethod
     public void trace(@FormatString String what, Object... of) {
         if (isTraced) {
@@ -146,7 +146,7 @@ public final class World {
         return trace;
     }
 
-    /** Chances of their own for a new kind of deed: what was drawn without it stays the same for each seed. */
+    /** Returns a source of random numbers for a new kind of step: the other random numbers of each seed do not change. */
     public SplittableRandom chancesOf(String deed, int number) {
         return new SplittableRandom(seed * 31 + (deed + number).hashCode());
     }
@@ -163,7 +163,7 @@ public final class World {
         return random.nextLong();
     }
 
-    /** From 0 to below. */
+    /** Returns a random number from 0 up to the bound, exclusive. */
     public int below(int bound) {
         return random.nextInt(bound);
     }

@@ -16,7 +16,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.util.retry.Retry;
 
-/** An election whose terms are guarded in a wrong way. */
+/** Elections with a mistake in the guard of their terms. */
 abstract class WrongElection implements LeaderElection {
 
     private static final int MOST_KEPT = 100;
@@ -30,7 +30,7 @@ abstract class WrongElection implements LeaderElection {
         this.real = real;
     }
 
-    /** A leader is told of its loss after a while. */
+    /** A leader gets its loss too late. */
     static LeaderElection toldLate(LeaderElection real, ReactiveLock lock, Scheduler clock) {
         return new WrongElection(real) {
             @Override
@@ -75,7 +75,7 @@ abstract class WrongElection implements LeaderElection {
         };
     }
 
-    /** That is right: a lease that was lost is not what is looked for. */
+    /** This is correct: the mutant is not about lost leases. */
     private static Mono<Void> released(LockLease lease) {
         return lease.release().onErrorComplete();
     }

@@ -16,7 +16,7 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Several locks, of which the work is guarded in a wrong way. */
+/** Acquisitions of several locks with a mistake in the guard of the work. */
 abstract class WrongMultiLock implements ReactiveMultiLock {
 
     private static final int MOST_KEPT = 100;
@@ -30,7 +30,7 @@ abstract class WrongMultiLock implements ReactiveMultiLock {
         this.real = real;
     }
 
-    /** One {@code withLock} in the other, in the order in which they were given. */
+    /** Nests one {@code withLock} in the other, in the given order. */
     static ReactiveMultiLock inTheOrderGiven(ReactiveMultiLock real, List<ReactiveLock> given) {
         return new WrongMultiLock(real) {
             @Override
@@ -52,7 +52,7 @@ abstract class WrongMultiLock implements ReactiveMultiLock {
         };
     }
 
-    /** After a loss the work is cancelled, and the others stay held. */
+    /** After a loss, cancels the work, but keeps the other locks. */
     static ReactiveMultiLock keepingTheOthersAfterALoss(ReactiveMultiLock real) {
         return new WrongMultiLock(real) {
             @Override

@@ -8,7 +8,7 @@ import java.util.function.Function;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 
-/** A lock that guards work in a wrong way. */
+/** Locks with a mistake in the guard of the work. */
 abstract class WrongWork implements ForwardingLock {
 
     private static final int MOST_KEPT = 100;
@@ -27,7 +27,7 @@ abstract class WrongWork implements ForwardingLock {
         return real;
     }
 
-    /** When the work itself is not made, since users' code throws, the lock stays held. */
+    /** Keeps the lock if users' code throws instead of returning the work. */
     static ReactiveLock keepingTheLockWhenItThrows(ReactiveLock real) {
         return new WrongWork(real) {
             @Override
@@ -40,7 +40,7 @@ abstract class WrongWork implements ForwardingLock {
         };
     }
 
-    /** It is released with the first of several elements. */
+    /** Releases the lock with the first of several elements. */
     static ReactiveLock releasingWithTheFirstElement(ReactiveLock real) {
         return new WrongWork(real) {
             @Override

@@ -15,7 +15,7 @@ final class ZooKeeperStore implements Store {
     ZooKeeperStore(World world, Network network, Mutant mutant, Plan plan) {
         this.network = network;
         this.mutant = mutant;
-        // Else an answer that is just in time is never so late that it matters when a lease is counted from.
+        // Otherwise no answer in time would be late enough to show from which moment a lease counts.
         ensemble = new Ensemble(world, network, plan.lease().toNanos() / (plan.hasLastWords() ? 3 : world.oneOf(1, 2)));
     }
 
@@ -33,7 +33,7 @@ final class ZooKeeperStore implements Store {
 
     @Override
     public long settlingNanos() {
-        return World.ms(2_000); // servers ping all the time, so it is dear
+        return World.ms(2_000); // servers ping all the time, so it costs much time
     }
 
     @Override

@@ -7,9 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One server's part in its ensemble: what it has written down, and whether it leads, follows or looks for a leader. Whoever looks for one
- * serves no client. All transactions that it has written down count for it then, also those that no majority has; a new leader's state
- * replaces its own.
+ * One server's part in its ensemble: its log, and whether it leads, follows or looks for a leader. A server that looks for a leader serves no client. All
+ * transactions in its log count for it then, also those that no majority has. The state of a new leader replaces its own.
  */
 final class ZooPeer {
 
@@ -19,16 +18,16 @@ final class ZooPeer {
     private final double rate;
     private final ZooTree tree;
 
-    /** Written down, and not known to be acknowledged by a majority. */
+    /** The logged transactions that are not known to be acknowledged by a majority. */
     private final Deque<Transaction> log = new ArrayDeque<>();
 
-    /** What its machine has not told of its connections when it died. */
+    /** The connections that its machine did not close when it died. */
     private final List<FollowerLink> untold = new ArrayList<>();
 
-    /** It follows no leader of an earlier one. */
+    /** The accepted epoch: it follows no leader of an earlier one. */
     private long acceptedEpoch = 1;
 
-    /** Of the leader whose state it has. */
+    /** The epoch of the leader whose state it has. */
     private long currentEpoch = 1;
 
     private @Nullable Leadership leadership;
@@ -65,7 +64,7 @@ final class ZooPeer {
         return serves;
     }
 
-    /** How it leads, or tries to; null when it does not. */
+    /** Returns its leadership, also before a majority follows; null if it does not lead. */
     @Nullable
     Leadership leadership() {
         return leadership;
@@ -76,7 +75,7 @@ final class ZooPeer {
         return link;
     }
 
-    boolean isAttempting() {
+    boolean isLooking() {
         return leadership == null && link == null && server.isUp();
     }
 
@@ -100,7 +99,7 @@ final class ZooPeer {
         return List.copyOf(log);
     }
 
-    /** Whether one with that would know of later transactions. */
+    /** Returns whether a server with that epoch and that transaction knows later transactions. */
     boolean isBehind(long otherEpoch, long otherZxid) {
         return otherEpoch == currentEpoch ? otherZxid > lastLogged() : otherEpoch > currentEpoch;
     }
@@ -109,7 +108,7 @@ final class ZooPeer {
         return isBehind(other.currentEpoch, other.lastLogged());
     }
 
-    /** From the beginning, with nothing to agree on. */
+    /** Makes it the first leader, without an election. */
     void leadsAtFirst(List<ZooPeer> followers) {
         Leadership first = new Leadership(ensemble, this);
         leadership = first;
@@ -121,12 +120,12 @@ final class ZooPeer {
         first.beginsWith(followers.stream().map(ZooPeer::link).toList());
     }
 
-    /** It has won an election. */
+    /** Leads after a won election. */
     void lead() {
         leadership = new Leadership(ensemble, this);
     }
 
-    /** It has lost one, or there is a leader. */
+    /** Follows a leader. */
     void follow(Leadership leader) {
         FollowerLink made = new FollowerLink(ensemble, this, leader);
         link = made;
@@ -134,7 +133,7 @@ final class ZooPeer {
         made.toLeader(() -> leader.isAskedBy(made, accepted));
     }
 
-    /** As the leader: a majority has been asked. */
+    /** As the leader: a majority has reported its accepted epochs. */
     void accepts(long epoch) {
         acceptedEpoch = epoch;
     }
@@ -147,7 +146,7 @@ final class ZooPeer {
     /** As a follower: that epoch begins. */
     void promise(FollowerLink by, long epoch) {
         if (epoch < acceptedEpoch) {
-            look();
+            lookForLeader();
             return;
         }
         acceptedEpoch = epoch;
@@ -156,7 +155,7 @@ final class ZooPeer {
         by.toLeader(() -> by.leadership().isPromisedBy(by, current, last));
     }
 
-    /** As a follower: what the leader has takes the place of what it had itself, be it behind or ahead of that. */
+    /** As a follower: replaces its own state by that of the leader, whether it is behind or ahead. */
     void take(FollowerLink by, long epoch, ZooTree state, List<Transaction> proposed) {
         tree.become(state);
         log.clear();
@@ -171,7 +170,7 @@ final class ZooPeer {
         serves = true;
     }
 
-    /** Writes it down. */
+    /** Logs a proposal. */
     void log(Transaction proposed) {
         log.add(proposed);
     }
@@ -182,7 +181,7 @@ final class ZooPeer {
         by.toLeader(() -> by.leadership().isAcknowledgedBy(by, proposed.zxid()));
     }
 
-    /** A majority has it, and so all before it. */
+    /** A majority has this transaction, and so all before it. */
     void commit(long zxid) {
         while (!log.isEmpty() && log.getFirst().zxid() <= zxid) {
             Transaction next = log.removeFirst();
@@ -193,7 +192,7 @@ final class ZooPeer {
         }
     }
 
-    /** By its timer, twice a tick; what was due while it was paused comes once. */
+    /** Its timer calls this twice a tick, and once after a pause. */
     void tick() {
         if (isTickDue) {
             return;
@@ -206,13 +205,13 @@ final class ZooPeer {
             } else if (link != null
                     && ++link.silentAtFollower > 2 * (serves ? ensemble.syncLimit() : ensemble.joinLimit())) {
                 server.world.trace("    %s does not hear its leader", server);
-                look();
+                lookForLeader();
             }
         });
     }
 
-    /** It leads no longer, follows no longer, and has no clients. */
-    void look() {
+    /** Stops leading or following, and closes the connections of all clients. */
+    void lookForLeader() {
         server.world.trace("    %s looks for a leader", server);
         if (link != null) {
             link.leave();
@@ -235,9 +234,9 @@ final class ZooPeer {
     }
 
     /**
-     * It knows what it has written down, and nothing else.
+     * Restarts with its log and nothing else.
      *
-     * @param isHeard whether the others learn of it before it is up again
+     * @param isHeard whether the other servers notice the crash before this server is up again
      */
     void died(boolean isHeard) {
         List<FollowerLink> links = new ArrayList<>();
@@ -261,6 +260,6 @@ final class ZooPeer {
         isTickDue = false;
         untold.forEach(FollowerLink::reset);
         untold.clear();
-        look();
+        lookForLeader();
     }
 }

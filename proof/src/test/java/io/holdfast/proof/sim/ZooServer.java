@@ -13,10 +13,10 @@ import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher.Event.EventType;
 
-/** One server of an {@link Ensemble}, as its clients see it: who is connected to it, what they ask, and what they watch. */
+/** One server of an {@link Ensemble}, as its clients see it: its connections, requests and watches. */
 public final class ZooServer extends Server implements ZooTree.Observer {
 
-    /** What one server answers. */
+    /** The answer of a server. */
     public record Answer(
             Code code,
             String path,
@@ -36,7 +36,7 @@ public final class ZooServer extends Server implements ZooTree.Observer {
         }
     }
 
-    /** What a client asks. */
+    /** The request of a client. */
     public record Ask(Kind kind, String path, long session, String data, List<String> paths, boolean isWatched) {
 
         /** The requests that our back end sends. */
@@ -61,7 +61,7 @@ public final class ZooServer extends Server implements ZooTree.Observer {
         }
     }
 
-    /** Told what happens to one connection. */
+    /** Receives the events of one connection. */
     public interface Client {
 
         void event(EventType type, String path);
@@ -83,12 +83,12 @@ public final class ZooServer extends Server implements ZooTree.Observer {
         return peer;
     }
 
-    /** Whether it leads, or believes that it does. */
+    /** Returns whether it leads, or believes that it does. */
     boolean leads() {
         return peer.leadership() != null;
     }
 
-    /** The sessions that it has heard of since it was asked last. */
+    /** Returns the sessions with a message since the last call. */
     List<Long> takeTouched() {
         if (touched.isEmpty()) {
             return List.of();
@@ -98,7 +98,7 @@ public final class ZooServer extends Server implements ZooTree.Observer {
         return all;
     }
 
-    /** In order; lost when it has no leader any more by the time. */
+    /** Sends to the leader, in order. The message is lost if there is no leader any more when it arrives. */
     private void toLeader(Consumer<Leadership> task) {
         Leadership own = peer.leadership();
         FollowerLink link = peer.link();
@@ -109,17 +109,17 @@ public final class ZooServer extends Server implements ZooTree.Observer {
         }
     }
 
-    /** A client connects: with a new session for 0, else with one that the leader has to know. Gives the session, or 0. */
+    /** Connects a client: with a new session for 0, otherwise with a session that the leader must know. Returns the session, or 0. */
     public void connect(Wire wire, long session, long seenZxid, Client client, Consumer<Long> answer) {
-        // Without a leader it serves nobody, and else the client would go back in time.
+        // Without a leader it serves no client. With an older state, the client would go back in time.
         if (!peer.serves() || seenZxid > tree.zxid()) {
             wire.toClient(() -> answer.accept(-1L));
             return;
         }
-        // A client that is back has given up its former connection: what that has not brought yet is not read any
+        // A client that is back has closed its former connection: requests still under way there are not read any
         // more.
         connections.values().removeIf(it -> session != 0 && it.session == session);
-        // The original forwards all at once, so these would be ahead of this, or be refused.
+        // The original forwards all at once, so these requests would be ahead of this one, or be refused.
         dropTurns(session);
         if (session == 0) {
             toLeader(leader -> leader.begin(this, begun -> connected(wire, begun, client, answer)));
@@ -138,7 +138,7 @@ public final class ZooServer extends Server implements ZooTree.Observer {
         wire.toClient(() -> answer.accept(id));
     }
 
-    /** Those that wait there are not worked on any more. */
+    /** Drops the waiting requests of a session. */
     private void dropTurns(long session) {
         Turns dropped = turns.remove(session);
         if (dropped != null) {
@@ -146,7 +146,7 @@ public final class ZooServer extends Server implements ZooTree.Observer {
         }
     }
 
-    /** Events since then that the client has missed: it tells what it watches. */
+    /** Sends the events that the client has missed since then, for the watches that it sets again. */
     public void watchAgain(Wire wire, List<String> data, List<String> children, long since) {
         Connection connection = connections.get(wire);
         if (connection == null) {
@@ -184,7 +184,7 @@ public final class ZooServer extends Server implements ZooTree.Observer {
         Connection connection = connections.get(wire);
         if (world.isTraced()) {
             world.trace(
-                    "    %s is asked by %x: %s %s%s",
+                    "    %s gets from %x: %s %s%s",
                     this, ask.session(), ask.kind(), ask.path(), connection == null ? " in vain" : "");
         }
         if (connection != null) {
@@ -208,8 +208,8 @@ public final class ZooServer extends Server implements ZooTree.Observer {
                 }
             });
         } else if (ask.kind() == Ask.Kind.SYNC) {
-            toLeader(leader ->
-                    leader.behindWhatIsProposed(this, () -> reply(connection, answer, Answer.of(Code.OK, ask.path()))));
+            toLeader(leader -> leader.afterCurrentProposals(
+                    this, () -> reply(connection, answer, Answer.of(Code.OK, ask.path()))));
         } else {
             reply(connection, answer, read(connection, ask));
         }
@@ -268,13 +268,13 @@ public final class ZooServer extends Server implements ZooTree.Observer {
         connections.remove(wire);
     }
 
-    /** What it had on its disk it has; what the others have meanwhile, it gets when it follows or leads again. */
+    /** Restarts with the data of its disk. It gets the later transactions when it follows or leads again. */
     @Override
     protected void forget(boolean dataToo) {
         peer.died(world.chance(0.8));
     }
 
-    /** Of all that are connected, or about to be. */
+    /** Closes the connections of all clients that are connected, or about to be. */
     void closeClients() {
         List.copyOf(wires()).forEach(Wire::closeByServer);
         connections.clear();
@@ -291,7 +291,7 @@ public final class ZooServer extends Server implements ZooTree.Observer {
         }
     }
 
-    /** The requests of one session at one server are worked on one after the other, on whichever connection they came. */
+    /** Processes the requests of one session at one server one after the other, also over several connections. */
     private static final class Turns {
 
         final Deque<Runnable> queue = new ArrayDeque<>();

@@ -10,13 +10,13 @@ import java.util.TreeSet;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
 
-/** What a server has on its disk: nodes and sessions, as they are after one transaction. */
+/** The data on a server's disk: nodes and sessions after one transaction. */
 final class ZooTree {
 
-    /** A node; a changed one is another object. */
+    /** A node. Immutable: a change makes another object. */
     record Node(long owner, long czxid, long changed, String data) {}
 
-    /** Told what a transaction changes. */
+    /** Receives the changes of a transaction. */
     interface Observer {
 
         /** The watches of a node itself, of its children, or both. */
@@ -57,12 +57,12 @@ final class ZooTree {
         transaction.change().accept(this);
     }
 
-    /** Of the last transaction. */
+    /** The number of the last transaction. */
     long zxid() {
         return zxid;
     }
 
-    /** A new leader counts on from there. */
+    /** Sets the number from which a new leader counts. */
     void beginsAt(long first) {
         zxid = first;
     }
@@ -112,7 +112,7 @@ final class ZooTree {
         return owned;
     }
 
-    /** All that is of a session, or of a queue. */
+    /** Returns all nodes of a session, or of a queue. */
     List<String> ephemerals() {
         List<String> all = new ArrayList<>();
         nodes.forEach((path, node) -> {
@@ -123,7 +123,7 @@ final class ZooTree {
         return all;
     }
 
-    /** Queues in which something was created, and nothing is. */
+    /** Returns the queues that had nodes and are empty now. */
     List<String> emptyQueues() {
         return numbers.keySet().stream()
                 .filter(queue -> children(queue).isEmpty())

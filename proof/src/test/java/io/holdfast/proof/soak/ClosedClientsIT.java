@@ -18,15 +18,15 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import reactor.core.publisher.Mono;
 
-/** Netty's resolver of names is on the class path here, as in an application that uses Redis and a reactive database. */
+/** Netty's name resolver is on the class path here, as in an application that uses Redis and a reactive database. */
 @EnabledOnOs(OS.LINUX)
 class ClosedClientsIT {
 
     private static final int CLIENTS = 80;
 
-    /** One client in six or so left the socket of its resolver behind. */
+    /** About one client in six left the socket of its resolver open. */
     @Test
-    void clientsThatAreClosedLeaveNoSocketOfTheResolver() throws Exception {
+    void closedClientsLeaveNoSocketOfTheResolver() throws Exception {
         try (RedisServer redis = RedisServer.start()) {
             openAndClose(redis);
             long before = datagramSockets();

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.w3c.dom.Document;
 import org.xml.sax.InputSource;
 
-/** What is written about samples that are made up. */
+/** Tests the picture and the report of made-up samples. */
 class CurvesTest {
 
     private static final int SAMPLES = 2_000;
@@ -58,14 +58,14 @@ class CurvesTest {
     }
 
     @Test
-    void samplesAreReadAsTheyWereWritten() {
+    void samplesReadBackAreEqual() {
         Sample written = sample(3);
         assertThat(Sample.parse(written.line())).isEqualTo(written);
         assertThat(Sample.HEADER.split(",", -1)).hasSameSizeAs(Column.values());
     }
 
     @Test
-    void aReportNamesWhatGrowsAndHowLongItRan() {
+    void aReportNamesGrowingCurvesAndTheDuration() {
         SoakRun.Order order =
                 new SoakRun.Order(Target.REDIS, Duration.ofHours(8), 300, Flaw.LEAK_CONNECTION, Path.of("x"));
         SoakReport report = new SoakReport(order, ALL);
@@ -78,7 +78,7 @@ class CurvesTest {
     }
 
     @Test
-    void theServersOfZooKeeperAreNotJudgedByTheMemoryOfTheirProcesses() {
+    void theMemoryOfZooKeeperServersIsNotJudged() {
         assertThat(Column.SERVER_MEMORY.isJudged(Target.ZOOKEEPER)).isFalse();
         assertThat(Column.SERVER_MEMORY.isJudged(Target.POSTGRESQL)).isTrue();
     }

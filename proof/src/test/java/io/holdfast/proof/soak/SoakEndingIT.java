@@ -12,18 +12,18 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The command as a process of its own. */
+/** Runs the command in a process of its own. */
 class SoakEndingIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final Duration LOOK = Duration.ofMillis(50);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
 
     @TempDir
     private Path folder;
 
-    /** Nothing of its own can run when it is killed: each process that it has started has a guard. */
+    /** A killed soak can run no code: each of its processes has a guard. */
     @Test
-    void whatASoakHasStartedEndsAlsoWhenItIsKilled() throws Exception {
+    void theProcessesOfAKilledSoakEnd() throws Exception {
         Process soak = new ProcessBuilder(List.of(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Xmx128m",
@@ -42,7 +42,7 @@ class SoakEndingIT {
                 .start();
         try {
             Path samples = folder.resolve("redis").resolve("samples.csv");
-            Await.until("samples come", PATIENCE, LOOK, () -> !soak.isAlive() || Files.exists(samples));
+            Await.until("samples come", PATIENCE, POLL_INTERVAL, () -> !soak.isAlive() || Files.exists(samples));
             List<ProcessHandle> started = soak.descendants().toList();
             assertThat(started).hasSizeGreaterThan(1);
 
@@ -50,7 +50,10 @@ class SoakEndingIT {
 
             assertThat(soak.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
             Await.until(
-                    "nothing of it runs", PATIENCE, LOOK, () -> started.stream().noneMatch(ProcessHandle::isAlive));
+                    "nothing of it runs",
+                    PATIENCE,
+                    POLL_INTERVAL,
+                    () -> started.stream().noneMatch(ProcessHandle::isAlive));
         } finally {
             soak.destroyForcibly();
         }

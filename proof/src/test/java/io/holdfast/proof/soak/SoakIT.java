@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The way of a soak, from the first sample to the report. So few samples say nothing about growth. */
+/** Runs a short soak, from the first sample to the report. It has too few samples to show growth. */
 class SoakIT {
 
     @TempDir

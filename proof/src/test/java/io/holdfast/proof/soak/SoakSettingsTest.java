@@ -26,7 +26,7 @@ class SoakSettingsTest {
     }
 
     @Test
-    void theRateIsTheGivenOneElseThatOfTheBackEnd() {
+    void theRateIsTheGivenOneOrTheDefaultOfTheBackEnd() {
         assertThat(parse("redlock --hours 1")
                         .order(Target.REDLOCK, Path.of("x"))
                         .rate())
@@ -45,7 +45,7 @@ class SoakSettingsTest {
     }
 
     @Test
-    void whatDoesNotFitIsSaid() {
+    void anInvalidOptionIsNamed() {
         assertThatIllegalArgumentException().isThrownBy(() -> parse("redis")).withMessageContaining("--hours");
         assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --minutes 0"));
         assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --hours 101"));

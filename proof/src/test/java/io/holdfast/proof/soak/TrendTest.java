@@ -8,17 +8,17 @@ import java.util.function.IntToDoubleFunction;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** The judge and curves that are made up: as many samples as an hour has. */
+/** Tests the judge on made-up curves with the samples of an hour. */
 class TrendTest {
 
     private static final int SAMPLES = 1_200;
     private static final double INTERVAL = 3;
     private static final double LEVEL = 15e6;
 
-    /** Of the heap, from one sample to the next. */
+    /** The noise of the heap, from one sample to the next. */
     private static final double NOISE = 40e3;
 
-    /** 300 cycles a second, and 100 bytes for each thousand. */
+    /** The leak of 100 bytes in a thousand cycles, at 300 cycles a second. */
     private static final double LEAK_PER_SECOND = 30;
 
     private static Verdict judge(IntToDoubleFunction value) {
@@ -38,9 +38,9 @@ class TrendTest {
         }
     }
 
-    /** Each sample is near the one before it, as after a burst. */
+    /** Each sample is near the sample before it, as after a burst. */
     @Test
-    void noiseThatLastsIsNoGrowth() {
+    void lastingNoiseIsNoGrowth() {
         int cried = 0;
         for (int seed = 0; seed < 300; seed++) {
             Random random = new Random(seed);
@@ -53,9 +53,9 @@ class TrendTest {
         assertThat(cried).isLessThanOrEqualTo(1);
     }
 
-    /** In an hour, nearly always. */
+    /** An hour is nearly always enough to find it. */
     @Test
-    void aListenerOfAHundredBytesForEachThousandCyclesIsFound() {
+    void aLeakOfAHundredBytesInAThousandCyclesIsFound() {
         int found = 0;
         for (int seed = 0; seed < 100; seed++) {
             Random random = new Random(seed);
@@ -74,9 +74,9 @@ class TrendTest {
         assertThat(judge(i -> 0)).isEqualTo(Verdict.BOUNDED);
     }
 
-    /** A collector that runs now and then, so that garbage is seen as well. */
+    /** The collector runs only from time to time, so samples contain garbage, too. */
     @Test
-    void theTeethOfASawAreNoGrowth() {
+    void aSawtoothCurveIsNoGrowth() {
         for (int period = 5; period < 120; period++) {
             int length = period;
             assertThat(judge(i -> LEVEL + 4e6 * (i % length) / length))
@@ -86,7 +86,7 @@ class TrendTest {
     }
 
     @Test
-    void oneStepIsNoGrowthAndManyAre() {
+    void oneStepIsNoGrowthButManyStepsAre() {
         for (int at = 0; at < SAMPLES; at += 50) {
             int step = at;
             assertThat(judge(i -> i < step ? LEVEL : LEVEL * 1.05))
@@ -97,17 +97,17 @@ class TrendTest {
     }
 
     @Test
-    void whatGrowsAtTheBeginningOnlyIsBounded() {
+    void aCurveThatGrowsOnlyAtTheStartIsBounded() {
         assertThat(judge(i -> LEVEL - 3e6 * Math.exp(-i / 50.0))).isEqualTo(Verdict.BOUNDED);
     }
 
     @Test
-    void whatFallsIsBounded() {
+    void aFallingCurveIsBounded() {
         assertThat(judge(i -> LEVEL - 1e3 * i)).isEqualTo(Verdict.BOUNDED);
     }
 
     @Test
-    void aConnectionForEachThousandCyclesIsFound() {
+    void aLeakOfAConnectionInAThousandCyclesIsFound() {
         double[] seconds =
                 IntStream.range(0, 120).mapToDouble(i -> (i + 1) * INTERVAL).toArray();
         double[] files =
@@ -117,7 +117,7 @@ class TrendTest {
 
     /** Bounded memories of a client fill in the first quarter of an hour. */
     @Test
-    void heapIsNotSaidToGrowBeforeItHasSettled() {
+    void theHeapIsNotJudgedBeforeItHasSettled() {
         double[] seconds =
                 IntStream.range(0, 300).mapToDouble(i -> (i + 1) * INTERVAL).toArray();
         double[] heap =
@@ -127,7 +127,7 @@ class TrendTest {
     }
 
     @Test
-    void nothingIsSaidOfFewSamples() {
+    void tooFewSamplesAreNotJudged() {
         double[] seconds = IntStream.range(0, 40).mapToDouble(i -> i * INTERVAL).toArray();
         assertThat(Judgement.of(Column.KEYS, seconds, seconds).verdict()).isEqualTo(Verdict.OPEN);
         assertThat(Judgement.of(Column.KEYS, new double[0], new double[0]).verdict())

@@ -8,7 +8,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 import reactor.core.publisher.Mono;
 
-/** Sells what is in stock. Any number of instances may run, and any of them may stand still at any moment. */
+/** Sells the items in stock. Any number of instances may run, and each of them may pause at any moment. */
 @SpringBootApplication(proxyBeanMethods = false)
 class FencedOrdersApplication {
 
@@ -16,7 +16,7 @@ class FencedOrdersApplication {
         var unused = SpringApplication.run(FencedOrdersApplication.class, args);
     }
 
-    /** Stands for a call to another service that takes its time. */
+    /** Stands for a slow call to another service. */
     @Bean
     @ConditionalOnMissingBean
     Payments payments(@Value("${orders.payment-time:5ms}") Duration time) {

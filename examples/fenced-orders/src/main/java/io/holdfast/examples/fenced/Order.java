@@ -1,9 +1,9 @@
 package io.holdfast.examples.fenced;
 
 /**
- * What a customer wants.
+ * The order of a customer.
  *
- * @param id chosen by the customer: the same order again, after a lost answer, has the same id
+ * @param id chosen by the customer, who sends the same id when an answer was lost and the order is sent again
  */
 record Order(String id, String item, int quantity) {
 

@@ -40,7 +40,7 @@ class OrderController {
         return ProblemDetail.forStatusAndDetail(HttpStatus.CONFLICT, error.getMessage());
     }
 
-    /** Busy, interrupted, or the database is away. The same order may be sent again: it is sold and paid once. */
+    /** The item is busy, the request was interrupted, or the database is unreachable. The customer may send the same order again: it is sold and paid once. */
     @ExceptionHandler
     ProblemDetail notSold(LockException error) {
         return ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, "Send the same order again.");

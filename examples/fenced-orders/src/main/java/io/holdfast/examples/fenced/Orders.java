@@ -13,8 +13,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Sells, one order at a time for each item, and each order once. An order is reserved, paid, and confirmed. Wherever that stops, the next order of the item
- * goes on with it, or the same order that is sent again: so in the end what was paid was sold.
+ * Sells one order at a time for each item, and each order once. An order is reserved, paid, and confirmed. If an instance stops in between, the next order
+ * of the item completes the unfinished one, and so does the same order when it is sent again. In the end, each paid order is sold.
  */
 @Service
 class Orders {
@@ -31,22 +31,22 @@ class Orders {
         this.payments = payments;
     }
 
-    /** An order that was sold before gets the receipt of then. */
+    /** Returns the first receipt for an order that was sold before. */
     Mono<Receipt> place(Order order) {
         return locks.lock("stock/" + order.item())
-                .withLock(lease -> reserved(order.item()) // by a former owner that did not get to its end
+                .withLock(lease -> reserved(order.item()) // begun by a former owner that did not finish
                         .concatMap(begun -> pay(begun, lease).onErrorComplete(PaymentRefusedException.class))
                         .then(sold(order))
                         .switchIfEmpty(Mono.defer(() -> reserve(order, lease).flatMap(begun -> pay(begun, lease)))));
     }
 
-    /** No transaction is open while the payment takes its time. */
+    /** No transaction is open during the payment. */
     private Mono<Receipt> pay(Receipt reserved, LockLease lease) {
-        return payments.charge(reserved.order()) // once for each order, however often it is asked
+        return payments.charge(reserved.order()) // takes the money once for each order, also if called again
                 .onErrorResume(
                         PaymentRefusedException.class,
                         refused -> cancel(reserved, lease).then(Mono.error(refused)))
-                .then(confirm(reserved, lease)) // fails if there is a later owner, which confirms then
+                .then(confirm(reserved, lease)) // fails if there is a later owner, which then confirms
                 .thenReturn(reserved);
     }
 
@@ -87,8 +87,8 @@ class Orders {
     }
 
     /**
-     * If the lease is still the current one, no other instance has held the lock since the data was read, and none gets it before the commit. Otherwise the
-     * check fails, and nothing is written.
+     * Checks that the lease is still the current one: no other instance has held the lock since the data was read, and none gets it before the commit.
+     * Otherwise the check fails, and the transaction writes nothing.
      */
     private Mono<Void> owned(LockLease lease, Mono<Void> writes) {
         return database.inConnection(connection -> Fence.check(connection, lease))

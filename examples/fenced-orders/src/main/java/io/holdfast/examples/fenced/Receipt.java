@@ -1,9 +1,9 @@
 package io.holdfast.examples.fenced;
 
 /**
- * What was sold, or is reserved.
+ * A sale or a reservation.
  *
- * @param token of the lease under which it was reserved
+ * @param token the fencing token of the lease under which the items were reserved
  */
 record Receipt(String id, String item, int quantity, long token) {
 

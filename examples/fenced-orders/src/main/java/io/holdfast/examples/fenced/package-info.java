@@ -1,4 +1,4 @@
-/** An order service whose stock and locks are in one PostgreSQL: a holder that stood still for too long sells nothing. */
+/** An order service whose stock and locks are in one PostgreSQL: a holder that paused for longer than its lease sells nothing. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.examples.fenced;

@@ -58,7 +58,7 @@ class FencedOrdersIT {
         server.close();
     }
 
-    /** A payment that takes until the test says so. */
+    /** A payment that lasts until the test ends it. */
     private static final class Till implements Payments {
 
         private final CompletableFuture<Order> asked = new CompletableFuture<>();
@@ -71,11 +71,11 @@ class FencedOrdersIT {
         }
     }
 
-    /** Its clock does not go on, as in a process that stands still: it neither renews its leases nor sees their end. */
+    /** An instance whose clock stands still, like a paused process: it neither renews its leases nor notices their end. */
     private static final LockClientCustomizer STANDS_STILL = client -> client.timer(VirtualTimeScheduler.create());
 
     @Test
-    void aHolderThatStoodStillWritesNothingAndTheNextOwnerGoesOnWithItsOrder() throws Exception {
+    void aPausedHolderWritesNothingAndTheNextOwnerCompletesItsOrder() throws Exception {
         Till till = new Till();
         AtomicInteger charges = new AtomicInteger();
         try (var paused = open(till, STANDS_STILL, "holdfast.lease-duration=1s");
@@ -97,14 +97,14 @@ class FencedOrdersIT {
                     .isInstanceOf(ExecutionException.class)
                     .hasCauseInstanceOf(LockLostException.class);
             Receipt again = orders(other).place(late).block(PATIENCE);
-            assertThat(again.token()).isLessThan(sold.token()); // the receipt of then
+            assertThat(again.token()).isLessThan(sold.token()); // the first receipt
             assertThat(texts("select amount from stock where item = 'tea'")).containsExactly("7");
             assertThat(charges).hasValue(2);
         }
     }
 
     @Test
-    void aCustomerThatLeavesAfterThePaymentHasBought() throws Exception {
+    void anOrderIsSoldThoughItsCustomerDisconnectsAfterThePayment() throws Exception {
         Till till = new Till();
         try (var shop = open(till, client -> client)) {
             stock("jam", 10);
@@ -123,7 +123,7 @@ class FencedOrdersIT {
     }
 
     @Test
-    void aRefusedPaymentPutsTheItemsBackAlsoWhenTheNextOrderLearnsOfIt() {
+    void aRefusedPaymentPutsTheItemsBackAlsoIfTheNextOrderFindsItRefused() {
         AtomicBoolean answers = new AtomicBoolean();
         Payments payments = order -> !order.id().startsWith("poor")
                 ? Mono.empty()
@@ -162,7 +162,7 @@ class FencedOrdersIT {
                         .isInstanceOf(OtherOrderException.class);
             }
 
-            assertThat(charges).hasValue(2); // "begun" was gone on with
+            assertThat(charges).hasValue(2); // the new owner completed the order "begun"
             assertThat(texts("select amount from stock where item = 'nib'")).containsExactly("10");
         }
     }
@@ -190,7 +190,7 @@ class FencedOrdersIT {
     }
 
     @Test
-    void twoInstancesSellWhatThereIsAndNoMore() {
+    void twoInstancesSellTheWholeStockAndNoMore() {
         int items = 20;
         int buyers = 40;
         try (var one = open(order -> Mono.empty(), client -> client, "holdfast.wait-timeout=50s");
@@ -247,7 +247,7 @@ class FencedOrdersIT {
         var unused = texts("insert into stock values ('%s', %d)".formatted(item, amount));
     }
 
-    /** The first column of each row, by a connection of its own. */
+    /** Reads the first column of each row, on a connection of its own. */
     private static List<String> texts(String sql) {
         return Flux.usingWhen(
                         ConnectionFactories.get(url).create(),

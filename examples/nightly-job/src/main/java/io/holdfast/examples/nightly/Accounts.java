@@ -15,8 +15,8 @@ import java.util.TreeMap;
 import javax.sql.DataSource;
 
 /**
- * The database of all instances. Work begins by leaving its fencing token, which is refused if a higher one is there, and every write is
- * refused unless the token is still there: so an instance that was paused in mid-work changes nothing once the next owner has begun.
+ * The database of all instances. An instance first stores its fencing token, which the database refuses if a higher one is stored. Each write is
+ * refused unless that token is still stored. So an instance that was paused during its work changes nothing after the next owner has begun.
  *
  * <p>JDBC blocks, so it runs on Vert.x's worker threads.
  */
@@ -37,8 +37,8 @@ final class Accounts implements NightBook {
     }
 
     /**
-     * Reads, and leaves the token: from here on a former owner of the customer's lock writes nothing. To check tokens in {@link #write}
-     * only would not be enough, since that one could still write between this read and the write that follows from it.
+     * Stores the token and reads the account: from here on, a former owner of the customer's lock writes nothing. A check in {@link #write} alone
+     * would not be enough: the former owner could still write between this read and the write that depends on it.
      */
     Future<Long> balanceOf(String customer, long token) {
         return inTransaction(connection -> {
@@ -53,7 +53,7 @@ final class Accounts implements NightBook {
         });
     }
 
-    /** What was charged before for this request; empty for a new one. */
+    /** Reads the charge that was made before for this request; empty for a new request. */
     Future<Optional<Charge>> charged(ChargeRequest request) {
         return inTransaction(connection -> {
             try (PreparedStatement select = prepare(
@@ -97,7 +97,7 @@ final class Accounts implements NightBook {
         if (isOwner) {
             return result;
         }
-        throw new Refusal(503, "the lock has gone to somebody else meanwhile; nothing was charged, so try again");
+        throw new Refusal(503, "another request got the lock meanwhile; nothing was charged, so try again");
     }
 
     @Override
@@ -125,7 +125,7 @@ final class Accounts implements NightBook {
     @Override
     public Future<Boolean> finish(LocalDate night, long token, List<Statement> statements) {
         return inTransaction(connection -> {
-            // Equal, since begin has left it there: a greater one is of a later owner.
+            // Equal, since begin stored it: a greater token is that of a later owner.
             if (update(connection, "update night_book set done = ? where token = ? and done < ?", night, token, night)
                     == 0) {
                 return false;

@@ -13,8 +13,8 @@ import java.util.List;
 import org.h2.jdbcx.JdbcConnectionPool;
 
 /**
- * One instance: owns what its two verticles share. They are its children, so Vert.x undeploys them first: their work has ended when the
- * client is closed here, and the session with ZooKeeper ends after that, with the Vert.x that it belongs to.
+ * One instance, which owns the resources of its two verticles. They are its children, so Vert.x undeploys them first: their work has ended when
+ * this class closes the client. The session with ZooKeeper ends after that, together with its Vert.x.
  */
 final class Application extends VerticleBase {
 
@@ -25,7 +25,7 @@ final class Application extends VerticleBase {
     private final NightlyJob job;
 
     Application(Vertx vertx, ZookeeperClusterManager cluster, Settings settings) {
-        client = LockClient.create(ZooKeeperVertx.overVertx(cluster)); // on the session that the cluster has anyway
+        client = LockClient.create(ZooKeeperVertx.overVertx(cluster)); // on the session of the cluster
         database = JdbcConnectionPool.create(settings.database(), "sa", "");
         server = vertx.createHttpServer();
         Accounts accounts = new Accounts(vertx, database, settings.instance());

@@ -11,10 +11,10 @@ import io.vertx.core.http.RequestOptions;
 import java.net.URI;
 import java.util.concurrent.TimeUnit;
 
-/** Knows how much a customer may owe. Somebody else's service, and not a fast one. */
+/** The credit bureau, which knows how much a customer may owe. It is a slow service of another company. */
 final class Bureau {
 
-    /** Whoever waits for it keeps a customer locked. */
+    /** The longest time to wait for an answer: the customer stays locked while a request waits for the bureau. */
     private static final long PATIENCE_SECONDS = 30;
 
     private final HttpClient http;
@@ -27,7 +27,7 @@ final class Bureau {
         this.instance = instance;
     }
 
-    /** Fails with {@link java.util.concurrent.TimeoutException} when it takes too long. */
+    /** Reads the limit of a customer. Fails with {@link java.util.concurrent.TimeoutException} if the bureau takes too long. */
     Future<Long> limitOf(String customer) {
         return http.request(new RequestOptions()
                         .setMethod(HttpMethod.GET)

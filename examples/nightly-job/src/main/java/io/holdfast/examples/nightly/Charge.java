@@ -3,10 +3,10 @@ package io.holdfast.examples.nightly;
 import io.vertx.core.json.JsonObject;
 
 /**
- * What was charged. No two have the same id, nor the same token.
+ * A charge that was made. No two charges have the same id, nor the same token.
  *
  * @param id of the request
- * @param balance after it
+ * @param balance after this charge
  */
 record Charge(String customer, String id, long token, long amount, long balance) {
 

@@ -4,9 +4,9 @@ import io.vertx.core.json.JsonObject;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client wants.
+ * The charge that a client requests.
  *
- * @param id chosen by the client: the same charge again, after a lost answer, has the same id
+ * @param id chosen by the client, which sends the same id when an answer was lost and the charge is sent again
  */
 record ChargeRequest(String customer, String id, long amount) {
 

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** {@code POST /customers/:id/charges} with {@code {"id": "a1", "amount": 30}}: one at a time for each customer, whichever instance is asked. */
+/** {@code POST /customers/:id/charges} with {@code {"id": "a1", "amount": 30}}: one at a time for each customer, over all instances. */
 final class CustomerRoutes extends VerticleBase {
 
     private static final Logger LOG = LoggerFactory.getLogger(CustomerRoutes.class);
@@ -59,7 +59,7 @@ final class CustomerRoutes extends VerticleBase {
         // README: end
     }
 
-    /** A request that is sent again gets the charge of the first time. */
+    /** Returns the first charge for a request that is sent again. */
     private Future<Charge> charge(ChargeRequest wanted, long token) {
         return accounts.balanceOf(wanted.customer(), token)
                 .compose(balance -> accounts.charged(wanted)
@@ -67,7 +67,7 @@ final class CustomerRoutes extends VerticleBase {
                                 before.map(Future::succeededFuture).orElseGet(() -> charge(wanted, balance, token))));
     }
 
-    /** It has read, and thinks and writes: only the lock keeps two of them apart. */
+    /** Decides and writes after the read. Only the lock keeps two requests apart here. */
     private Future<Charge> charge(ChargeRequest wanted, long balance, long token) {
         long after = balance + wanted.amount();
         return bureau.limitOf(wanted.customer()).compose(limit -> {

@@ -6,7 +6,7 @@ import io.vertx.core.VertxOptions;
 import io.vertx.core.eventbus.EventBusOptions;
 import io.vertx.spi.cluster.zookeeper.ZookeeperClusterManager;
 
-/** Starts one instance. Its settings are its only argument, as JSON. */
+/** Starts one instance. The only argument is its settings as JSON. */
 public final class Main {
 
     private Main() {}
@@ -33,9 +33,9 @@ public final class Main {
     }
 
     /**
-     * An instance at work.
+     * A running instance.
      *
-     * @param port of its HTTP server
+     * @param port the port of its HTTP server
      */
     record Running(Vertx vertx, int port) {}
 }

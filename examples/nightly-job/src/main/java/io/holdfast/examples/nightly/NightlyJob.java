@@ -13,9 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs once per night, not once per instance. Each instance comes when it thinks that it is time, so one may come seconds or hours after
- * another has finished and released the lock: the book says then that the night is done. Who waits for the lock takes over at once when the
- * one at work dies.
+ * Runs once per night, not once per instance. Each instance starts by its own clock, so it may come seconds or hours after another instance has
+ * finished and released the lock. The book then says that the night is done. If the instance at work dies, a waiting instance takes over at once.
  */
 final class NightlyJob extends VerticleBase {
 
@@ -39,7 +38,7 @@ final class NightlyJob extends VerticleBase {
     @Override
     public Future<?> start() {
         runAndPlanTheNext();
-        return Future.succeededFuture(); // without waiting for the night's work
+        return Future.succeededFuture(); // does not wait for the work of the night
     }
 
     private void runAndPlanTheNext() {

@@ -6,13 +6,13 @@ import java.time.LocalDateTime;
 import java.time.LocalTime;
 
 /**
- * Which night it is. In UTC, where no night has two half past twos.
+ * Computes which night is due. In UTC, where no night has 2:30 twice.
  *
- * @param at when the work of a night is due
+ * @param at the time of day at which the work of a night is due
  */
 record Nights(LocalTime at) {
 
-    /** The last night whose work is due. Found out after a restart, too: a night that everybody missed is made up for. */
+    /** Returns the last night whose work is due, also after a restart: a night that all instances missed is done later. */
     LocalDate lastDue(LocalDateTime now) {
         LocalDate today = now.toLocalDate();
         return now.toLocalTime().isBefore(at) ? today.minusDays(1) : today;

@@ -12,24 +12,24 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a failed request is answered with (RFC 9457).
+ * The answer to a failed request (RFC 9457).
  *
- * @param status of HTTP
- * @param detail for the client
+ * @param status the HTTP status
+ * @param detail the message for the client
  */
 record Problem(int status, String detail) {
 
     static Problem of(@Nullable Throwable failure) {
         if (failure instanceof LockTimeoutException timeout) {
             return timeout.backendAnswered()
-                    ? new Problem(409, "others were busy with this customer all the time; try again later")
-                    : new Problem(503, "the lock service is away; nothing was charged");
+                    ? new Problem(409, "other requests held the lock of this customer all the time; try again later")
+                    : new Problem(503, "the lock service is unreachable; nothing was charged");
         }
         if (failure instanceof LockBackendException || failure instanceof LockClosedException) {
-            return new Problem(503, "the lock service is away; nothing was charged");
+            return new Problem(503, "the lock service is unreachable; nothing was charged");
         }
         if (failure instanceof LockLostException) {
-            return new Problem(503, "the lock was lost in mid-work; look at the balance before you try again");
+            return new Problem(503, "the lock was lost during the charge; check the balance before you try again");
         }
         if (failure instanceof TimeoutException) {
             return new Problem(504, "the credit bureau does not answer; nothing was charged");

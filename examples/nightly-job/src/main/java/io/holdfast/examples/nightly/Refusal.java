@@ -2,7 +2,7 @@ package io.holdfast.examples.nightly;
 
 import java.io.Serial;
 
-/** A request that is answered with a problem, by this service's own decision. */
+/** This service refuses a request and answers with a problem. */
 final class Refusal extends RuntimeException {
 
     @Serial
@@ -12,7 +12,7 @@ final class Refusal extends RuntimeException {
     private final String detail;
 
     Refusal(int status, String detail) {
-        super(detail, null, false, false); // no failure of a program, so no stack trace
+        super(detail, null, false, false); // not a failure of the program, so no stack trace
         this.status = status;
         this.detail = detail;
     }

@@ -6,16 +6,16 @@ import java.time.Duration;
 import java.time.LocalTime;
 
 /**
- * What one instance is told.
+ * The settings of one instance.
  *
  * @param instance its name, for the record of runs
- * @param port of the HTTP server; 0 is any
- * @param zooKeeper addresses, for the cluster and its locks
- * @param session how long the locks of a killed instance stay
- * @param database JDBC
- * @param bureau the credit bureau
- * @param patience how long a request waits for its customer
- * @param nightAt when the night's work is due, UTC
+ * @param port of the HTTP server; 0 for any free port
+ * @param zooKeeper the addresses of the ZooKeeper servers, for the cluster and its locks
+ * @param session the session time-out, which is how long the locks of a killed instance stay
+ * @param database the JDBC URL
+ * @param bureau the address of the credit bureau
+ * @param patience how long a request waits for the lock of its customer
+ * @param nightAt the time of day at which the work of a night is due, in UTC
  */
 record Settings(
         String instance,

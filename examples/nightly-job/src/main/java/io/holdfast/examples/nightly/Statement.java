@@ -1,4 +1,4 @@
 package io.holdfast.examples.nightly;
 
-/** What a customer owes at night, and what is left of the limit. */
+/** The balance of a customer at night, and the rest of the limit. */
 record Statement(String customer, long balance, long headroom) {}

@@ -1,4 +1,4 @@
-/** A clustered Vert.x whose instances share a nightly job and the accounts of customers. */
+/** A clustered Vert.x application whose instances share a nightly job and the accounts of customers. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.examples.nightly;

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the database decides. */
+/** The decisions of the database, without a lock. */
 @Timeout(60)
 class AccountsTest {
 
@@ -67,7 +67,7 @@ class AccountsTest {
     }
 
     @Test
-    void aRequestThatIsSentAgainFindsItsCharge() {
+    void aRepeatedRequestFindsItsCharge() {
         Charge charge = new Charge("1", "a", 7, 5, 5);
         assertThat(Town.done(accounts.charged(new ChargeRequest("1", "a", 5)))).isEmpty();
         assertThat(Town.done(accounts.balanceOf("1", 7))).isZero();
@@ -77,9 +77,9 @@ class AccountsTest {
         assertRefused(accounts.charged(new ChargeRequest("1", "a", 6)), 409);
     }
 
-    /** Paused after its read, it would overwrite what the next one has seen, and the next one its charge. */
+    /** Without the check, a former owner that paused after its read and the next owner would overwrite each other's charges. */
     @Test
-    void aFormerOwnerWritesNothingOnceTheNextOneHasRead() {
+    void aFormerOwnerWritesNothingAfterTheNextOwnerHasRead() {
         assertThat(Town.done(accounts.balanceOf("1", 7))).isZero();
         assertThat(Town.done(accounts.balanceOf("1", 8))).isZero();
         assertRefused(accounts.write(new Charge("1", "a", 7, 5, 5)), 503);
@@ -89,7 +89,7 @@ class AccountsTest {
     }
 
     @Test
-    void aCustomerThatIsNotThereIsRefused() {
+    void anUnknownCustomerIsRefused() {
         assertRefused(accounts.balanceOf("nobody", 7), 404);
     }
 

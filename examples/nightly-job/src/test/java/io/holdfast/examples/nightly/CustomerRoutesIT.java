@@ -12,11 +12,11 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** One instance in this JVM, where BlockHound watches its event loops. */
+/** Tests one instance in this JVM, where BlockHound watches its event loops. */
 @Timeout(180)
 class CustomerRoutesIT {
 
-    /** A free lock is granted within it on a busy machine, too. */
+    /** Long enough for the grant of a free lock, also on a busy machine. */
     private static final Duration WAIT = Duration.ofSeconds(2);
 
     private static Town town;
@@ -61,7 +61,7 @@ class CustomerRoutesIT {
     }
 
     @Test
-    void aRequestThatIsSentAgainIsChargedOnce() {
+    void aRepeatedRequestIsChargedOnce() {
         String first = Town.done(town.charge(instance.port(), "twice", "id", 7)).body();
         assertThat(Town.done(town.charge(instance.port(), "twice", "id", 7)).body())
                 .isEqualTo(first);
@@ -72,7 +72,7 @@ class CustomerRoutesIT {
     }
 
     @Test
-    void whileTheLockServiceIsAwayRequestsAreAnsweredAndAfterwardsServed() throws Exception {
+    void requestsAreRefusedWhileTheLockServiceIsUnreachableAndServedAfterwards() throws Exception {
         town.zooKeeper().stop();
         assertProblem(Town.done(charge("away", 10)), 503);
         town.zooKeeper().restart();
@@ -80,7 +80,7 @@ class CustomerRoutesIT {
     }
 
     @Test
-    void whatTheServiceRefusesIsSaid() {
+    void aRefusedRequestIsAnsweredWithTheReason() {
         assertProblem(Town.done(charge("poor", Town.LIMIT + 1)), 422);
         assertProblem(Town.done(charge("poor", 0)), 400);
         assertProblem(Town.done(charge("nobody", 1)), 404);

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the guide to Vert.x shows of this service is what is compiled here. */
+/** The guide to Vert.x shows the lines of this service that are compiled here. */
 class GuideTest {
 
     private static final Path HERE = Path.of("").toAbsolutePath();

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** The application as it runs: a JVM of its own. */
+/** The application in a JVM of its own. */
 final class InstanceProcess implements AutoCloseable {
 
     private static final String READY = "ready ";
@@ -32,7 +32,7 @@ final class InstanceProcess implements AutoCloseable {
                         settings.toJson()))
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start());
-        // For a test that is stopped before its end.
+        // Ends the process if the test is stopped before its end.
         Runtime.getRuntime().addShutdownHook(new Thread(instance.process::destroyForcibly));
         Thread reader = new Thread(instance::read, "lines of " + settings.instance());
         reader.setDaemon(true);
@@ -63,7 +63,7 @@ final class InstanceProcess implements AutoCloseable {
                 .orElseThrow(() -> new AssertionError("it ended: " + lines));
     }
 
-    /** SIGKILL: it cannot give anything back. */
+    /** Sends SIGKILL, so the instance cannot release anything. */
     void kill() {
         process.destroyForcibly();
         process.onExit().join();

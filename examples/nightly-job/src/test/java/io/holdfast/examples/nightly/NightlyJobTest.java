@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Two instances of the job one after the other, each under the lock. */
+/** Runs two instances of the job one after the other, each under the lock. */
 @Timeout(60)
 class NightlyJobTest {
 
@@ -45,7 +45,7 @@ class NightlyJobTest {
         assertThat(runs).hasValue(1);
     }
 
-    /** Why the lock alone is not enough: it was free when the second one came. */
+    /** Shows why the lock alone is not enough: it is free when the second instance comes. */
     @Test
     void withoutTheBookTheLockLetsTheNightBeDoneTwice() {
         runOneAfterTheOther(new Forgetful());
@@ -70,7 +70,7 @@ class NightlyJobTest {
         return Future.succeededFuture(List.of());
     }
 
-    /** Says when a run is over. */
+    /** Wraps a book to signal the end of a run. */
     private static NightBook telling(NightBook book, CompletableFuture<Boolean> isDone) {
         return new NightBook() {
             @Override
@@ -89,7 +89,7 @@ class NightlyJobTest {
         };
     }
 
-    /** Lets everybody work who holds the lock. */
+    /** A book that lets each holder of the lock do the work. */
     private static final class Forgetful implements NightBook {
 
         @Override

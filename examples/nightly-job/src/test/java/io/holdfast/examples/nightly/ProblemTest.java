@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class ProblemTest {
 
     @Test
-    void aLockThatIsBusyIsAConflictAndOneThatCannotBeAskedForIsUnavailable() {
+    void aBusyLockIsAConflictAndAnUnreachableLockServiceIsUnavailable() {
         assertThat(Problem.of(timeout(true)).status()).isEqualTo(409);
         assertThat(Problem.of(timeout(false)).status()).isEqualTo(503);
     }
@@ -20,12 +20,12 @@ class ProblemTest {
     }
 
     @Test
-    void aBureauThatHangsIsNotAFailureOfThisService() {
+    void aSlowBureauIsNotAFailureOfThisService() {
         assertThat(Problem.of(new TimeoutException()).status()).isEqualTo(504);
     }
 
     @Test
-    void whatNobodyExpectedIsAFailureOfThisService() {
+    void anUnexpectedErrorIsAFailureOfThisService() {
         assertThat(Problem.of(new IllegalStateException()).status()).isEqualTo(500);
     }
 }

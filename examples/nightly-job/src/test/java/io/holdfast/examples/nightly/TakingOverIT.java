@@ -7,18 +7,18 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** An instance that dies in the middle of the night's work. */
+/** An instance dies during the work of a night. */
 @Timeout(180)
 class TakingOverIT {
 
     @Test
-    void whoWaitsDoesTheWorkOfTheOneThatWasKilledInTheMiddleOfIt() throws Exception {
+    void aWaitingInstanceDoesTheWorkWhenTheInstanceAtWorkIsKilled() throws Exception {
         try (Town town = Town.withCustomers("1", "2")) {
             Hesitation midWork = town.hesitate("killed", "1");
             try (InstanceProcess killed = InstanceProcess.start(town.settings("killed", Town.PATIENCE))) {
                 midWork.awaitQuestion();
                 Main.Running heir = Town.done(Main.start(town.settings("heir", Town.PATIENCE)));
-                Town.until("the heir waits", () -> town.claimsOf("nightly-job") == 2);
+                Town.until("the second instance waits", () -> town.claimsOf("nightly-job") == 2);
                 killed.kill();
                 midWork.end();
                 Town.until(

@@ -45,19 +45,19 @@ import org.apache.zookeeper.KeeperException;
 import org.h2.jdbcx.JdbcConnectionPool;
 import org.h2.tools.Server;
 
-/** What surrounds the instances: a real ZooKeeper, a database server, and a credit bureau that can be made to hesitate. */
+/** The environment of the instances: a real ZooKeeper, a database server, and a credit bureau that a test can slow down. */
 final class Town implements AutoCloseable {
 
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    /** Longer than all that a test waits for: what ends within the test has not ended for want of patience. */
+    /** Longer than any wait of a test: a request that ends within a test has not run into this limit. */
     static final Duration ENDLESS = PATIENCE.multipliedBy(4);
 
     static final long LIMIT = 1_000_000;
 
     private static final String HOST = "127.0.0.1";
     private static final Duration SESSION = Duration.ofSeconds(5); // a busy machine may stand still for most of it
-    private static final int TICK_MILLIS = 500; // a session lasts at least two of them
+    private static final int TICK_MILLIS = 500; // a session lasts at least two ticks
 
     private final TestingServer zooKeeper;
     private final CuratorFramework eye;
@@ -113,7 +113,7 @@ final class Town implements AutoCloseable {
     /** In this JVM, with the tables. */
     static JdbcConnectionPool emptyDatabase() {
         JdbcConnectionPool pool = JdbcConnectionPool.create("jdbc:h2:mem:", "sa", "");
-        pool.setMaxConnections(1); // each connection to a database without a name has one of its own
+        pool.setMaxConnections(1); // each connection to a database without a name has a database of its own
         try (Connection connection = pool.getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute(schema());
@@ -127,7 +127,7 @@ final class Town implements AutoCloseable {
         return "town" + databaseServer.getPort();
     }
 
-    /** The night is due six hours ago, so none begins during a test. */
+    /** A night was due six hours ago, so no night begins during a test. */
     Settings settings(String instance, Duration patience) {
         return new Settings(
                 instance,
@@ -144,7 +144,7 @@ final class Town implements AutoCloseable {
         return zooKeeper;
     }
 
-    /** Asked by that instance about that customer, the bureau does not answer until it is told to. */
+    /** Makes the bureau hold back its answer to that instance about that customer, until the test releases it. */
     Hesitation hesitate(String instance, String customer) {
         Hesitation hesitation = new Hesitation(new CountDownLatch(1), new CountDownLatch(1));
         hesitations.put(instance + '/' + customer, hesitation);
@@ -193,7 +193,7 @@ final class Town implements AutoCloseable {
         return http.sendAsync(request, HttpResponse.BodyHandlers.ofString());
     }
 
-    /** How many hold or wait for that lock. */
+    /** Returns how many claims hold that lock or wait for it. */
     int claimsOf(String lock) {
         String queue = "/io.vertx/holdfast/mutex/" + lock.replace("/", "%2F");
         try {
@@ -205,7 +205,7 @@ final class Town implements AutoCloseable {
         }
     }
 
-    /** Rows, each a list of its columns. */
+    /** Returns the rows, each as a list of its columns. */
     synchronized List<List<Object>> query(String sql) {
         try (Statement statement = database.createStatement();
                 ResultSet row = statement.executeQuery(sql)) {

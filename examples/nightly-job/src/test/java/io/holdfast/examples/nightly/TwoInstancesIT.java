@@ -50,7 +50,7 @@ class TwoInstancesIT {
         first = InstanceProcess.start(town.settings("first", Town.ENDLESS));
         Town.until("the first one has done the night's work", () -> first.hasSaid(": done"));
         second = InstanceProcess.start(town.settings("second", Town.ENDLESS));
-        Town.until("the second one has looked", () -> second.hasSaid(": nothing to do"));
+        Town.until("the second instance has read the book", () -> second.hasSaid(": nothing to do"));
     }
 
     @AfterAll
@@ -149,7 +149,7 @@ class TwoInstancesIT {
     }
 
     private boolean isCharged(HttpResponse<String> response) {
-        if (response.statusCode() == 503 && response.body().contains("was lost in mid-work")) {
+        if (response.statusCode() == 503 && response.body().contains("was lost during the charge")) {
             return false; // the machine has stood still for longer than a session lasts
         }
         assertThat(response.statusCode()).as(response.body()).isEqualTo(200);

@@ -1,9 +1,9 @@
 package io.holdfast.examples.orders;
 
 /**
- * What a customer wants.
+ * The order of a customer.
  *
- * @param id chosen by the customer: the same order again, after a lost answer, has the same id
+ * @param id chosen by the customer, who sends the same id when an answer was lost and the order is sent again
  */
 record Order(String id, String item, int quantity) {
 
@@ -15,8 +15,8 @@ record Order(String id, String item, int quantity) {
     }
 
     /**
-     * By which the payment service knows it: an id of a customer is for one item. No item has a slash. Otherwise two orders could have one reference, and
-     * the second one would be sold and not paid.
+     * Returns the reference of this order at the payment service: the item, a slash and the id, since an id is unique only within an item. No item has
+     * a slash. Otherwise two orders could have the same reference, and the second one would be sold and not paid.
      */
     String reference() {
         return item + "/" + id;

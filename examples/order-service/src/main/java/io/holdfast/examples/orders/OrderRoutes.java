@@ -12,7 +12,7 @@ import org.springframework.web.reactive.function.server.ServerResponse;
 import org.springframework.web.server.ServerWebInputException;
 import reactor.core.publisher.Mono;
 
-/** Orders, by functions. */
+/** The routes of orders, as functions. */
 @Configuration(proxyBeanMethods = false)
 class OrderRoutes {
 

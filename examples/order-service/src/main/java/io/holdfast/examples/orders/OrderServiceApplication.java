@@ -10,7 +10,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import reactor.core.publisher.Mono;
 
-/** Sells what is in stock. Any number of instances may run: the lock of an item keeps them from selling it twice. */
+/** Sells the items in stock. Any number of instances may run: the lock of an item keeps them from selling it twice. */
 @SpringBootApplication(proxyBeanMethods = false)
 class OrderServiceApplication {
 
@@ -18,14 +18,14 @@ class OrderServiceApplication {
         var unused = SpringApplication.run(OrderServiceApplication.class, args);
     }
 
-    /** Stands for a call to somebody else that takes its time. */
+    /** Stands for a slow call to another service. */
     @Bean
     @ConditionalOnMissingBean
     Payments payments(@Value("${orders.payment-time:5ms}") Duration time) {
         return order -> Mono.delay(time).then();
     }
 
-    /** Spring Data connects with a call that blocks: let it do so at the start, and not on an event loop, that of the locks. */
+    /** Spring Data connects with a blocking call. Here it does so at the start, and not on the event loop of the locks. */
     @Bean
     static BeanPostProcessor earlyConnection() {
         return new BeanPostProcessor() {

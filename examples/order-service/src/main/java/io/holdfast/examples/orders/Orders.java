@@ -6,8 +6,8 @@ import org.springframework.stereotype.Service;
 import reactor.core.publisher.Mono;
 
 /**
- * Sells and restocks, one at a time for each item. An order is reserved, paid, and confirmed. Wherever that stops, the next order of the item goes on
- * with it, or the same order that is sent again: so in the end what was paid was sold, and once.
+ * Sells and restocks, one request at a time for each item. An order is reserved, paid, and confirmed. If an instance stops in between, the next order
+ * of the item completes the unfinished one, and so does the same order when it is sent again. In the end, each paid order is sold once.
  */
 @Service
 class Orders {
@@ -28,19 +28,19 @@ class Orders {
     }
 
     private Mono<Receipt> place(Order order, long token) {
-        return stock.claim(order.item(), token) // leaves the token: from here on no former owner writes
-                .thenMany(stock.reserved(order.item())) // by a former owner that did not get to its end
+        return stock.claim(order.item(), token) // stores the token: no former owner writes any more
+                .thenMany(stock.reserved(order.item())) // begun by a former owner that did not finish
                 .concatMap(begun -> pay(begun, token).onErrorComplete(PaymentRefusedException.class))
-                .then(stock.sold(order)) // sent before: it gets the receipt of then
+                .then(stock.sold(order)) // sent before: returns the first receipt
                 .switchIfEmpty(Mono.defer(() -> stock.reserve(order, token).flatMap(begun -> pay(begun, token))));
     }
 
     private Mono<Receipt> pay(Receipt reserved, long token) {
-        return payments.charge(reserved.order()) // once for each order, however often it is asked
+        return payments.charge(reserved.order()) // once for each order, also if called again
                 .onErrorResume(
                         PaymentRefusedException.class,
                         refused -> stock.cancel(reserved, token).then(Mono.error(refused)))
-                .then(stock.confirm(reserved, token)) // fails if a later owner has claimed, which confirms then
+                .then(stock.confirm(reserved, token)) // fails if a later owner has claimed and confirms
                 .thenReturn(reserved);
     }
     // README: end

@@ -7,10 +7,10 @@ import reactor.core.publisher.Mono;
 interface Payments {
 
     /**
-     * Takes the money of an order once, however often it is asked: it knows the order by its {@link Order#reference()}, and repeats its first answer.
+     * Takes the money of an order once, also if called again: it knows the order by its {@link Order#reference()}, and repeats its first answer.
      *
-     * @return fails with {@link PaymentRefusedException} if no money was taken, and none will be for this order. After any other failure
-     *     the money may have been taken
+     * @return fails with {@link PaymentRefusedException} if the service took no money, and never will for this order. After any other failure
+     *     the service may have taken the money
      */
     Mono<Void> charge(Order order);
 }

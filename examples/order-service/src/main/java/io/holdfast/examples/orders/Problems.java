@@ -7,7 +7,7 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ProblemDetail;
 
-/** What a client is told when there is no receipt. */
+/** The answers to a client when there is no receipt. */
 final class Problems {
 
     private Problems() {}
@@ -23,7 +23,7 @@ final class Problems {
 
     static ProblemDetail of(Throwable error) {
         if (error instanceof SoldOutException) {
-            return problem(HttpStatus.CONFLICT, "Sold out", "So many are not left.");
+            return problem(HttpStatus.CONFLICT, "Sold out", "The stock has fewer items than you ordered.");
         }
         if (error instanceof PaymentRefusedException) {
             return problem(HttpStatus.PAYMENT_REQUIRED, "Not paid", "The payment was refused. Nothing was sold.");
@@ -32,7 +32,8 @@ final class Problems {
             return problem(HttpStatus.CONFLICT, "Other order", "The id was used for another order.");
         }
         if (error instanceof LockTimeoutException timeout && timeout.backendAnswered()) {
-            return problem(HttpStatus.CONFLICT, "Busy", "Others were served all the time. Try again.");
+            return problem(
+                    HttpStatus.CONFLICT, "Busy", "Other orders held the lock of this item all the time. Try again.");
         }
         boolean isStockAway = error instanceof DataAccessException;
         if (isStockAway || error instanceof StaleLeaseException || error instanceof LockLostException) {
@@ -41,7 +42,7 @@ final class Problems {
                     "Interrupted",
                     "Send the same order again: it is sold and paid once.");
         }
-        // The back end is away, or this instance is about to end.
+        // The back end is unreachable, or this instance is about to end.
         return problem(HttpStatus.SERVICE_UNAVAILABLE, "Not available", "Nothing was sold. Try again later.");
     }
 

@@ -1,15 +1,15 @@
 package io.holdfast.examples.orders;
 
 /**
- * What was sold, or is reserved.
+ * A sale or a reservation.
  *
  * @param id of the order
- * @param left what was in stock after it
- * @param fencingToken of the lease under which it was reserved
+ * @param left the items in stock after it
+ * @param fencingToken the token of the lease under which the items were reserved
  */
 record Receipt(String id, String item, int quantity, int left, long fencingToken) {
 
-    /** As the scripts write it. */
+    /** Parses a receipt of the scripts. */
     static Receipt parse(String id, String item, String text) {
         String[] parts = text.split(" ", 3);
         return new Receipt(id, item, Integer.parseInt(parts[0]), Integer.parseInt(parts[1]), Long.parseLong(parts[2]));

@@ -12,7 +12,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
 
-/** The stock, by annotations. */
+/** The routes of the stock, with annotations. */
 @RestController
 @RequestMapping("/stock/{item}")
 class StockController {

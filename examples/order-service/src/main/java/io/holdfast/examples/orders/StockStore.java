@@ -11,8 +11,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The stock in Redis, which all instances share. An owner of an item's lock claims its stock first, which leaves the fencing token, and each write is refused
- * unless that token is still there. Each script may run twice, as it does when the driver repeats a command after a reconnect.
+ * The stock in Redis, which all instances share. An owner of an item's lock claims the stock first, which stores its fencing token. Each write is refused
+ * unless that token is still stored. Each script may run twice: the driver repeats a command after a reconnect.
  */
 @Repository
 class StockStore {
@@ -27,12 +27,12 @@ class StockStore {
         this.redis = redis;
     }
 
-    /** Read now: given as a file, a script would be read with the first order, on an event loop. */
+    /** Reads the script now. If given as a file, Spring would read it with the first order, on an event loop. */
     private static <T> RedisScript<T> script(String name, Class<T> result) throws IOException {
         return RedisScript.of(new ClassPathResource(name).getContentAsString(StandardCharsets.UTF_8), result);
     }
 
-    /** To look only. Zero for an unknown item. */
+    /** Reads the amount in stock, without a lock. Zero for an unknown item. */
     Mono<Integer> amount(String item) {
         return redis.<String, String>opsForHash()
                 .get(stockKey(item), "amount")
@@ -41,8 +41,8 @@ class StockStore {
     }
 
     /**
-     * Leaves the token: from here on a former owner of the item's lock writes nothing. To compare tokens in the writes alone would not be enough, since a
-     * former owner could still write between what this one reads and what it writes.
+     * Stores the token: from here on, a former owner of the item's lock writes nothing. To compare tokens only in the writes would not be enough: a
+     * former owner could still write between the read and the write of this owner.
      */
     Mono<Void> claim(String item, long token) {
         return owned(item, token, redis.execute(claim, List.of(stockKey(item)), List.of(Long.toString(token))));
@@ -56,14 +56,14 @@ class StockStore {
                         restock, List.of(stockKey(item)), List.of(Long.toString(token), Integer.toString(amount))));
     }
 
-    /** Those that are neither confirmed nor cancelled. */
+    /** Reads the reservations that are neither confirmed nor cancelled. */
     Flux<Receipt> reserved(String item) {
         return redis.<String, String>opsForHash()
                 .entries(reservedKey(item))
                 .map(it -> Receipt.parse(it.getKey(), item, it.getValue()));
     }
 
-    /** The receipt of an order that was sold before; empty for a new one. */
+    /** Reads the receipt of an order that was sold before; empty for a new order. */
     Mono<Receipt> sold(Order order) {
         return redis.<String, String>opsForHash()
                 .get(soldKey(order.item()), order.id())
@@ -75,7 +75,7 @@ class StockStore {
                 });
     }
 
-    /** Takes it out of the stock, for this order. */
+    /** Takes the items of this order out of the stock. */
     Mono<Receipt> reserve(Order order, long token) {
         List<String> keys = List.of(stockKey(order.item()), reservedKey(order.item()), soldKey(order.item()));
         List<String> values = List.of(Long.toString(token), order.id(), Integer.toString(order.quantity()));
@@ -86,12 +86,12 @@ class StockStore {
         });
     }
 
-    /** It was paid, and is sold. */
+    /** Marks a paid reservation as sold. */
     Mono<Void> confirm(Receipt reserved, long token) {
         return settle(reserved, token, "sold");
     }
 
-    /** It was not paid, and goes back into the stock. */
+    /** Puts the items of an unpaid reservation back into the stock. */
     Mono<Void> cancel(Receipt reserved, long token) {
         return settle(reserved, token, "refused");
     }
@@ -102,7 +102,7 @@ class StockStore {
         return owned(item, token, redis.execute(settle, keys, List.of(Long.toString(token), reserved.id(), outcome)));
     }
 
-    /** Token, quantity and order id of each sale, the first one first. */
+    /** Reads token, quantity and order id of each sale, in the order of the sales. */
     Flux<String> sales(String item) {
         return redis.opsForList().range(salesKey(item), 0, -1);
     }

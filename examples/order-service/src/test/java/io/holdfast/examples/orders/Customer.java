@@ -14,13 +14,13 @@ import reactor.core.publisher.Mono;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.ConnectionProvider;
 
-/** Asks one instance over HTTP, as many things at a time as there are connections: enough for all. */
+/** Sends requests to one instance over HTTP, all at once: it has connections enough. */
 record Customer(WebClient http, ConnectionProvider connections) implements AutoCloseable {
 
-    /** No request may take longer: it hangs then. Far from what any takes, on a slow machine too. */
+    /** A request that takes longer hangs. Requests take far less, also on a slow machine. */
     static final Duration LIMIT = Duration.ofMinutes(2);
 
-    /** What came back. */
+    /** The answer to a request. */
     record Answer(int status, String type, Map<String, Object> body) {
 
         boolean isSold() {
@@ -73,12 +73,12 @@ record Customer(WebClient http, ConnectionProvider connections) implements AutoC
         return (int) answer.body().get("amount");
     }
 
-    /** The fencing token of each sale, the first one first. */
+    /** Reads the fencing token of each sale, in the order of the sales. */
     List<Long> tokens(String item) {
         return sales(item, 0).stream().map(Long::valueOf).toList();
     }
 
-    /** The id of the order of each sale. */
+    /** Reads the order id of each sale. */
     List<String> sold(String item) {
         return sales(item, 2);
     }

@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** What the guides show of this service is what is compiled and run. */
+/** The guides show the lines of this service that are compiled and run. */
 class GuidesTest {
 
     private static final Path HERE = Path.of("").toAbsolutePath();

@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 
-/** One of two instances, each a JVM, is killed in mid-sale. */
+/** One of two instances, each a JVM, is killed during a sale. */
 class KilledInstanceIT {
 
     private static final String ITEM = "survivor";
@@ -22,7 +22,7 @@ class KilledInstanceIT {
     private static final int BUYERS_EACH = 60;
 
     @Test
-    void theOtherAnswersAllItIsAskedAndWhatIsPaidIsSoldOnce() {
+    void theOtherInstanceAnswersAllRequestsAndEachPaidOrderIsSoldOnce() {
         try (RedisServer redis = RedisServer.start();
                 ShopProcess doomed = ShopProcess.start(redis.uri());
                 ShopProcess survivor = ShopProcess.start(redis.uri());
@@ -53,7 +53,7 @@ class KilledInstanceIT {
             assertThat(beforeTheEnd).hasSizeBetween(10, BUYERS_EACH - 1);
             assertThat(answers).hasSize(BUYERS_EACH).allMatch(answer -> answer.isSold() || answer.isSoldOut());
 
-            // The customers of the killed one ask the other.
+            // The customers of the killed instance send their requests to the other one.
             List<Answer> again = Flux.range(0, BUYERS_EACH)
                     .flatMap(buyer -> ofSurvivor.order(ITEM, "a" + buyer), BUYERS_EACH)
                     .collectList()
@@ -62,7 +62,7 @@ class KilledInstanceIT {
             List<Long> tokens = ofSurvivor.tokens(ITEM);
             assertThat(tokens).hasSize(ITEMS).isSorted().doesNotHaveDuplicates();
             assertThat(ofSurvivor.stock(ITEM)).isZero();
-            assertThat(tokensOf(again)).containsAll(tokensOf(beforeTheEnd)); // the receipts of then
+            assertThat(tokensOf(again)).containsAll(tokensOf(beforeTheEnd)); // the first receipts
             assertThat(tokens)
                     .hasSameElementsAs(Flux.just(again, answers)
                             .flatMapIterable(KilledInstanceIT::tokensOf)
@@ -98,7 +98,7 @@ class KilledInstanceIT {
         }
     }
 
-    /** The ids of the orders whose money was taken. */
+    /** Returns the ids of the paid orders. */
     private static Set<String> paid(RedisServer redis) {
         try (RedisClient client = RedisClient.create(redis.uri())) {
             return client.connect().sync().hkeys(ShopProcess.PAID).stream()

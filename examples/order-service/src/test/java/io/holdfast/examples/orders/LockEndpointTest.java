@@ -51,7 +51,7 @@ class LockEndpointTest {
                 HttpResponse.BodyHandlers.ofString());
     }
 
-    /** The rest of the path is the name, with its slashes; what is not ASCII is encoded. */
+    /** The rest of the path is the lock name, with its slashes. Characters outside ASCII are encoded. */
     @ParameterizedTest
     @CsvSource({"stock/42, /stock/42", "nightly, /nightly", "'caf\u00e9/a b', /caf%C3%A9/a%20b"})
     void aLockIsSeenAndBrokenOverHttp(String name, String path) throws IOException, InterruptedException {
@@ -71,7 +71,7 @@ class LockEndpointTest {
 
     @ParameterizedTest
     @CsvSource({"read-only, holdfast, 200, 405", "unrestricted, health, 404, 404", "none, holdfast, 404, 404"})
-    void itIsAsFarThereAsTheApplicationSays(String access, String exposed, int get, int delete)
+    void theApplicationDecidesWhichOperationsExist(String access, String exposed, int get, int delete)
             throws IOException, InterruptedException {
         try (ConfigurableApplicationContext service = start(access, exposed)) {
             LockLease lease = requireNonNull(

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 
-/** Two instances sell one stock to more buyers than there are items, whoever guards the lock. */
+/** Two instances sell one stock to more buyers than there are items, with each back end. */
 class NeverOversoldIT {
 
     private static final int ITEMS = 30;
@@ -56,7 +56,7 @@ class NeverOversoldIT {
         String[] properties = {
             "spring.profiles.active=redlock",
             "holdfast.redlock.uris=" + masters.stream().map(RedisServer::uri).collect(Collectors.joining(",")),
-            // The servers have just been started, and nobody had a lock there before.
+            // The servers are new, so no client can have had a lock there before.
             "holdfast.redlock.quarantine=0s"
         };
         try (Shop first = open(properties);
@@ -85,7 +85,7 @@ class NeverOversoldIT {
     private static Shop open(String... more) {
         List<String> properties = new ArrayList<>(List.of(more));
         properties.add("spring.data.redis.url=" + stock.uri());
-        // Nobody gives up: every answer is about the stock.
+        // No buyer gives up: every answer is about the stock.
         properties.add("holdfast.wait-timeout=100s");
         return Shop.open(properties.toArray(String[]::new));
     }

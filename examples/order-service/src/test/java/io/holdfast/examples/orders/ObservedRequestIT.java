@@ -18,13 +18,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The observations of locks in a web application, without a line of its own. */
+/** The observations of locks in a web application that adds no code for them. */
 class ObservedRequestIT {
 
     private final Ended ended = new Ended();
 
     @Test
-    void theRequestIsTheParentOfItsLockAndAnItemThatIsSoldOutIsNoErrorOfTheLock() {
+    void theRequestIsTheParentOfItsLockAndASoldOutItemIsNoErrorOfTheLock() {
         try (RedisServer stock = RedisServer.start();
                 Shop shop = Shop.open("spring.profiles.active=memory", "spring.data.redis.url=" + stock.uri())) {
             shop.context()

@@ -28,12 +28,12 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** What a client sees when it has to wait, leaves, or comes at a bad time. */
+/** The answers that a client gets when it waits, disconnects, or when a server is unreachable. */
 class OrderServiceIT {
 
     private static RedisServer stock;
 
-    /** Guards the locks; may be stopped. */
+    /** The server of the locks, which a test may stop. */
     private static RedisServer guard;
 
     private static RedisLockInspector inspector;
@@ -52,7 +52,7 @@ class OrderServiceIT {
         guard.close();
     }
 
-    /** Payments that take until somebody says so. */
+    /** Payments that last until the test ends them. */
     private static final class Till implements Payments {
 
         private final Sinks.Empty<Void> paid = Sinks.empty();
@@ -68,7 +68,7 @@ class OrderServiceIT {
     }
 
     @Test
-    void whoWaitedTooLongIsToldOfAConflict() {
+    void aCustomerThatWaitsTooLongGetsAConflict() {
         try (Shop shop = open(new Till(), "holdfast.wait-timeout=3s")) {
             shop.customer().stock("busy", 10);
             Disposable buyer = shop.customer().order("busy").subscribe();
@@ -85,7 +85,7 @@ class OrderServiceIT {
     }
 
     @Test
-    void whoDisconnectsWhileWaitingGivesUpItsPlaceAtOnce() {
+    void aCustomerThatDisconnectsWhileWaitingLeavesTheQueueAtOnce() {
         Till till = new Till();
         try (Shop shop = open(till, "holdfast.wait-timeout=30s")) {
             shop.customer().stock("left", 10);
@@ -106,7 +106,7 @@ class OrderServiceIT {
     }
 
     @Test
-    void aCustomerThatDisconnectsWhileHoldingFreesTheLockAndTheNextOrderGoesOnWithItsOwn() {
+    void aDisconnectWhileHoldingFreesTheLockAndTheNextOrderCompletesTheOrder() {
         Till till = new Till();
         try (Shop shop = open(till, "holdfast.wait-timeout=30s")) {
             shop.customer().stock("dropped", 10);
@@ -129,8 +129,8 @@ class OrderServiceIT {
     }
 
     @Test
-    void aBackEndThatIsAwayIsToldAsSuchAndHealthTurns() {
-        // Its own guard, since the other tests need theirs.
+    void anUnreachableBackEndIsReportedAndTheHealthIsDown() {
+        // A server of its own, since the other tests need theirs.
         try (RedisServer own = RedisServer.start();
                 Shop shop = open(stock, own, order -> Mono.empty(), "holdfast.wait-timeout=3s")) {
             shop.customer().stock("away", 10);
@@ -159,7 +159,7 @@ class OrderServiceIT {
     }
 
     @Test
-    void aStockThatIsAwayIsToldAsSuch() {
+    void anUnreachableStockIsReported() {
         try (RedisServer own = RedisServer.start();
                 Shop shop = open(own, guard, order -> Mono.empty())) {
             shop.customer().stock("gone", 10);
@@ -175,7 +175,7 @@ class OrderServiceIT {
     }
 
     @Test
-    void aRequestWithoutAnOrderIsNotAnsweredAsIfItWereOne() {
+    void aRequestWithoutAnOrderIsRefused() {
         try (Shop shop = open(order -> Mono.empty())) {
             HttpStatusCode status = shop.customer()
                     .http()
@@ -189,7 +189,7 @@ class OrderServiceIT {
     }
 
     @Test
-    void theEndWaitsForARequestInFlightAndLeavesNoLock() {
+    void theShutdownWaitsForARequestInFlightAndLeavesNoLock() {
         Till till = new Till();
         Shop shop = open(till);
         shop.customer().stock("last", 10);
@@ -210,7 +210,7 @@ class OrderServiceIT {
     }
 
     @Test
-    void theEndReleasesWhatIsHeldWhenTheGraceIsOver() {
+    void theShutdownReleasesHeldLocksWhenTheGracePeriodIsOver() {
         Shop shop = open(new Till(), "spring.lifecycle.timeout-per-shutdown-phase=200ms");
         shop.customer().stock("cut", 10);
         Disposable order = shop.customer().order("cut").onErrorComplete().subscribe();
@@ -238,7 +238,7 @@ class OrderServiceIT {
                         .toArray(String[]::new));
     }
 
-    /** A connection of its own: one that is kept alive, and busy when the end begins, goes on being answered. */
+    /** Opens a connection of its own: during the shutdown, the service still answers on a kept connection that was busy when the shutdown began. */
     private static boolean isRefused(Shop shop) {
         try (Socket accepted = new Socket(InetAddress.getLoopbackAddress(), shop.port())) {
             return !accepted.isConnected();
@@ -261,7 +261,7 @@ class OrderServiceIT {
         return inspector.inspect("stock/" + item).collectList().block(Customer.LIMIT).stream();
     }
 
-    /** Looks again and again, since there is no event to wait for: the state of a real server is the subject. */
+    /** Polls, since a real server signals no event for this state. */
     private static void eventually(BooleanSupplier condition) {
         long deadline = System.nanoTime() + Customer.LIMIT.toNanos();
         while (!condition.getAsBoolean()) {

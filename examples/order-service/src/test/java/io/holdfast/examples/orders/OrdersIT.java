@@ -21,10 +21,10 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
-/** Wherever an order stops: in the end, what was paid was sold, and once. The stock is in a real Redis; the locks are those of the test. */
+/** Each paid order is sold once, at whatever step it was interrupted. The stock is in a real Redis; the locks are those of the test. */
 class OrdersIT {
 
-    /** Takes the money of an order once. Then may happen what the test says, to the first one that asks. */
+    /** Takes the money of an order once. The test decides what then happens to the first caller. */
     private static final class Till implements Payments {
 
         private final Map<String, Integer> taken = new ConcurrentHashMap<>();
@@ -76,7 +76,7 @@ class OrdersIT {
     }
 
     @AfterEach
-    void whatWasPaidWasSold() {
+    void assertThatPaidOrdersAreSold() {
         Map<String, Integer> sold = stock.sales(item)
                 .map(sale -> sale.split(" ", 3))
                 .collectMap(sale -> item + "/" + sale[2], sale -> Integer.valueOf(sale[1]))
@@ -117,7 +117,7 @@ class OrdersIT {
     }
 
     @Test
-    void anIdThatWasUsedForAnotherQuantityIsRefused() {
+    void theIdOfAnOrderForAnotherQuantityIsRefused() {
         placed(orders, "a", 8);
 
         StepVerifier.create(orders.place(new Order("a", item, 3)))
@@ -125,9 +125,9 @@ class OrdersIT {
                 .verify(Customer.LIMIT);
     }
 
-    /** The payment service would take the second one for the first one again, and take no money. */
+    /** The payment service would read the second order as a repetition of the first one, and take no money. */
     @Test
-    void noTwoOrdersHaveOneReference() {
+    void noTwoOrdersHaveTheSameReference() {
         placed(orders, "b/c", 8);
 
         assertThatThrownBy(() -> new Order("c", item + "/b", 2)).isInstanceOf(IllegalArgumentException.class);
@@ -136,7 +136,7 @@ class OrdersIT {
     }
 
     @Test
-    void noMoneyIsTakenForWhatIsSoldOut() {
+    void noMoneyIsTakenForASoldOutItem() {
         locks.await(orders.restock(item, 1));
 
         fails(orders, "a", SoldOutException.class);
@@ -155,7 +155,7 @@ class OrdersIT {
     }
 
     @Test
-    void aLossAfterThePaymentIsMadeGoodByTheSameOrder() {
+    void anOrderWhoseLockIsLostAfterThePaymentIsSoldByTheSameOrderSentAgain() {
         till.afterwards(paid -> Mono.fromRunnable(() -> locks.held(lock()).lose(LossReason.NOT_HELD)));
 
         fails(orders, "a", LockLostException.class);
@@ -164,7 +164,7 @@ class OrdersIT {
     }
 
     @Test
-    void aLossAfterThePaymentIsMadeGoodByTheNextOrder() {
+    void anOrderWhoseLockIsLostAfterThePaymentIsSoldByTheNextOrder() {
         till.afterwards(paid -> Mono.fromRunnable(() -> locks.held(lock()).lose(LossReason.EXPIRED)));
 
         fails(orders, "a", LockLostException.class);
@@ -172,7 +172,7 @@ class OrdersIT {
         placed(other, "b", 6);
     }
 
-    /** It stands still after the payment. The next owner finds its reservation, and sells that. */
+    /** The former owner pauses after the payment. The next owner finds its reservation, and sells it. */
     @Test
     void aFormerOwnerConfirmsNothing() {
         till.afterwards(paid -> {
@@ -182,11 +182,11 @@ class OrdersIT {
 
         fails(orders, "a", StaleLeaseException.class);
 
-        placed(orders, "a", 8); // the receipt of then
+        placed(orders, "a", 8); // the first receipt
     }
 
     @Test
-    void aPaymentWhoseAnswerIsLostIsMadeGoodByTheSameOrder() {
+    void anOrderWhosePaymentAnswerIsLostIsSoldByTheSameOrderSentAgain() {
         till.afterwards(paid -> Mono.error(new IllegalStateException("no answer")));
 
         fails(orders, "a", IllegalStateException.class);
@@ -195,7 +195,7 @@ class OrdersIT {
     }
 
     @Test
-    void aCustomerThatLeavesAfterThePaymentHasBought() throws Exception {
+    void anOrderIsSoldThoughItsCustomerDisconnectsAfterThePayment() throws Exception {
         CountDownLatch isPaid = new CountDownLatch(1);
         till.afterwards(paid -> Mono.fromRunnable(isPaid::countDown).then(Mono.never()));
         Disposable customer = orders.place(order("a")).subscribe();
@@ -207,9 +207,9 @@ class OrdersIT {
         placed(orders, "a", 8);
     }
 
-    /** Its reservation is left behind, and its payment is refused then. */
+    /** An order leaves a reservation behind, and the payment service refuses it later. */
     @Test
-    void aReservationThatIsRefusedLaterGoesBackAndDoesNotStopTheNextOrder() {
+    void aReservationWhosePaymentIsRefusedLaterGoesBackAndDoesNotStopTheNextOrder() {
         locks.await(stock.claim(item, 1));
         Receipt left = locks.await(stock.reserve(order("poor"), 1));
         assertThat(left.left()).isEqualTo(8);

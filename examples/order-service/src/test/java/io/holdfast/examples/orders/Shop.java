@@ -12,12 +12,12 @@ import reactor.core.publisher.Mono;
 /** One instance of the real application, in this JVM, on a port of its own. */
 record Shop(ConfigurableApplicationContext context, Customer customer, int port) implements AutoCloseable {
 
-    /** What every instance is told, and a test may tell otherwise. */
+    /** The settings of every instance, which a test may override. */
     static final List<String> USUAL = List.of(
             "server.port=0",
             "spring.main.banner-mode=off",
-            // The switch of the test kit is a system property holdfast.redis, which Spring would take for all that is
-            // below it.
+            // The test kit reads a system property holdfast.redis. Spring would read it as the value of all
+            // properties below that name.
             "holdfast.redis.key-prefix=holdfast:");
 
     static Shop open(String... properties) {

@@ -16,10 +16,10 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.data.redis.core.ReactiveStringRedisTemplate;
 
-/** One instance of the real application, a JVM of its own, which does not outlive this one. */
+/** One instance of the real application in a JVM of its own, which ends with this JVM. */
 record ShopProcess(Process process, int port) implements AutoCloseable {
 
-    /** The hash of what was paid: references of orders, with quantities. */
+    /** The hash of the payments: references of orders, with quantities. */
     static final String PAID = "paid";
 
     static final String DEADLY = "deadly";
@@ -51,7 +51,7 @@ record ShopProcess(Process process, int port) implements AutoCloseable {
         }
     }
 
-    /** What the new JVM runs: the application, until it is killed, or the one that started it ends and so the pipe between them. */
+    /** The main class of the new JVM. Runs the application until the process is killed, or until its parent ends and closes the pipe. */
     public static void main(String[] arguments) {
         Thread watch = new Thread(ShopProcess::endWithTheOther, "the-other-end");
         watch.setDaemon(true);
@@ -62,7 +62,7 @@ record ShopProcess(Process process, int port) implements AutoCloseable {
                 .run(arguments);
     }
 
-    /** Takes the money of an order once, and keeps that in the Redis of all. The instance that takes the money of {@link #DEADLY} dies then. */
+    /** Takes the money of an order once, and notes it in the Redis that all instances share. The instance that takes the money of {@link #DEADLY} then dies. */
     private static Payments payments(ReactiveStringRedisTemplate redis) {
         return order -> redis.<String, String>opsForHash()
                 .putIfAbsent(PAID, order.reference(), Integer.toString(order.quantity()))
@@ -85,7 +85,7 @@ record ShopProcess(Process process, int port) implements AutoCloseable {
         }
     }
 
-    /** Ends with the process, at the latest; the tests are bounded as a whole. */
+    /** Waits for the start. The wait ends with the process at the latest; the build bounds the tests as a whole. */
     private static int portOf(Process process) throws IOException {
         StringBuilder said = new StringBuilder();
         BufferedReader lines =
@@ -101,7 +101,7 @@ record ShopProcess(Process process, int port) implements AutoCloseable {
         throw new AssertionError("the application did not start:\n" + said);
     }
 
-    /** So that the process never waits for somebody to read what it says. */
+    /** Reads the output, so that the process never blocks on a full pipe. */
     private static void drain(BufferedReader lines) {
         Thread reader = new Thread(() -> lines.lines().forEach(line -> {}), "shop-output");
         reader.setDaemon(true);

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
-/** What the store refuses. The tokens are those of owners of one lock, each lease over before the next one's grant. */
+/** The writes that the stock refuses. The tokens are those of successive owners of one lock: each lease is over before the next grant. */
 class StockStoreIT {
 
     private static final String ITEM = "paused";
@@ -22,9 +22,9 @@ class StockStoreIT {
         stock = REDIS.store();
     }
 
-    /** It was paused after its claim. Its write would be undone by one of the next owner, which has read before it: sold, and still there. */
+    /** A former owner paused after its claim. The next owner has read before its write, and would undo it: the item would be sold and still in stock. */
     @Test
-    void aFormerOwnerSellsNothingOnceTheNextOneHasClaimed() {
+    void aFormerOwnerSellsNothingAfterTheNextOwnerHasClaimed() {
         stocked(10);
         done(stock.claim(ITEM, 7));
         Receipt begun = reserved(order("begun"), 7);
@@ -42,7 +42,7 @@ class StockStoreIT {
         sales("7 2 begun", "8 2 next");
     }
 
-    /** A driver repeats what was not answered before it has reconnected. */
+    /** After a reconnect, a driver repeats each command without an answer. */
     @Test
     void eachStepMayRunTwice() {
         stocked(10);
@@ -64,7 +64,7 @@ class StockStoreIT {
         StepVerifier.create(stock.reserved(ITEM)).expectComplete().verify(Customer.LIMIT);
     }
 
-    /** All of it is repeated, in its order. */
+    /** The driver repeats all commands, in their order. */
     @Test
     void allStepsMayRunTwice() {
         stocked(10);

@@ -2,17 +2,17 @@ package io.holdfast.zookeeper.internal.queue;
 
 import java.util.List;
 
-/** Queues that have one thing wrong, in the package of {@link LockQueue} because only there it can be extended. */
+/** Queues with one mistake. They are in the package of {@link LockQueue}, which only that package can extend. */
 public final class WrongQueues {
 
     private WrongQueues() {}
 
-    /** The last number is believed after the server has deleted the queue. */
+    /** Believes the last number after the server has deleted the queue. */
     public static <C> LockQueue<C> thatNeverBeginAgain() {
         return new NeverBeginsAgain<>();
     }
 
-    /** A holder counts as one that has left. */
+    /** Treats a holder as if it had left. */
     public static <C> LockQueue<C> thatPassHolders() {
         return new PassesHolders<>();
     }

@@ -2,7 +2,7 @@ package io.holdfast.zookeeper.internal.session;
 
 import java.time.Duration;
 
-/** What the newest transaction has proved counts from the hand-over. In the package of {@link SessionValidity} because only there it can be extended. */
+/** Counts the validity of the newest transaction from the hand-over. It is in the package of {@link SessionValidity}, which only that package can extend. */
 public final class WrongValidity extends SessionValidity {
 
     private long askedNanos;

@@ -11,23 +11,24 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Two threads give four commands each. Each is sent with plain memory access, as the driver would be used by one
- * thread at a time.
+ * Two threads hand four commands each to the queue. The send uses plain memory access, as a driver does that one
+ * thread uses at a time.
  */
 @JCStressTest
 @Outcome(
         id = "8, 0",
         expect = ACCEPTABLE,
-        desc = "All were sent, one at a time, each seeing the one before, and those of one thread in their order.")
-@Outcome(id = "8, .", expect = FORBIDDEN, desc = "A command was sent before one that its thread had given earlier.")
-@Outcome(id = "[0-7], .", expect = FORBIDDEN, desc = "One was left behind, or two were sent at once.")
-@Outcome(expect = FORBIDDEN, desc = "Told twice, given back twice, or any other outcome.")
+        desc =
+                "All commands were sent one at a time, each saw the command before it, and those of one thread kept their order.")
+@Outcome(id = "8, .", expect = FORBIDDEN, desc = "A command was sent before an earlier command of its thread.")
+@Outcome(id = "[0-7], .", expect = FORBIDDEN, desc = "A command was not sent, or two were sent at once.")
+@Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
 public class SendQueueHandOver {
 
     private final SendQueue queue = new SendQueue();
 
-    // Plain on purpose: the queue makes them safe.
+    // Plain on purpose: the queue must make them safe.
     private int sent;
     private int overtaken;
     private int lastOfOne;

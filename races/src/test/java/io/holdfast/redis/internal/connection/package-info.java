@@ -1,4 +1,4 @@
-/** What two threads may do to single parts at the same instant; in this package because the parts are package-private. */
+/** Races of two threads on single classes. They are in this package because these classes are package-private. */
 @NullMarked
 package io.holdfast.redis.internal.connection;
 
