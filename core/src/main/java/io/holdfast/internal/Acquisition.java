@@ -359,12 +359,20 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
     }
 
     private void finish(LockException error, boolean withdraw) {
-        end(error);
-        if (withdraw) {
-            withdraw();
-        } else if (state().phase() == Phase.ENDED) {
-            settled = true;
-            alarmsOff();
+        if (!withdraw) {
+            end(error);
+            if (state().phase() == Phase.ENDED) {
+                settled = true;
+                alarmsOff();
+                engine().ended(this);
+            }
+            return;
+        }
+        try {
+            // First: the error may make another thread release the lock, and this claim must not get it.
+            sendWithdrawal();
+        } finally {
+            end(error);
             engine().ended(this);
         }
     }
@@ -401,10 +409,14 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
     }
 
     private void withdraw() {
+        sendWithdrawal();
+        engine().ended(this);
+    }
+
+    private void sendWithdrawal() {
         settled = true;
         alarmsOff();
         ReleaseLoop.start(lock, claim(state().attempt()), lock.storeForgetsAtNanos(), new Withdrawal(lock, watch));
-        engine().ended(this);
     }
 
     private void end(LockException error) {

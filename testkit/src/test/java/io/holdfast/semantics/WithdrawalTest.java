@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.LockClient;
 import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import io.holdfast.ReactiveSemaphore;
 import io.holdfast.spi.WatchSignal;
@@ -31,6 +32,7 @@ import reactor.core.Scannable;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
+import reactor.core.scheduler.Schedulers;
 import reactor.test.subscriber.TestSubscriber;
 
 class WithdrawalTest {
@@ -88,6 +90,25 @@ class WithdrawalTest {
 
         assertThat(world.only(behind).isValid()).isTrue();
         assertThat(leaving.getReceivedOnNext()).isEmpty();
+    }
+
+    /** Another thread gets the error, and may release the lock that the claim waited for before this thread goes on. */
+    @Test
+    void aClaimThatTimedOutIsWithdrawnBeforeItsSubscriberGetsTheError() {
+        LockLease holder = world.granted(world.rivalLock().acquire());
+        LockClient client = world.client(builder -> builder.deliverOn(Schedulers.immediate())
+                .options(LockOptions.builder().waitTimeout(Duration.ofSeconds(1)).build()));
+        AtomicReference<LockLease> next = new AtomicReference<>();
+        client.lock(NAME)
+                .acquire()
+                .onErrorResume(late -> holder.release().then(client.lock(NAME).tryAcquire()))
+                .subscribe(next::set);
+
+        world.pass(Duration.ofSeconds(1));
+
+        assertThat(next.get()).isNotNull();
+        assertThat(next.get().fencingToken()).as("no claim held it in between").isEqualTo(holder.fencingToken() + 1);
+        client.close().subscribe();
     }
 
     @Test
