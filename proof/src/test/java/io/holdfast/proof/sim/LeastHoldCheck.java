@@ -9,15 +9,19 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
+import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
 /**
- * Checks that a mutex is not granted again before its owner's least hold time is over. The server grants at an unknown moment: after the owner had sent
- * its attempt, and after all former owners had ended.
+ * Checks that a mutex is not granted again before its owner's least hold time is over. That time counts from when the grant reaches the client. The owner
+ * itself may get its lease later: a thread that runs users' code delays it.
  *
  * @param leastNanos of an owner; 0 without one
+ * @param grantedAt when the grant of an owner reached its client, if that is known
  */
-record LeastHoldCheck(ToLongFunction<LockOperation> leastNanos) implements HistoryCheck {
+record LeastHoldCheck(ToLongFunction<LockOperation> leastNanos, Function<LockOperation, OptionalLong> grantedAt)
+        implements HistoryCheck {
 
     /** The smallest ratio of the rates of two clocks, of servers and processes. */
     private static final double SPEED = 0.98;
@@ -38,7 +42,6 @@ record LeastHoldCheck(ToLongFunction<LockOperation> leastNanos) implements Histo
     private void check(List<LockOperation> owners, List<Violation> found) {
         long freeAt = 0;
         LockOperation keeper = null;
-        long formerEnd = 0;
         for (LockOperation owner : owners) {
             if (!owner.isSuccessor() && owner.acquiredAt() < freeAt) {
                 found.add(new Violation(
@@ -46,12 +49,12 @@ record LeastHoldCheck(ToLongFunction<LockOperation> leastNanos) implements Histo
                         "granted before the least hold time of another owner was over, at %d:%n  %s%n  %s"
                                 .formatted(freeAt, keeper, owner)));
             }
-            long end = Math.max(owner.askedAt(), formerEnd) + (long) (leastNanos.applyAsLong(owner) * SPEED);
+            long granted = grantedAt.apply(owner).orElse(owner.askedAt());
+            long end = granted + (long) (leastNanos.applyAsLong(owner) * SPEED);
             if (leastNanos.applyAsLong(owner) > 0 && end > freeAt) {
                 freeAt = end;
                 keeper = owner;
             }
-            formerEnd = Math.max(formerEnd, owner.believedUntil());
         }
     }
 }

@@ -24,6 +24,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -59,6 +60,9 @@ final class Member {
 
     /** The least hold times of operations, in nanoseconds. */
     private final Map<Long, Long> leastHolds = new HashMap<>();
+
+    /** When the first grant of an operation reached its client. */
+    private final Map<Long, Long> grantedAt = new HashMap<>();
 
     private final Map<String, Long> operationOf = new HashMap<>();
     private final Set<String> armed = new HashSet<>();
@@ -140,6 +144,9 @@ final class Member {
                     if (isFair && signal instanceof WatchSignal.Armed) {
                         armed.add(claim.id());
                     }
+                    if (signal instanceof WatchSignal.Granted) {
+                        granted(claim);
+                    }
                 });
             }
 
@@ -150,6 +157,9 @@ final class Member {
                     asking = 0;
                 }
                 return backend.tryAcquire(claim).doOnNext(answer -> {
+                    if (answer instanceof LockAttempt.Acquired) {
+                        granted(claim);
+                    }
                     Long operation = operationOf.get(claim.id());
                     // A waiter without a subscription is passed over, like a dead one.
                     if (operation != null && armed.contains(claim.id()) && answer instanceof LockAttempt.Queued) {
@@ -245,6 +255,19 @@ final class Member {
     void holdsAtLeast(long operation, Duration least) {
         world.trace("%s#%d keeps it for %s at least", host, operation, least);
         leastHolds.put(operation, least.toNanos());
+    }
+
+    private void granted(LockClaim claim) {
+        Long operation = operationOf.get(claim.id());
+        if (operation != null) {
+            grantedAt.putIfAbsent(operation, world.now());
+        }
+    }
+
+    /** Returns when the first grant of the operation reached its client; empty for operations of other members. */
+    OptionalLong grantedAt(LockOperation operation) {
+        Long at = operation.process().equals(name) ? grantedAt.get(operation.number()) : null;
+        return at == null ? OptionalLong.empty() : OptionalLong.of(at);
     }
 
     /** Returns the time of {@link #holdsAtLeast}; 0 if it was not set, and for operations of other members. */

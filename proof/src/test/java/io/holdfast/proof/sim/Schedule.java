@@ -16,6 +16,7 @@ import io.holdfast.testkit.history.Violation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import reactor.core.Disposable;
@@ -237,8 +238,15 @@ final class Schedule {
                     new BeliefCheck(), new QueueCheck(), new RecoveryCheck(Duration.ofNanos(recoveryNanos()))));
         }
         if (!plan.is(Weather.WILD) && !plan.forgets()) {
-            found.addAll(history.violations(new LeastHoldCheck(operation ->
-                    members.stream().mapToLong(it -> it.leastHold(operation)).sum())));
+            found.addAll(history.violations(new LeastHoldCheck(
+                    operation -> members.stream()
+                            .mapToLong(it -> it.leastHold(operation))
+                            .sum(),
+                    operation -> members.stream()
+                            .map(it -> it.grantedAt(operation))
+                            .filter(OptionalLong::isPresent)
+                            .findFirst()
+                            .orElse(OptionalLong.empty()))));
         }
         if (plan.is(Weather.CALM) && store.hasFairTurns()) {
             long apart = 10 * plan.manners().usualNanos() + World.ms(20);
