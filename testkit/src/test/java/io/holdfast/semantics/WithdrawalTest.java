@@ -97,7 +97,8 @@ class WithdrawalTest {
     void aClaimThatTimedOutIsWithdrawnBeforeItsSubscriberGetsTheError() {
         LockLease holder = world.granted(world.rivalLock().acquire());
         LockClient client = world.client(builder -> builder.deliverOn(Schedulers.immediate())
-                .options(LockOptions.builder().waitTimeout(Duration.ofSeconds(1)).build()));
+                .options(
+                        LockOptions.builder().waitTimeout(Duration.ofSeconds(1)).build()));
         AtomicReference<LockLease> next = new AtomicReference<>();
         client.lock(NAME)
                 .acquire()
