@@ -297,10 +297,11 @@ class RedisSilenceIT {
         String dead = store.redis().pubsubChannels().get(0);
         proxy.dropOn(CHANNEL, Direction.values());
 
+        eventually(() -> store.redis().pubsubChannels().size() > 1);
+        assertThat(store.redis().pubsubNumsub(dead)).containsEntry(dead, 1L);
+        assertThat(store.redis().pubsubChannels()).contains(dead);
         eventually(() -> store.redis().hvals(Store.holderKey("orders") + ":waiters").stream()
                 .noneMatch(entry -> entry.endsWith(dead)));
-        assertThat(store.redis().pubsubNumsub(dead)).containsEntry(dead, 1L);
-        assertThat(store.redis().pubsubChannels()).contains(dead).hasSizeGreaterThan(1);
 
         await(held.release());
         assertThat(waiter).succeedsWithin(SOON);
