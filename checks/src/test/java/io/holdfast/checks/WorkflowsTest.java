@@ -116,7 +116,7 @@ class WorkflowsTest {
         }
     }
 
-    /** A mistyped group would collect nothing, and nobody would see it. */
+    /** The update bot reports no error for a group that matches no dependency. */
     @Test
     void eachGroupOfTheUpdateBotHasADependency() {
         Map<?, ?> bot = Workflow.read(Repository.ROOT.resolve(".github/dependabot.yml"));

@@ -24,6 +24,8 @@ import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
+// Longer than other files: half of it is the contract for users, and the rest calls the store.
+
 /**
  * Locks for the tests of your own code, without a server. A JUnit extension:
  *

@@ -36,6 +36,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
+// Longer than other files: all that a test can ask of the store reads or changes the same few collections.
+
 /**
  * The back end of the code under test. The locks are in memory: rivals reach the memory directly, and the code through
  * this class. This class knows all claims of the code, and carries out what the test wants.

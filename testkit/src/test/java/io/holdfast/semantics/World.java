@@ -111,7 +111,7 @@ final class World implements AfterEachCallback {
         return subscriber.getReceivedOnNext().get(0);
     }
 
-    /** Frees the lock without its holder, as an operator does who deletes a key. */
+    /** Frees the lock without its holder, as an operator does by deleting a key. */
     void takeAway(String name) {
         LockClaim claim = claims.get(name);
         subscribe(store.release(claim));

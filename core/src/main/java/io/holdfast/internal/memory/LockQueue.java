@@ -275,8 +275,8 @@ final class LockQueue {
     }
 
     /**
-     * Grants the lock to the first waiters that it admits. Pushes the grants to all of them but the caller, who gets an
-     * answer instead.
+     * Grants the lock to the first waiters that it admits. Pushes a grant to each of them except the caller: its
+     * answer says so.
      */
     private List<Push> promote(String caller, long now) {
         List<Push> pushes = new ArrayList<>();

@@ -4,6 +4,8 @@ import io.holdfast.LossReason;
 import io.holdfast.spi.Ownership;
 import org.jspecify.annotations.Nullable;
 
+// Longer than other files: one state machine, whose transitions a reader compares with one another.
+
 /**
  * One lease from its grant to its end. Immutable; each method takes an event and returns the next state with the
  * action.

@@ -3,7 +3,7 @@ package io.holdfast.examples.orders;
 /**
  * The order of a customer.
  *
- * @param id chosen by the customer, who sends the same id when an answer was lost and the order is sent again
+ * @param id chosen by the customer. An order that is sent again after a lost answer has the same id
  */
 record Order(String id, String item, int quantity) {
 

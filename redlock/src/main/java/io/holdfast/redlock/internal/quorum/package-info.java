@@ -1,5 +1,5 @@
 /**
- * The decisions: which votes make a majority, who holds which token, what floor to propose, how long a lease is valid,
+ * The decisions: which votes make a majority, which claim holds which token, what floor to propose, how long a lease is valid,
  * how long to pause. Free of Reactor, clocks, threads and chance: times and random numbers are arguments.
  */
 @NullMarked
