@@ -65,7 +65,8 @@ class DeadQueueIT {
 
         System.out.printf(
                 "[holdfast] %s, us of server per cycle: %d, behind 3 000 dead waiters %d%n", kind, without, behind);
-        assertThat(behind).as("us, %s without dead waiters", without).isLessThan(Math.max(2 * without, without + 40));
+        // To read 3 000 waiters costs the server several hundred microseconds. A busy machine costs it tens.
+        assertThat(behind).as("us, %s without dead waiters", without).isLessThan(without + 150);
     }
 
     @ParameterizedTest

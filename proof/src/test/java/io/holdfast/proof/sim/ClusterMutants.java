@@ -15,7 +15,7 @@ final class ClusterMutants {
     private static final String HINT = "publish(channel, 'C ' .. one)";
 
     private static final String GRANT = "grant(channel, secret, digits(next_token(tonumber(floor))), attempt,"
-            + " math.floor(math.max(0, now - tonumber(looked)) / 1000) + min_ms(claim_ms, tonumber(lease)), one, keys[1])";
+            + " math.floor(math.max(0, now - tonumber(asked)) / 1000) + min_ms(claim_ms, tonumber(lease)), one, keys[1])";
 
     private ClusterMutants() {}
 

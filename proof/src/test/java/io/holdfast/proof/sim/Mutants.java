@@ -163,8 +163,8 @@ final class Mutants {
                         "readers beside a writer", "(claim.kind == 'read' and mode == 'read')", "claim.kind == 'read'"),
                 Mutant.script(
                         "no tombstone of a reader",
-                        "if looks and (looks >= tonumber(ARGV[2]) or ARGV[4] == '0') then",
-                        "if looks then"),
+                        "if attempt and (attempt >= tonumber(ARGV[2]) or ARGV[4] == '0') then",
+                        "if attempt then"),
                 Mutant.script(
                         "one permit too many",
                         "count + claim.taken <= claim.permits",
@@ -175,17 +175,17 @@ final class Mutants {
                         "count < claim.permits"),
                 Mutant.script(
                         "claim of one permit that passes the waiters",
-                        "if not (token or queued or blocked) and admits(look) then",
-                        "if not (token or queued or blocked and not (look.kind == 'semaphore' and look.taken == 1)) and admits(look) then"),
+                        "if not (token or queued or blocked) and admits(request) then",
+                        "if not (token or queued or blocked and not (request.kind == 'semaphore' and request.taken == 1)) and admits(request) then"),
                 Mutant.script("release that frees one permit only", "add_surplus(1 - taken_by(entry))", ""),
-                Mutant.script("downgrade that lets a writer in", "mode = look.kind", "count, mode = 0, false"),
+                Mutant.script("downgrade that lets a writer in", "mode = request.kind", "count, mode = 0, false"),
                 writerThatBelievesAfterItsDowngrade(),
                 exporterThatGoesOnBelieving(),
                 Mutant.scripts(
                         "pushed grant without its attempt",
-                        body -> body.replace("math.floor(math.max(0, now - looked) / 1000) + ms", "tonumber(lease)")
+                        body -> body.replace("math.floor(math.max(0, now - asked) / 1000) + ms", "tonumber(lease)")
                                 .replace(
-                                        "math.floor(math.max(0, now - tonumber(looked)) / 1000) + ms",
+                                        "math.floor(math.max(0, now - tonumber(asked)) / 1000) + ms",
                                         "tonumber(lease)")),
                 Mutant.script(
                         "secret that is in a message",

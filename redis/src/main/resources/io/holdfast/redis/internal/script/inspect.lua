@@ -8,7 +8,7 @@
 --         lock: its number from 1. Of the locks by name, the answer lacks those of which the server has nothing. Of the locks by
 --         a key, it lacks free ones, and those that have an earlier key in ARGV's list: so a scan meets each lock once
 --         token: 0 for none      holder: {id, kind, taken, channel, token, lease ms, since, expires}, since is 0 if not known
---         waiter: {id, kind, wanted, permits, channel, lease ms, came, looked}      taken and wanted: number of permits
+--         waiter: {id, kind, wanted, permits, channel, lease ms, came, asked}      taken and wanted: number of permits
 --         Times are the server's in microseconds, see record.lua.
 -- Cost    at most 14 inner calls for each lock, O(log n) in its holders and waiters, plus those in the answer
 
@@ -87,9 +87,9 @@ local function waiters(queue, notes, front)
   local is_mutex, some = front, {}
   local ahead = front and read(':front', 'LLEN', front) or 0
   for _, line in ipairs(ahead > 0 and redis.call('LRANGE', front, 0, most_waiters - 1) or {}) do
-    local came, lease, looked, channel, id = string.match(line, '^(%d+) %d+ (%d+) (%d+) %d+ %x* (%S*) (.+)$')
+    local came, lease, asked, channel, id = string.match(line, '^(%d+) %d+ (%d+) (%d+) %d+ %x* (%S*) (.+)$')
     if id then
-      table.insert(some, {id, 'mutex', 1, 1, channel, tonumber(lease), tonumber(came), tonumber(looked)})
+      table.insert(some, {id, 'mutex', 1, 1, channel, tonumber(lease), tonumber(came), tonumber(asked)})
     end
   end
   local count = read(':queue', 'ZCARD', queue)
@@ -103,10 +103,10 @@ local function waiters(queue, notes, front)
     if is_mutex then
       entry = 'mutex 1 ' .. entry
     end
-    local kind, wanted, permits, lease, looked, channel = string.match(entry, '^(%a+):?(%d*) (%d+) %d+ (%d+) (%d+) %d+ %x* (.*)$')
+    local kind, wanted, permits, lease, asked, channel = string.match(entry, '^(%a+):?(%d*) (%d+) %d+ (%d+) (%d+) %d+ %x* (.*)$')
     if kind then
       table.insert(some, {ids[i], kind, tonumber(wanted) or 1, tonumber(permits), channel, tonumber(lease), tonumber(ids[i + 1]),
-        tonumber(looked)})
+        tonumber(asked)})
     end
   end
   return ahead + count, some

@@ -81,7 +81,7 @@ for i = 1, count do
       elseif what == 'A' then
         --#include mutex_join.lua
       else
-        --#include mutex_look.lua
+        --#include mutex_attempt.lua
       end
     end
   elseif what == 'A' or what == 'T' then

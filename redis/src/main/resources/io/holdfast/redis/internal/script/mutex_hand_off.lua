@@ -25,9 +25,9 @@ end
 local line = flags > 3 and try('LPOP', front)
 
 if type(line) == 'string' then
-  local attempt, lease, looked, floor, secret, channel, heir =
+  local attempt, lease, asked, floor, secret, channel, heir =
     string.match(line, '^%d+ (%d+) (%d+) (%d+) (%d+) (%x*) (%S+) (.+)$')
-  local heard = heir and now - looked <= lease * 500 and try('PUBSUB', 'NUMSUB', channel)
+  local heard = heir and now - asked <= lease * 500 and try('PUBSUB', 'NUMSUB', channel)
   if heard and not heard.err and heard[2] > 0 then
     local ms, its_token = math.max(1, math.min(claim_ms, lease)), math.max(token + 1, now, floor)
     local ends = now + ms * 1000
@@ -37,13 +37,13 @@ if type(line) == 'string' then
     call('SET', key, 'H' .. flags .. format('%010d%06d', ends / 1000000, ends % 1000000) .. token_digits
       .. attempt .. ' ' .. lease .. ' ' .. channel .. (is_now and '' or ' ' .. now_digits) .. '\n' .. heir,
       'EXAT', format('%d', math.max(ends, its_token) / 1000000 + 7200))
-    local is_told, failed = pcall(grant, channel, secret, token_digits, attempt, math.floor(math.max(0, now - looked) / 1000) + ms,
+    local is_sent, failed = pcall(grant, channel, secret, token_digits, attempt, math.floor(math.max(0, now - asked) / 1000) + ms,
       heir, key)
     for other, message in pairs(told) do
-      local is_other_told, other_failed = pcall(publish, other, message)
-      is_told, failed = is_told and is_other_told, failed or not is_other_told and other_failed
+      local is_other_sent, other_failed = pcall(publish, other, message)
+      is_sent, failed = is_sent and is_other_sent, failed or not is_other_sent and other_failed
     end
-    answer = is_told and 1 or failed
+    answer = is_sent and 1 or failed
   else
     call('LPUSH', front, line)
   end

@@ -52,8 +52,8 @@ elseif waiting == 'queue' and channel ~= '' then
     answer = {2, math.max(1, math.floor(math.min(pause, (expires - now) / 1000 + 10 * place)))}
     if wants_echo == '1' then
       --#include push.lua
-      local is_told, failed = pcall(echo, channel, wants_echo)
-      answer = is_told and answer or failed
+      local is_sent, failed = pcall(echo, channel, wants_echo)
+      answer = is_sent and answer or failed
     end
   end
 end

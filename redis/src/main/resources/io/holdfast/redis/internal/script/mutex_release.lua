@@ -14,8 +14,8 @@ end
 -- Publishes to the interested claims that the lock is free.
 local function tell_interested()
   for _, member in ipairs(call('ZRANGEBYSCORE', keys[6], now, '+inf')) do
-    local to, whom = string.match(member, '^(%S*) (.*)$')
-    publish(to, 'C ' .. whom)
+    local channel, id = string.match(member, '^(%S*) (.*)$')
+    publish(channel, 'C ' .. id)
   end
   call('DEL', keys[6])
 end

@@ -20,9 +20,9 @@ if lines[1] and type(try('RPUSH', front, unpack(lines))) == 'number' then
   call('SETRANGE', key, 1, flags) -- a later command may fail, and the record must show the front then
 
   for _, line in ipairs(lines) do
-    local channel, whom = string.match(line, '^%d+ %d+ %d+ %d+ %d+ %x* (%S+) (.+)$')
+    local channel, waiter = string.match(line, '^%d+ %d+ %d+ %d+ %d+ %x* (%S+) (.+)$')
     if channel then
-      told[channel] = told[channel] and told[channel] .. '\n' .. whom or 'H ' .. digits(claim_ms) .. ' ' .. whom
+      told[channel] = told[channel] and told[channel] .. '\n' .. waiter or 'H ' .. digits(claim_ms) .. ' ' .. waiter
     end
   end
 
@@ -30,8 +30,8 @@ if lines[1] and type(try('RPUSH', front, unpack(lines))) == 'number' then
   if call('HLEN', waiters) > left then
     local some = call('HRANDFIELD', waiters, 2 * MOST_IN_FRONT, 'WITHVALUES')
     for n = 1, #some, 2 do
-      local lease, looked = string.match(some[n + 1], ' (%d+) (%d+) %d+ %x* %S*$')
-      if looked and now - looked > lease * 500 then
+      local lease, asked = string.match(some[n + 1], ' (%d+) (%d+) %d+ %x* %S*$')
+      if asked and now - asked > lease * 500 then
         call('ZREM', queue, some[n])
         call('HDEL', waiters, some[n])
       end

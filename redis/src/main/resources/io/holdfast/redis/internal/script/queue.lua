@@ -25,7 +25,7 @@ local function refuse_foreign_keys()
 end
 
 -- The lease and the time of the last attempt in an entry of keys[3].
-local LEASE_AND_LOOKED = '^%d+ (%d+) (%d+) '
+local LEASE_AND_ASKED = '^%d+ (%d+) (%d+) '
 
 --#include waiters.lua
 
@@ -47,13 +47,13 @@ local function serve(now, caller, claim_ms)
       return false
     end
     local entries, fates = call('HMGET', keys[3], unpack(ids)), {}
-    local id, attempt, lease, looked, floor, secret, channel -- of the first that lives
+    local id, attempt, lease, asked, floor, secret, channel -- of the first that lives
     for i, one in ipairs(ids) do
-      attempt, lease, looked, floor, secret, channel =
+      attempt, lease, asked, floor, secret, channel =
         string.match(entries[i] or '', '^(%d+) (%d+) (%d+) (%d+) (%x*) (.*)$')
       if one == caller then
         id = one
-      elseif not attempt or is_gone(now, looked, lease) then
+      elseif not attempt or is_gone(now, asked, lease) then
         fates[i] = 'gone'
       elseif not unheard[channel] and is_heard(channel) then
         id = one
@@ -63,7 +63,7 @@ local function serve(now, caller, claim_ms)
           publish(channel, 'C ' .. one)
           unheard[channel] = true
         end
-        fates[i] = fate_of_unheard(now, looked)
+        fates[i] = fate_of_unheard(now, asked)
       end
       if id then
         break
@@ -82,7 +82,7 @@ local function serve(now, caller, claim_ms)
       -- memory accepts the first one.
       leave_queue(id)
       hold(flags() % 4, id, attempt .. ' ' .. lease .. ' ' .. channel, token, ms, now)
-      grant(channel, secret, digits(token), attempt, math.floor(math.max(0, now - tonumber(looked)) / 1000) + ms, id, keys[1])
+      grant(channel, secret, digits(token), attempt, math.floor(math.max(0, now - tonumber(asked)) / 1000) + ms, id, keys[1])
       return id
     end
     if rest <= 0 then

@@ -3,9 +3,9 @@
 -- The keys of a mutex, all with the hash tag {name}; P is the caller's prefix:
 --   1  P{name}:mutex           STRING  the record, see below
 --   2  P{name}:mutex:queue     ZSET  waiting ids by ticket: max(last ticket + 1, server time in microseconds)
---   3  P{name}:mutex:waiters   HASH  id -> "attempt lease looked floor secret channel", of the waiters in the queue; aside: see
+--   3  P{name}:mutex:waiters   HASH  id -> "attempt lease asked floor secret channel", of the waiters in the queue; aside: see
 --                                    waiters.lua
---   4  P{name}:mutex:front     LIST  the waiters in front of the queue, "ticket attempt lease looked floor secret channel id"
+--   4  P{name}:mutex:front     LIST  the waiters in front of the queue, "ticket attempt lease asked floor secret channel id"
 --   5  P{name}:mutex:gone      ZSET  tombstones: claims that were released while an attempt of them was under way, by their end
 --   6  P{name}:mutex:interest  ZSET  "channel id" of the claims that want a hint when the lock gets free, by end of interest
 -- Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua.

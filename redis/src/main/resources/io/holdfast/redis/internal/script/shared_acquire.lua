@@ -40,7 +40,7 @@ end
 --#include shared_queue.lua
 
 local id, lease, waiting, floor, claim_ms = ARGV[1], tonumber(ARGV[2]), ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
-local look = {word = ARGV[8], kind = string.match(ARGV[8], '^%a+'), taken = taken_by(ARGV[8]), permits = tonumber(ARGV[9]),
+local request = {word = ARGV[8], kind = string.match(ARGV[8], '^%a+'), taken = taken_by(ARGV[8]), permits = tonumber(ARGV[9]),
   attempt = tonumber(ARGV[3]), lease = ARGV[2], channel = ARGV[7]}
 
 local now = micros()
@@ -49,11 +49,11 @@ local taken
 local function take()
   taken = next_token(now, floor)
   save_token(taken) -- first: on a server too old for PXAT nothing else is written
-  hold(now, id, look, taken, lease)
+  hold(now, id, request, taken, lease)
 end
 
 if redis.call('EXISTS', KEYS[5]) == 1 then
-  echo(look.channel, ARGV[11])
+  echo(request.channel, ARGV[11])
   return {3, min_ms(lease / 3, claim_ms)}
 end
 refuse_foreign_keys()
@@ -70,7 +70,7 @@ local seen, token, since, held_as = standing()
 local held_kind = held_as and string.match(held_as, '^%a+')
 local entry, ticket = entry_of(id)
 local queued = not seen and waiter(entry)
-local late = look.attempt < (seen or queued and queued.attempt or 0)
+local late = request.attempt < (seen or queued and queued.attempt or 0)
 
 local function keep_hold()
   if floor > token then
@@ -80,24 +80,24 @@ local function keep_hold()
     end
   end
   redis.call('ZREM', KEYS[1], ' ') -- a server without memory refuses ZADD as the first write, and accepts it as the second
-  save_holder(now, id, look, token, lease, since)
+  save_holder(now, id, request, token, lease, since)
 end
 
 -- The claim holds the other side of a read/write lock.
-local other_side = token and held_kind ~= look.kind
-if other_side and (late or look.kind ~= 'read') then
+local other_side = token and held_kind ~= request.kind
+if other_side and (late or request.kind ~= 'read') then
   serve(now, claim_ms)
   tell_next(claim_ms)
-  echo(look.channel, ARGV[11])
+  echo(request.channel, ARGV[11])
   return {3, min_ms(lease / 3, claim_ms)}
 elseif other_side then
   keep_hold() -- first: the readers at the head join the claim
-  mode = look.kind
+  mode = request.kind
 end
 
 local function save_place()
-  redis.call('HSET', KEYS[3], id, look.word .. ' ' .. look.permits .. ' ' .. look.attempt .. ' ' .. lease .. ' '
-    .. digits(now) .. ' ' .. digits(floor) .. ' ' .. ARGV[10] .. ' ' .. look.channel)
+  redis.call('HSET', KEYS[3], id, request.word .. ' ' .. request.permits .. ' ' .. request.attempt .. ' ' .. lease .. ' '
+    .. digits(now) .. ' ' .. digits(floor) .. ' ' .. ARGV[10] .. ' ' .. request.channel)
   keep(KEYS[2], lease)
   keep(KEYS[3], lease)
 end
@@ -122,13 +122,13 @@ if queued and not late then
   save_place()
 end
 local blocked = serve(now, claim_ms, not late and id, take)
-if not (token or queued or blocked) and admits(look) then
+if not (token or queued or blocked) and admits(request) then
   take()
 end
 
 tell_next(claim_ms)
 if taken then
-  redis.call('ZREM', KEYS[6], look.channel .. ' ' .. id)
+  redis.call('ZREM', KEYS[6], request.channel .. ' ' .. id)
   return {1, taken, lease}
 elseif late then
   seen, token = standing() -- the claim may have been served just now
@@ -141,13 +141,13 @@ elseif other_side then
   end
   return {1, token, lease}
 elseif token then
-  look.word = held_as -- it has taken its permits
+  request.word = held_as -- it has taken its permits
   keep_hold()
   return {1, token, lease}
 elseif waiting == 'queue' and not queued then
   if is_full(now, limit) then
     tell_next(claim_ms)
-    echo(look.channel, ARGV[11])
+    echo(request.channel, ARGV[11])
     return {4, redis.call('ZCARD', KEYS[2])}
   end
   enqueue()
@@ -157,7 +157,7 @@ elseif waiting ~= 'queue' and queued then
   tell_next(claim_ms)
 end
 
-echo(look.channel, ARGV[11])
+echo(request.channel, ARGV[11])
 local at = surplus > 0 and 1 or 0 -- behind ''
 local soonest = redis.call('ZRANGE', KEYS[1], at, at, 'WITHSCORES')[2]
 local left = math.max(0, (tonumber(soonest or 0) - now) / 1000)
@@ -170,10 +170,10 @@ if rank then
   local pause = min_ms(left + 10 * (is_unfinished and 1 or rank + 1), lease / 3)
   return {2, rank < 2 and min_ms(pause, claim_ms) or pause}
 end
-if waiting == 'notify' and look.channel ~= '' then
+if waiting == 'notify' and request.channel ~= '' then
   -- The end of the interest, in whole milliseconds, and the number of the attempt, for the release.
-  local wanted = now - now % 1000 + lease * 1000 + math.min(look.attempt, 999)
-  redis.call('ZADD', KEYS[6], digits(wanted), look.channel .. ' ' .. id)
+  local wanted = now - now % 1000 + lease * 1000 + math.min(request.attempt, 999)
+  redis.call('ZADD', KEYS[6], digits(wanted), request.channel .. ' ' .. id)
   redis.call('ZREMRANGEBYRANK', KEYS[6], 0, -65) -- interest is a hint: at most 64 claims get one
   keep(KEYS[6], lease)
 end

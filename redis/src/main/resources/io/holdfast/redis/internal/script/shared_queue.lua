@@ -5,7 +5,7 @@
 --   1  P{name}:K           ZSET  holding ids by expiry: each ends alone. '' comes first, if any holder has more than one permit: its score is
 --                                below zero, by the number of permits beyond one for each holder
 --   2  P{name}:K:queue     ZSET  waiting ids by ticket: max(last ticket + 1, server time)
---   3  P{name}:K:waiters   HASH  id -> "kind permits attempt lease looked floor secret channel", of the waiters in the queue; aside: see
+--   3  P{name}:K:waiters   HASH  id -> "kind permits attempt lease asked floor secret channel", of the waiters in the queue; aside: see
 --                                waiters.lua. permits: of the semaphore, as the claim knows it
 --   4  P{name}:K:token     STRING  the last granted token; expires two hours after the time in it
 --   5  P{name}:K:gone:<id> STRING  tombstone: this claim was released while an attempt of it was under way
@@ -142,16 +142,16 @@ end
 local keys = KEYS -- the name in waiters.lua
 
 -- The lease and the time of the last attempt in an entry of KEYS[3].
-local LEASE_AND_LOOKED = '^%S+ %d+ %d+ (%d+) (%d+) '
+local LEASE_AND_ASKED = '^%S+ %d+ %d+ (%d+) (%d+) '
 
 --#include waiters.lua
 
 -- Reads a waiter's entry; nil without one.
 local function waiter(entry)
-  local word, permits, attempt, lease, looked, floor, secret, channel =
+  local word, permits, attempt, lease, asked, floor, secret, channel =
     string.match(entry or '', '^(%S+) (%d+) (%d+) (%d+) (%d+) (%d+) (%x*) (.*)$')
   return word and {word = word, kind = string.match(word, '^%a+'), taken = taken_by(word), permits = tonumber(permits),
-    attempt = tonumber(attempt), lease = tonumber(lease), looked = tonumber(looked), floor = tonumber(floor), secret = secret, channel = channel}
+    attempt = tonumber(attempt), lease = tonumber(lease), asked = tonumber(asked), floor = tonumber(floor), secret = secret, channel = channel}
 end
 
 -- Makes the waiter a holder until it confirms, and publishes the grant to it; false if its channel has no subscriber.
@@ -163,7 +163,7 @@ local function push(now, id, claim, claim_ms)
   local token = next_token(now, claim.floor)
   -- The first write comes before the push: a server that refuses writes (a replica, no memory) must grant nothing.
   save_token(token)
-  local valid = math.floor(math.max(0, now - claim.looked) / 1000) + ms
+  local valid = math.floor(math.max(0, now - claim.asked) / 1000) + ms
   grant(claim.channel, claim.secret, digits(token), claim.attempt, digits(valid), id, KEYS[1])
   leave_queue(id)
   hold(now, id, claim, token, ms)
@@ -190,10 +190,10 @@ local function serve(now, claim_ms, caller, take)
     for i, id in ipairs(ids) do
       local claim = waiter(entries[i])
       local is_caller = id == caller
-      if not claim or (not is_caller and is_gone(now, claim.looked, claim.lease)) then
+      if not claim or (not is_caller and is_gone(now, claim.asked, claim.lease)) then
         fates[i] = 'gone'
       elseif unheard[claim.channel] and not is_caller then
-        fates[i] = fate_of_unheard(now, claim.looked)
+        fates[i] = fate_of_unheard(now, claim.asked)
       elseif not admits(claim) and (is_caller or (count > 0 and mode == 'write') or is_heard(claim.channel)) then
         is_blocked = true
         break
@@ -209,7 +209,7 @@ local function serve(now, claim_ms, caller, take)
       else
         publish(claim.channel, 'C ' .. id) -- if the slot has moved here, the client listens elsewhere, and sends an attempt
         unheard[claim.channel] = true
-        fates[i] = fate_of_unheard(now, claim.looked)
+        fates[i] = fate_of_unheard(now, claim.asked)
       end
     end
     rest = rest - take_out(ids, entries, fates)
@@ -243,8 +243,8 @@ end
 -- Publishes a hint to the interested claims: an attempt may succeed.
 local function tell_interested(now)
   for _, member in ipairs(redis.call('ZRANGEBYSCORE', KEYS[6], digits(now), '+inf')) do
-    local to, whom = string.match(member, '^(%S*) (.*)$')
-    publish(to, 'C ' .. whom)
+    local channel, id = string.match(member, '^(%S*) (.*)$')
+    publish(channel, 'C ' .. id)
   end
   redis.call('DEL', KEYS[6])
 end

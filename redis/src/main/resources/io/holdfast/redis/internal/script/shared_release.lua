@@ -16,8 +16,8 @@ local is_wanted = redis.call('EXISTS', KEYS[2], KEYS[6]) > 0
 if not is_wanted and ARGV[5] == '0' then
   local ends, time = redis.pcall('ZSCORE', KEYS[1], ARGV[1]), redis.call('TIME')
   if type(ends) == 'string' and tonumber(ends) > time[1] * 1000000 + time[2] then
-    local looks = tonumber(string.match(redis.call('HGET', KEYS[7], ARGV[1]) or '', '^%a+ (%d+) '))
-    if looks and (looks >= tonumber(ARGV[2]) or ARGV[4] == '0') then
+    local attempt = tonumber(string.match(redis.call('HGET', KEYS[7], ARGV[1]) or '', '^%a+ (%d+) '))
+    if attempt and (attempt >= tonumber(ARGV[2]) or ARGV[4] == '0') then
       redis.call('ZREM', KEYS[1], ARGV[1])
       redis.call('HDEL', KEYS[7], ARGV[1])
       return 1

@@ -27,19 +27,19 @@ local function entry_of(id)
 end
 
 -- A waiter that has sent no attempt for half of its lease is gone.
-local function is_gone(now, looked, lease)
-  return now - tonumber(looked) > tonumber(lease) * 500
+local function is_gone(now, asked, lease)
+  return now - tonumber(asked) > tonumber(lease) * 500
 end
 
 local function is_gone_by(now, entry)
-  local lease, looked = string.match(entry, LEASE_AND_LOOKED)
-  return not lease or is_gone(now, looked, lease)
+  local lease, asked = string.match(entry, LEASE_AND_ASKED)
+  return not lease or is_gone(now, asked, lease)
 end
 
 -- The fate of a waiter whose channel has no subscriber: if it has sent an attempt in the last second, its channel may
 -- not be open yet, and it stays.
-local function fate_of_unheard(now, looked)
-  return now - tonumber(looked) > 1000000 and 'aside' or 'stays'
+local function fate_of_unheard(now, asked)
+  return now - tonumber(asked) > 1000000 and 'aside' or 'stays'
 end
 
 local function channel_of(entry)
@@ -94,8 +94,8 @@ local function sweep(now, count)
     if heard[channel] == nil then
       heard[channel] = is_heard(channel)
     end
-    local _, looked = string.match(entry or '', LEASE_AND_LOOKED)
-    fates[i] = is_gone_by(now, entry or '') and 'gone' or (not heard[channel] and fate_of_unheard(now, looked)) or nil
+    local _, asked = string.match(entry or '', LEASE_AND_ASKED)
+    fates[i] = is_gone_by(now, entry or '') and 'gone' or (not heard[channel] and fate_of_unheard(now, asked)) or nil
   end
   local before = place
   take_out(ids, entries, fates)

@@ -17,8 +17,8 @@ if before and before <= tonumber(attempt) and not try('ZSCORE', key .. ':gone', 
     answer = {2, math.max(1, math.floor(rank < 2 and math.min(pause, claim_ms) or pause))}
     if wants_echo == '1' then
       --#include push.lua
-      local is_told, failed = pcall(echo, channel, wants_echo)
-      answer = is_told and answer or failed
+      local is_sent, failed = pcall(echo, channel, wants_echo)
+      answer = is_sent and answer or failed
     end
   end
 end
