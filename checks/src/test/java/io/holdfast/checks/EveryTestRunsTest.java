@@ -67,6 +67,14 @@ class EveryTestRunsTest {
                 .containsExactlyInAnyOrder("redis", "redis/it", "redlock", "redlock/tests", "testkit", "testkit/tests");
     }
 
+    /** The tests of these modules against servers run in another module. {@code skipTests} alone does not skip them. */
+    @Test
+    void noTestRunsTwice() {
+        assertThat(List.of("redis", "redlock"))
+                .allSatisfy(module -> assertThat(Pom.of(pom(module)).required("properties/skipITs"))
+                        .isEqualTo("true"));
+    }
+
     private static Path pom(String module) {
         return Repository.ROOT.resolve(module).resolve("pom.xml");
     }
