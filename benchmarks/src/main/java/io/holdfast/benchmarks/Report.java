@@ -123,7 +123,7 @@ final class Report {
                 .forEach((name, value) -> text.append("| %s | %s |%n".formatted(name, value)));
         text.append("\n## Charts\n\n");
         return text.append(Drawing.links(samples))
-                .append("\n## Everything\n")
+                .append("\n## Everything\n\nWith the names that the JSON files have.\n")
                 .append(Table.ofAll(samples))
                 .toString();
     }

@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 public final class Costs {
 
     private static final String PEER = "peer";
+    private static final List<String> SIZES = List.of("inFlight", "waiters", "processes", "masters");
     private static final List<String> METRICS = List.of(Sample.CLIENT_CPU, Sample.SERVER_CPU, Sample.ALLOCATION);
 
     private Costs() {}
@@ -32,16 +33,16 @@ public final class Costs {
             return parameters.getOrDefault(PEER, "");
         }
 
-        /** The parameters without the peer. */
-        Map<String, String> size() {
-            Map<String, String> rest = new TreeMap<>(parameters);
-            rest.keySet().remove(PEER);
-            return rest;
+        /** For people. */
+        String title() {
+            return "%s, %s".formatted(Words.workload(benchmark), Words.of(SIZES, parameters));
         }
 
         /** So that 64 comes before 1024. */
         private String sizes() {
-            return size().values().stream().map("%9s"::formatted).collect(Collectors.joining());
+            Map<String, String> rest = new TreeMap<>(parameters);
+            rest.keySet().remove(PEER);
+            return rest.values().stream().map("%9s"::formatted).collect(Collectors.joining());
         }
 
         @Override
@@ -80,9 +81,11 @@ public final class Costs {
         List<String> columns = Stream.concat(
                         METRICS.stream(), hasSwitches ? Stream.of(Sample.SWITCHES) : Stream.empty())
                 .toList();
-        rows.forEach((workload, values) -> text.append("| %s, %s | %s | %s |%n"
+        rows.forEach((workload, values) -> text.append("| %s | %s | %s |%n"
                 .formatted(
-                        workload.benchmark(), Table.text(workload.size()), workload.peer(), medians(columns, values))));
+                        workload.title(),
+                        Contender.of(workload.benchmark(), workload.peer()).title(),
+                        medians(columns, values))));
         return text.toString();
     }
 

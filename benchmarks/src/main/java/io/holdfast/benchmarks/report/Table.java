@@ -98,11 +98,7 @@ public final class Table {
     }
 
     private static String parameters(Sample sample) {
-        return text(sample.parameters());
-    }
-
-    static String text(Map<String, String> parameters) {
-        return new TreeMap<>(parameters)
+        return new TreeMap<>(sample.parameters())
                 .entrySet().stream()
                         .map(it -> it.getKey() + " " + it.getValue())
                         .collect(Collectors.joining(", "));

@@ -28,6 +28,14 @@ final class Words {
                 .orElse("Redis");
     }
 
+    /** The kind of work that a benchmark does; its own name if it is none of the usual two. */
+    static String workload(String benchmark) {
+        if (benchmark.endsWith("Uncontended")) {
+            return store(benchmark) + " without contention";
+        }
+        return benchmark.endsWith("Contended") ? "one lock on " + store(benchmark) : benchmark;
+    }
+
     /**
      * All parameters that are named.
      *
@@ -37,6 +45,7 @@ final class Words {
         return names.stream()
                 .filter(parameters::containsKey)
                 .map(it -> of(it, parameters.getOrDefault(it, "")))
+                .filter(words -> !words.isEmpty())
                 .collect(Collectors.joining(", "));
     }
 

@@ -20,7 +20,6 @@ class CampaignTest {
         assertThat(report.violations()).as(report.toString()).isEmpty();
     }
 
-    /** Among the first sixty are schedules in which the order of a set without an order would matter. */
     @ParameterizedTest
     @EnumSource
     void aSeedAlwaysMakesTheSameSchedule(StoreKind kind) {
