@@ -45,8 +45,8 @@ class ReportTest {
         assertThat(Report.goalsOfRedis(folder).lines())
                 .containsSubsequence(
                         "| Redis, uncontended, 1 in flight, cycles/s | 10.0 | raw Lettuce | 10.0 | **1.00** | ≥ 0.95 | yes |",
-                        "| RedisUncontended, inFlight 1 | HOLDFAST | 20.0 | 30.0 | 40.0 |",
-                        "| RedisUncontended, inFlight 1 | LETTUCE | 20.0 | 30.0 | 40.0 |",
+                        "| Redis without contention, one lock at a time | Holdfast | 20.0 | 30.0 | 40.0 |",
+                        "| Redis without contention, one lock at a time | raw Lettuce (limit) | 20.0 | 30.0 | 40.0 |",
                         "Load before the run, on 2 cores: 0.3");
     }
 }

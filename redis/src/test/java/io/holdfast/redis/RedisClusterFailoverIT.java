@@ -3,6 +3,8 @@ package io.holdfast.redis;
 import static io.holdfast.redis.ClientOverRedis.await;
 import static io.holdfast.redis.ClientOverRedis.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.LockBackendException;
@@ -193,6 +195,73 @@ class RedisClusterFailoverIT {
         assertThat(loss).succeedsWithin(LEASE).isEqualTo(LossReason.NOT_HELD);
         assertThat(next.isValid()).isTrue();
         await(next.release());
+    }
+
+    /** A replica of Redis, up to 8.0, does not know that the keys of the slot have left, and takes the lock for free. */
+    @Test
+    void aFailoverInTheMiddleOfAMoveCostsTheHolderItsLeaseAndTokensRise() {
+        assumeFalse(isValkey(), "a replica of Valkey knows of the move");
+        String name = names(0).get(0);
+        LockLease held = acquired(name);
+        CompletableFuture<LossReason> loss = held.onLoss().toFuture();
+
+        failOverInTheMiddleOfAMove(name, held);
+        LockLease next = await(rival.lock(name).acquire());
+
+        assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+        assertThat(loss).succeedsWithin(LEASE).isEqualTo(LossReason.NOT_HELD);
+        assertThat(next.isValid()).isTrue();
+        await(next.release());
+    }
+
+    @Test
+    void aFailoverOfValkeyInTheMiddleOfAMoveLeavesTheLeaseToItsHolder() {
+        assumeTrue(isValkey(), "a replica of Redis does not know of the move");
+        String name = names(0).get(0);
+        LockLease held = acquired(name);
+
+        failOverInTheMiddleOfAMove(name, held);
+
+        eventually(() -> renews(held));
+        assertThatThrownBy(() -> await(rival.lock(name).tryAcquire()))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("the cluster is moving the lock's slot");
+        assertThat(held.isValid()).isTrue();
+        await(held.release());
+    }
+
+    private boolean isValkey() {
+        return atMaster.redis().info("server").contains("valkey_version");
+    }
+
+    private void failOverInTheMiddleOfAMove(String name, LockLease held) {
+        Store target = Store.observing(cluster.masters().get(1));
+        Store promoted = Store.observing(cluster.replicas().get(0));
+        moveKeys(name, target);
+        await(held.renew());
+        assertThat(held.isValid()).as("renewed where the keys are").isTrue();
+        awaitReplicaInStep();
+
+        assertThat(promoted.redis().clusterFailover(false)).isEqualTo("OK");
+        // Not by all servers: the target of the move keeps its former map of this slot.
+        eventually(() -> promoted.redis().info("replication").contains("role:master"));
+        target.stopObserving();
+        promoted.stopObserving();
+    }
+
+    /** Begins to move the slot of a lock, and moves its keys. The slot still belongs to the first master. */
+    private void moveKeys(String name, Store target) {
+        int slot = SlotHash.getSlot(Store.holderKey(name).getBytes(StandardCharsets.UTF_8));
+        assertThat(target.redis().clusterSetSlotImporting(slot, atMaster.redis().clusterMyId()))
+                .isEqualTo("OK");
+        assertThat(atMaster.redis().clusterSetSlotMigrating(slot, target.redis().clusterMyId()))
+                .isEqualTo("OK");
+        List<String> keys = atMaster.redis().clusterGetKeysInSlot(slot, 100);
+        assertThat(keys).isNotEmpty();
+        for (String key : keys) {
+            assertThat(atMaster.redis().migrate("127.0.0.1", target.server.port(), key, 0, 5_000))
+                    .isEqualTo("OK");
+        }
     }
 
     private LockLease acquired(String name) {
