@@ -5,6 +5,7 @@ import io.holdfast.LockClient
 import io.holdfast.LockTimeoutException
 import io.holdfast.kotlin.acquireAndAwait
 import io.holdfast.kotlin.asReactorScheduler
+import io.holdfast.kotlin.closeAndAwait
 import io.holdfast.kotlin.releaseAndAwait
 import kotlinx.coroutines.ExperimentalCoroutinesApi
 import kotlinx.coroutines.async
@@ -21,9 +22,11 @@ class ShopTest {
     @Test
     fun nothingIsSoldTwice() =
         runTest {
-            val shop = Shop(locks(), Stock(mapOf("tea" to 3)))
+            val locks = locks()
+            val shop = Shop(locks, Stock(mapOf("tea" to 3)))
             val sales = List(5) { async { shop.sell("tea") } }.awaitAll()
             assertThat(sales).containsExactlyInAnyOrder(2, 1, 0, null, null)
+            locks.closeAndAwait()
         }
 
     @Test
@@ -35,6 +38,7 @@ class ShopTest {
             assertThat(sale.exceptionOrNull()).isInstanceOf(LockTimeoutException::class.java)
             assertThat(currentTime).isEqualTo(3_000)
             rival.releaseAndAwait()
+            locks.closeAndAwait()
         }
 
     private fun TestScope.locks(): LockClient {
