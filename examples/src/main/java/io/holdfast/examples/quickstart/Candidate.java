@@ -2,6 +2,7 @@ package io.holdfast.examples.quickstart;
 
 import io.holdfast.LeaderElection;
 import io.holdfast.LockClient;
+import io.holdfast.LockClosedException;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.redis.RedisAddress;
@@ -19,8 +20,12 @@ public final class Candidate {
                 .build();
         LeaderElection election = locks.election("billing").with(options);
 
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> locks.close().block())); // Ctrl-C hands the lead over
         System.out.println("standing");
-        election.lead(Candidate::term).doOnNext(System.out::println).blockLast();
+        election.lead(Candidate::term)
+                .doOnNext(System.out::println)
+                .onErrorComplete(LockClosedException.class)
+                .blockLast();
     }
 
     /** Runs for as long as this process leads. */
