@@ -200,7 +200,7 @@ public interface LockClient {
      * {@code minHoldTime}. The options of this client determine everything else.
      *
      * <p>Cold: each subscription is an adoption. From then on this client owns the lock: when the adoption fails or is
-     * cancelled before the emission, the client releases it. A text that is adopted twice gives two leases with one
+     * cancelled before the emission, the client releases it, after the rest of its {@code minHoldTime}. A text that is adopted twice gives two leases with one
      * token, which the back end cannot distinguish. The release of one is the loss of the other. So adopt each text
      * once.
      *

@@ -15,6 +15,7 @@ import io.holdfast.internal.state.AcquirePlan.Mode;
 import io.holdfast.internal.state.AcquireState;
 import io.holdfast.internal.state.AcquireState.Phase;
 import io.holdfast.internal.state.Grant;
+import io.holdfast.internal.state.Validity;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
@@ -298,7 +299,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
 
     private void deliver(Grant grant) {
         alarmsOff();
-        LeaseHandle lease = HeldLease.open(lock, claim(state().attempt()), grant, watch);
+        LeaseHandle lease = HeldLease.open(lock, claim(state().attempt()), grant, adoption != null, watch);
         settled = true;
         // Does not use the mailbox, which may be busy on another thread.
         emission.deliver(() -> emit(lease), disposed -> {
@@ -416,7 +417,14 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
     private void sendWithdrawal() {
         settled = true;
         alarmsOff();
-        ReleaseLoop.start(lock, claim(state().attempt()), lock.storeForgetsAtNanos(), new Withdrawal(lock, watch));
+        Withdrawal withdrawal = new Withdrawal(lock, watch);
+        if (adoption != null && lock.terms().minHoldNanos() > 0) {
+            // Work has begun under the exporter's lease.
+            long kept = startedAtNanos + lock.terms().minHoldNanos();
+            ReleaseLoop.start(lock, claim(), kept, Validity.later(lock.storeForgetsAtNanos(), kept), withdrawal);
+        } else {
+            ReleaseLoop.start(lock, claim(state().attempt()), lock.storeForgetsAtNanos(), withdrawal);
+        }
     }
 
     private void end(LockException error) {

@@ -72,7 +72,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     /** Written once, by the thread whose release counts. */
     private volatile long releasedAtNanos;
 
-    /** Written when the lease is handed out, and again if no work has begun under it. */
+    /** Written when the lease is handed out, and again if no work has begun under it. True for a lease that continues another one. */
     private volatile boolean handedOut;
 
     /**
@@ -85,7 +85,12 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     private volatile @Nullable LockBackendException lastRenewalFailure;
 
     private HeldLease(
-            LockSettings lock, LockClaim claim, Grant grant, @Nullable HeldLease before, LeaseHandle[] handleOut) {
+            LockSettings lock,
+            LockClaim claim,
+            Grant grant,
+            boolean adopted,
+            @Nullable HeldLease before,
+            LeaseHandle[] handleOut) {
         this.lock = lock;
         this.claim = claim;
         lastAttempt = claim;
@@ -93,22 +98,32 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         long now = lock.engine().alarms.now();
         grantedAtNanos = before == null ? now : before.grantedAtNanos;
         story = before == null ? new LeaseStory() : before.story;
-        handedOut = before != null;
+        handedOut = adopted || before != null;
         state = LeaseState.of(grant, lock.terms().lease(grantedAtNanos), now);
         signals = new LeaseSignals(lock.engine().deliverOn);
         handleOut[0] = new LeaseHandle(this);
         handle = new WeakReference<>(handleOut[0]);
     }
 
-    /** Opens the lease of a grant. The lease lasts as long as its handle is reachable. */
-    static LeaseHandle open(LockSettings lock, LockClaim claim, Grant grant, @Nullable ClaimWatch watch) {
-        return open(lock, claim, grant, null, watch);
+    /**
+     * Opens the lease of a grant. The lease lasts as long as its handle is reachable.
+     *
+     * @param adopted whether another process has held it before
+     */
+    static LeaseHandle open(
+            LockSettings lock, LockClaim claim, Grant grant, boolean adopted, @Nullable ClaimWatch watch) {
+        return open(lock, claim, grant, adopted, null, watch);
     }
 
     private static LeaseHandle open(
-            LockSettings lock, LockClaim claim, Grant grant, @Nullable HeldLease before, @Nullable ClaimWatch watch) {
+            LockSettings lock,
+            LockClaim claim,
+            Grant grant,
+            boolean adopted,
+            @Nullable HeldLease before,
+            @Nullable ClaimWatch watch) {
         LeaseHandle[] handle = new LeaseHandle[1];
-        HeldLease lease = new HeldLease(lock, claim, grant, before, handle);
+        HeldLease lease = new HeldLease(lock, claim, grant, adopted, before, handle);
         lock.engine().open(lease); // before the watch, which may end the lease at once
         lease.attach(watch != null ? watch : ClaimWatch.start(lock.engine().backend, claim, lease));
         lease.setAlarm();
@@ -388,7 +403,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     /** Continues the hold: this lease ends without an event, and the read lease takes over its watch and its story. */
     private void goOnAsReader(LockClaim attempt, long sentAtNanos, long leaseNanos) {
         Grant grant = new Grant(fencingToken, sentAtNanos, leaseNanos, Grant.Standing.CONFIRMED);
-        LeaseHandle reader = open(reading(), attempt, grant, this, watch);
+        LeaseHandle reader = open(reading(), attempt, grant, false, this, watch);
         if (wasSignalledLast) {
             reader.held().verify();
         }

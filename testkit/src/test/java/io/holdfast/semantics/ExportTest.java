@@ -501,6 +501,43 @@ class ExportTest {
     }
 
     @Test
+    void anAdoptionThatIsCancelledKeepsTheLockForTheRestOfTheLeastHoldTime() {
+        String text = exportedWithALeastHoldTime();
+        world.on(Operation.RENEW).next(Fault.delayedReply(MOMENT));
+        TestSubscriber<LockLease> adoption = world.subscribe(world.client.adopt(text));
+
+        adoption.cancel();
+
+        theLockIsKeptForTheRestOfTheLeastHoldTime();
+    }
+
+    @Test
+    void anAdoptionThatIsNotAnsweredKeepsTheLockForTheRestOfTheLeastHoldTime() {
+        String text = exportedWithALeastHoldTime();
+        world.on(Operation.RENEW).next(Fault.lostReply());
+        TestSubscriber<LockLease> adoption = world.subscribe(world.client.adopt(text));
+
+        world.pass(OPERATION_TIMEOUT);
+
+        assertThat(adoption.expectTerminalError()).isInstanceOf(LockBackendException.class);
+        theLockIsKeptForTheRestOfTheLeastHoldTime();
+    }
+
+    private String exportedWithALeastHoldTime() {
+        LockOptions options =
+                LockOptions.builder().minHoldTime(LEASE.multipliedBy(2)).build();
+        return exported(world.granted(world.rivalLock().with(options).acquire()));
+    }
+
+    private void theLockIsKeptForTheRestOfTheLeastHoldTime() {
+        world.pass(LEASE.plus(SECOND));
+        assertThat(isFree()).isFalse();
+        world.pass(LEASE);
+        assertThat(isFree()).isTrue();
+        assertThat(world.store.contents()).isEmpty();
+    }
+
+    @Test
     void theLeaseDurationIsTheExporters() {
         LockLease lease = world.granted(world.lock(options -> options.leaseDuration(LEASE.multipliedBy(2)))
                 .acquire());

@@ -362,7 +362,7 @@ final class Actor {
                 },
                 error -> {
                     isOver[0] = true;
-                    member.gaveUp(operation, "does not continue: " + error.getMessage());
+                    member.doesNotContinue(operation, error);
                     handedOn(over);
                 });
         if (successions.nextInt(4) == 0) {

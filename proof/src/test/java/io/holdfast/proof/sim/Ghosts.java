@@ -64,7 +64,7 @@ final class Ghosts {
                     || (reply instanceof List<?> numbers && numbers.get(0).equals(1L))) {
                 holds(args.get(0), "granted");
             }
-        } else if (!args.get(3).endsWith(" 0")) {
+        } else if (reply instanceof Long && !args.get(3).endsWith(" 0")) { // and not refused, as by a replica
             releasedAt.put(args.get(0), serverMicros.getAsLong());
         }
     }

@@ -69,6 +69,7 @@ final class Member {
     private long asking;
     private int acquired;
     private int lost;
+    private int endedAtServer;
     private int closed;
 
     /** The last of its clients. */
@@ -122,6 +123,7 @@ final class Member {
         LockClient former = client;
         client = open();
         close(former);
+        recordRenewals(); // the leases of the former client are invalid at once, even if users hear of it later
     }
 
     /** Registers a callback for each event. */
@@ -336,6 +338,17 @@ final class Member {
             world.trace("%s#%d continues in nested work", host, operation);
             boolean unused = goingOn.add(operation);
         }
+    }
+
+    /** For example a lease that was adopted after its end. The server forgets such a lease by itself, some time later. */
+    void doesNotContinue(long operation, Throwable error) {
+        endedAtServer++;
+        gaveUp(operation, "does not continue: " + error.getMessage());
+    }
+
+    /** Returns whether the server alone ended a lease. */
+    boolean leftALease() {
+        return endedAtServer > 0;
     }
 
     void gaveUp(long operation, String how) {

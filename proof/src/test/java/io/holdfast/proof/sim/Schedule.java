@@ -102,9 +102,9 @@ final class Schedule {
         world.runUntil(plan.leases() * lease * 3 / 2);
         faults.end();
         boolean isDone = proceed(400 * lease, () -> actors.stream().allMatch(Actor::isDone));
-        if (plan.is(Weather.CALM)) {
+        if (plan.is(Weather.CALM) && members.stream().noneMatch(Member::leftALease)) {
             world.runUntil(world.now() + lease / 20);
-            left("although no process is killed, and no data is lost");
+            left("although no process is killed, no data is lost, and no lease is adopted too late");
         }
         world.runUntil(world.now() + store.settlingNanos() + 4 * lease);
         members.stream().filter(it -> !it.host().isDead()).forEach(Member::speak);
