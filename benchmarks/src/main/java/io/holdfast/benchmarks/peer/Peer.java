@@ -15,7 +15,10 @@ public interface Peer extends AutoCloseable {
      */
     Mono<Void> cycle(String lock, Mono<Void> whileHolding);
 
-    /** Whether a subscription to {@link #cycle} keeps the thread until the cycle is over; then each lane needs a thread of its own. */
+    /**
+     * Whether a subscription to {@link #cycle} keeps the thread until the cycle is over. Then each lane needs a thread of its own, which may block
+     * without a limit: it is a daemon, and {@link io.holdfast.benchmarks.load.Lanes#close} waits for it with a limit.
+     */
     default boolean isBlocking() {
         return false;
     }
