@@ -31,7 +31,7 @@ final class LockParts {
 
     LeaseHandle lease() {
         Grant grant = new Grant(7, 0, OPTIONS.leaseDuration().toNanos(), Grant.Standing.CONFIRMED);
-        return HeldLease.open(settings, claim, grant, null);
+        return HeldLease.open(settings, claim, grant, false, null);
     }
 
     LockBackend watchedBy(Flux<WatchSignal> signals) {
