@@ -189,12 +189,8 @@ class RedisClusterFailoverIT {
 
         cluster.masters().get(0).stop();
         cluster.awaitPromotion(0);
-        LockLease next = await(rival.lock(name).acquire());
 
-        assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
-        assertThat(loss).succeedsWithin(LEASE).isEqualTo(LossReason.NOT_HELD);
-        assertThat(next.isValid()).isTrue();
-        await(next.release());
+        theRivalAcquiresWithAHigherTokenAndTheHolderLearnsOfIt(held, loss);
     }
 
     /** A replica of Redis, up to 8.0, does not know that the keys of the slot have left, and takes the lock for free. */
@@ -206,12 +202,8 @@ class RedisClusterFailoverIT {
         CompletableFuture<LossReason> loss = held.onLoss().toFuture();
 
         failOverInTheMiddleOfAMove(name, held);
-        LockLease next = await(rival.lock(name).acquire());
 
-        assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
-        assertThat(loss).succeedsWithin(LEASE).isEqualTo(LossReason.NOT_HELD);
-        assertThat(next.isValid()).isTrue();
-        await(next.release());
+        theRivalAcquiresWithAHigherTokenAndTheHolderLearnsOfIt(held, loss);
     }
 
     @Test
@@ -228,6 +220,15 @@ class RedisClusterFailoverIT {
                 .hasMessageContaining("the cluster is moving the lock's slot");
         assertThat(held.isValid()).isTrue();
         await(held.release());
+    }
+
+    private void theRivalAcquiresWithAHigherTokenAndTheHolderLearnsOfIt(
+            LockLease held, CompletableFuture<LossReason> loss) {
+        LockLease next = await(rival.lock(held.lockName()).acquire());
+        assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+        assertThat(loss).succeedsWithin(LEASE).isEqualTo(LossReason.NOT_HELD);
+        assertThat(next.isValid()).isTrue();
+        await(next.release());
     }
 
     private boolean isValkey() {

@@ -2,6 +2,9 @@ package io.holdfast.examples.quickstart;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockClient;
+import io.holdfast.redis.RedisAddress;
+import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.testkit.server.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,16 +16,19 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Three processes stand for election, and each leader is killed. A fourth process shows the leader. */
+/** Processes stand for election. */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class CandidateIT {
 
     /** The output of a process. */
     private record Line(int process, String text, long atNanos) {}
 
+    private static final Duration LIMIT = Duration.ofSeconds(10);
+
     private final BlockingQueue<Line> lines = new LinkedBlockingQueue<>();
     private final BlockingQueue<String> shown = new LinkedBlockingQueue<>();
 
+    /** Three processes stand for election, and each leader is killed. A fourth process shows the leader. */
     @Test
     void whenTheLeaderIsKilledAnotherLeadsWithAHigherToken() throws Exception {
         List<Program> processes = new ArrayList<>();
@@ -50,6 +56,27 @@ class CandidateIT {
             }
         } finally {
             processes.forEach(Program::kill);
+        }
+    }
+
+    /** Without a release the lock stays held for two seconds or more after the end of the process. */
+    @Test
+    void aLeaderThatEndsInOrderReleasesTheLock() throws Exception {
+        try (RedisServer redis = RedisServer.start()) {
+            Program leader = Program.start(Candidate.class, redis.uri());
+            LockClient client = LockClient.create(RedisLockBackend.create(RedisAddress.parse(redis.uri())));
+            try {
+                assertThat(leader.nextLine()).isEqualTo("standing");
+                assertThat(leader.nextLine()).startsWith("leading with token");
+                assertThat(client.lock("billing").tryAcquire().block(LIMIT)).isNull();
+
+                leader.end();
+
+                assertThat(client.lock("billing").tryAcquire().block(LIMIT)).isNotNull();
+            } finally {
+                leader.kill();
+                client.close().block(LIMIT);
+            }
         }
     }
 

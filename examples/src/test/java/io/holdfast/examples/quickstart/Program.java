@@ -76,6 +76,12 @@ final class Program {
         }
     }
 
+    /** Ends it as Ctrl-C and most supervisors do, and waits until it has ended. */
+    void end() throws InterruptedException {
+        process.destroy();
+        assertThat(process.waitFor(30, TimeUnit.SECONDS)).as("it ends").isTrue();
+    }
+
     long pid() {
         return process.pid();
     }
