@@ -159,7 +159,7 @@ public final class SimulatedDriver implements DriverClient {
     public Mono<Void> close() {
         return Mono.fromRunnable(() -> {
             isClosed = true;
-            connections.forEach(SimulatedConnection::close);
+            List.copyOf(connections).forEach(SimulatedConnection::close); // a close may make the back end connect again
         });
     }
 }

@@ -102,6 +102,9 @@ final class RedisPair {
         if (isChanging || isOver || !master.isUp() || !other(master).isUp()) {
             return;
         }
+        if (care == Care.CRASHES && !replication.isAlive()) {
+            return; // the replica has not begun to follow, so it cannot have all
+        }
         isChanging = true;
         SimulatedRedis former = master;
         world.trace("%s becomes the master in place of %s: %s", other(former), former, care);

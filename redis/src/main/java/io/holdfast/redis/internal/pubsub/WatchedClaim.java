@@ -1,6 +1,7 @@
 package io.holdfast.redis.internal.pubsub;
 
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -66,6 +67,14 @@ final class WatchedClaim {
     /** Hints and interruptions concern waiters: a holder renews its lease in time anyway. */
     boolean isWaiting() {
         return isWaiting;
+    }
+
+    /**
+     * Whether the server may push a grant to it. Not to an adopted claim, which was granted to the client that exported
+     * it: a late or repeated message with that grant must not release the adopted lease.
+     */
+    boolean mayBeGranted() {
+        return isWaiting && claim.waiting() == Waiting.QUEUE;
     }
 
     void waits(boolean now) {

@@ -72,7 +72,7 @@ final class WatchedClaims {
         atHead.remove(claimId);
         paced.remove(claimId);
         watches.computeIfPresent(claimId, (id, watched) -> {
-            if (watched.isWaiting()) {
+            if (watched.mayBeGranted()) {
                 givenUp.add(id); // first: a grant that comes now finds the one or the other
                 watched.leavesUnserved();
             }

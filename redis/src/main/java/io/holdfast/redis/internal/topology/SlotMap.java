@@ -4,7 +4,6 @@ import io.holdfast.redis.internal.address.AddressCheck;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.cluster.SlotHash;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -40,9 +39,11 @@ final class SlotMap {
     }
 
     private final @Nullable Node[] masters;
+    private final List<Node> nodes;
 
     private SlotMap(@Nullable Node[] masters) {
         this.masters = masters;
+        nodes = nodesOf(masters);
     }
 
     /**
@@ -143,17 +144,23 @@ final class SlotMap {
     }
 
     boolean isEmpty() {
-        return Arrays.stream(masters).noneMatch(node -> node != null);
+        return nodes.isEmpty();
     }
 
     /** Returns each server once, in the order of their first slots. */
     List<Node> nodes() {
+        return nodes;
+    }
+
+    private static List<Node> nodesOf(@Nullable Node[] masters) {
         Set<Node> all = new LinkedHashSet<>();
+        Node before = null;
         for (Node node : masters) {
-            if (node != null) {
+            if (node != before && node != null) { // the slots of a range have the same object
                 all.add(node);
             }
+            before = node;
         }
-        return new ArrayList<>(all);
+        return List.copyOf(all);
     }
 }

@@ -45,6 +45,34 @@ class WatchedClaimsTest {
         assertThat(told).hasSize(2);
     }
 
+    @Test
+    void aGrantToAClaimThatLeftWhileItWaitedGoesBackOnce() {
+        leaves("left", Waiting.QUEUE);
+
+        assertThat(goesBack("left")).isTrue();
+        assertThat(goesBack("left")).isFalse();
+    }
+
+    /** An adopted claim: the grant was the exporter's, and came late, or a tenant with rights to the channel repeats it. */
+    @Test
+    void aGrantToAClaimThatNeverWaitedDoesNotGoBack() {
+        leaves("adopted", Waiting.NONE);
+
+        assertThat(goesBack("adopted")).isFalse();
+    }
+
+    private void leaves(String id, Waiting waiting) {
+        LockClaim claim = LockClaim.first(KEY, id, Duration.ofSeconds(10), waiting);
+        WatchSubscription watch = watch(claim);
+        WatchedClaim unused = watches.add(new WatchedClaim(claim, 0, null, watch), watch);
+        watches.remove(id, watch);
+    }
+
+    private boolean goesBack(String id) {
+        WatchSignal.Granted granted = new WatchSignal.Granted(7, 1, Duration.ofSeconds(2));
+        return watches.granted(new ChannelMessage(id, granted, KEYS), watched -> KEYS.holder());
+    }
+
     private void grant(long token, int attempt) {
         WatchSignal.Granted granted = new WatchSignal.Granted(token, attempt, Duration.ofSeconds(2));
         assertThat(watches.granted(new ChannelMessage("id", granted, KEYS), watched -> KEYS.holder()))
@@ -53,14 +81,18 @@ class WatchedClaimsTest {
 
     private WatchedClaim watched() {
         LockClaim claim = LockClaim.first(KEY, "id", Duration.ofSeconds(10), Waiting.QUEUE);
+        WatchSubscription watch = watch(claim);
+        watch.handOver();
+        return watches.add(new WatchedClaim(claim, 0, null, watch), watch);
+    }
+
+    private WatchSubscription watch(LockClaim claim) {
         BaseSubscriber<WatchSignal> subscriber = new BaseSubscriber<>() {
             @Override
             protected void hookOnNext(WatchSignal signal) {
                 told.add(signal);
             }
         };
-        WatchSubscription watch = new WatchSubscription(watches, claim, subscriber);
-        watch.handOver();
-        return watches.add(new WatchedClaim(claim, 0, null, watch), watch);
+        return new WatchSubscription(watches, claim, subscriber);
     }
 }
