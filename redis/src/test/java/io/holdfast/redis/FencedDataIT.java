@@ -3,6 +3,7 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.ScriptOutputType;
 import java.io.IOException;
@@ -74,6 +75,7 @@ class FencedDataIT {
         assertStale(() -> run(read, SECOND_HIGHEST));
     }
 
+    @CanIgnoreReturnValue
     private String run(String script, String... arguments) {
         return store.redis().eval(script, ScriptOutputType.VALUE, new String[] {STOCK}, arguments);
     }

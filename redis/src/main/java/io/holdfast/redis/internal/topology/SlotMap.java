@@ -156,7 +156,7 @@ final class SlotMap {
         Set<Node> all = new LinkedHashSet<>();
         Node before = null;
         for (Node node : masters) {
-            if (node != before && node != null) { // the slots of a range have the same object
+            if (node != null && !node.equals(before)) { // nearly all are in the range of the slot before
                 all.add(node);
             }
             before = node;
