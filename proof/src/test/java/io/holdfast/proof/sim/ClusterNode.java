@@ -272,6 +272,13 @@ public final class ClusterNode extends SimulatedRedis {
     @Override
     protected void forget(boolean dataToo) {
         super.forget(dataToo);
+        if (dataToo) {
+            cluster.nodes()
+                    .forEach(
+                            SimulatedRedis
+                                    ::forgetsReleases); // it may have had the tombstones of a slot that comes back to
+            // another node
+        }
         asking.clear();
         shardChannels.clear();
     }

@@ -386,8 +386,13 @@ public class SimulatedRedis extends Server {
         }
         if (dataToo) {
             saved.run();
-            ghosts.forget();
+            forgetsReleases();
         }
+    }
+
+    /** Its tombstones are gone, so claims that it has released may be granted here. */
+    void forgetsReleases() {
+        ghosts.forget();
     }
 
     /** Returns the keys that must not exist when no claim holds or waits: all but counters, free mutexes, and the traces of withdrawals. */
