@@ -36,7 +36,7 @@ final class Mutants {
             Map.entry("REDIS loss of one of many locks that keeps the others", 7_002_250L),
             Map.entry("REDIS hand-off without the flags", 1_000L),
             Map.entry("REDIS leader that resigns and keeps the lock", 35L),
-            Map.entry("REDIS no tombstone of a reader", 33_200L),
+            Map.entry("REDIS no tombstone of a reader", 6_400L),
             Map.entry("REDIS secret that is in a message", 720L),
             Map.entry("REDIS token by the clock alone", 11_000L),
             Map.entry("REDIS token that is not kept", 2_600L),
