@@ -28,7 +28,7 @@ final class ClusterStore implements Store {
                 world.chance(0.7) ? 2 : 3,
                 world.chance(0.15),
                 !plan.is(Plan.Weather.CALM),
-                plan.is(Plan.Weather.WILD),
+                plan.is(Plan.Weather.WILD) && !plan.jumps(),
                 mutant);
     }
 

@@ -44,10 +44,16 @@ final class Election {
             join(peer);
         } else {
             elect(new ArrayList<>(voters));
+            if (peer.isLooking()) {
+                join(peer);
+            }
         }
     }
 
-    /** Elects the server with the latest transaction. If there are more voters than a majority, one of them may come too late. */
+    /**
+     * Elects the server with the latest transaction. If there are more voters than a majority, one of them may come too late. It goes on looking for a
+     * leader.
+     */
     private void elect(List<ZooPeer> voters) {
         if (voters.size() == ensemble.peers().size() && world.chance(0.3)) {
             voters.remove(world.below(voters.size()));

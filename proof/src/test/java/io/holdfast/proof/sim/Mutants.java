@@ -9,6 +9,7 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.zookeeper.WrongPart;
 import java.time.Duration;
@@ -31,20 +32,33 @@ final class Mutants {
     /** The first seeds of mutants that take long from seed 0: shortly before a seed that catches it, so that the build need not search again. */
     private static final Map<String, Long> FIRST_SEEDS = Map.ofEntries(
             Map.entry("CLUSTER grant to a waiter whose channel has no listener", 440L),
+            Map.entry("CLUSTER masters whose clocks differ", 130L),
+            Map.entry("CLUSTER renewal that has to be tried again read as held", 65L),
+            Map.entry("MEMORY adoption that forgets the least hold time", 140L),
             Map.entry("MEMORY many locks in the order given", 310L),
             Map.entry("MEMORY_HAND_OVER place that no claim wants", 10_060L),
-            Map.entry("REDIS loss of one of many locks that keeps the others", 7_002_250L),
-            Map.entry("REDIS hand-off without the flags", 1_000L),
-            Map.entry("REDIS leader that resigns and keeps the lock", 35L),
+            Map.entry("REDIS adoption that forgets the least hold time", 1_200_008_960L),
+            Map.entry("REDIS claim of one permit that passes the waiters", 295L),
+            Map.entry("REDIS downgrade that lets a writer in", 150L),
+            Map.entry("REDIS grant that no replica has confirmed", 360L),
+            Map.entry("REDIS hand-off without the flags", 1_060L),
+            Map.entry("REDIS late grant that releases an adopted lease", 1_200_675_950L),
+            Map.entry("REDIS leader that resigns and keeps the lock", 55L),
+            Map.entry("REDIS least hold time that ends with the release", 60L),
+            Map.entry("REDIS loss of one of many locks that keeps the others", 7_002_275L),
             Map.entry("REDIS no tombstone of a reader", 6_400L),
-            Map.entry("REDIS secret that is in a message", 720L),
-            Map.entry("REDIS token by the clock alone", 11_000L),
-            Map.entry("REDIS token that is not kept", 2_600L),
-            Map.entry("REDIS two leaders by a late loss", 10_500L),
-            Map.entry("REDIS waiter without the flag", 380L),
-            Map.entry("REDLOCK no quarantine", 660L),
-            Map.entry("REDLOCK unknown renewal read as held", 160L),
-            Map.entry("REDLOCK validity counted from the reply", 200L),
+            Map.entry("REDIS passing waiters at the front", 95L),
+            Map.entry("REDIS push grant naming a wrong attempt", 105L),
+            Map.entry("REDIS secret that is in a message", 735L),
+            Map.entry("REDIS token by the clock alone", 11_005L),
+            Map.entry("REDIS token that is not kept", 2_640L),
+            Map.entry("REDIS two leaders by a late loss", 10_880L),
+            Map.entry("REDIS waiter without the flag", 395L),
+            Map.entry("REDIS withdrawal that forgets", 115L),
+            Map.entry("REDIS_HAND_OVER turn without a bound", 310L),
+            Map.entry("REDLOCK no quarantine", 675L),
+            Map.entry("REDLOCK unknown renewal read as held", 175L),
+            Map.entry("REDLOCK validity counted from the reply", 210L),
             Map.entry("ZOOKEEPER numbers of a queue that was deleted", 540L),
             Map.entry("ZOOKEEPER proof by a leader without a majority", 20_200L),
             Map.entry("ZOOKEEPER two leaders by a late loss", 41_670L));
@@ -65,6 +79,7 @@ final class Mutants {
                 workThatThrowsAndKeepsTheLock(),
                 workThatIsReleasedEarly(),
                 leastHoldThatEndsWithTheRelease(),
+                adoptionThatForgetsTheLeastHold(),
                 Mutant.many("many locks in the order given", WrongMultiLock::inTheOrderGiven));
     }
 
@@ -97,7 +112,12 @@ final class Mutants {
     }
 
     private static Mutant leastHoldThatEndsWithTheRelease() {
-        return Mutant.backend("least hold time that ends with the release", (host, it) -> new ReleasesAtOnce(it));
+        return Mutant.backend(
+                "least hold time that ends with the release", (host, it) -> new ReleasesAtOnce(it, false));
+    }
+
+    private static Mutant adoptionThatForgetsTheLeastHold() {
+        return Mutant.backend("adoption that forgets the least hold time", (host, it) -> new ReleasesAtOnce(it, true));
     }
 
     private static Mutant nestedWorkThatGoesOn() {
@@ -196,6 +216,10 @@ final class Mutants {
                 Mutant.driver("grant that no replica has confirmed", WrongDriver::contentWithNone),
                 Mutant.driver("replica that is not left", () -> WrongDriver.errors("READONLY ", "ERR read only ")),
                 leastHoldThatEndsWithTheRelease(),
+                adoptionThatForgetsTheLeastHold(),
+                Mutant.backend(
+                        "late grant that releases an adopted lease",
+                        (host, it) -> new TakesAdoptedClaimsForWaiters(it)),
                 Mutant.backend("push grant naming a wrong attempt", (host, it) -> new NamesTheLastAttempt(it)),
                 Mutant.backend("validity counted from the reply", CountsFromTheReply::new),
                 Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)),
@@ -304,10 +328,13 @@ final class Mutants {
     private static final class ReleasesAtOnce implements ForwardingLockBackend {
 
         private final LockBackend real;
+        private final boolean onlyAdopted;
+        private final Set<String> acquired = new HashSet<>();
         private final Map<String, Duration> leases = new HashMap<>();
 
-        ReleasesAtOnce(LockBackend real) {
+        ReleasesAtOnce(LockBackend real, boolean onlyAdopted) {
             this.real = real;
+            this.onlyAdopted = onlyAdopted;
         }
 
         @Override
@@ -317,14 +344,37 @@ final class Mutants {
 
         @Override
         public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            acquired.add(claim.id());
             leases.put(claim.id(), claim.lease());
             return real.tryAcquire(claim);
         }
 
         @Override
         public Mono<Renewal> renew(LockClaim claim) {
-            boolean isShorter = claim.lease().compareTo(leases.getOrDefault(claim.id(), claim.lease())) < 0;
-            return isShorter ? real.release(claim).thenReturn(new Renewal.Held(claim.lease())) : real.renew(claim);
+            leases.putIfAbsent(claim.id(), claim.lease());
+            boolean isShorter = claim.lease().compareTo(leases.get(claim.id())) < 0;
+            boolean isWrong = isShorter && !(onlyAdopted && acquired.contains(claim.id()));
+            return isWrong ? real.release(claim).thenReturn(new Renewal.Held(claim.lease())) : real.renew(claim);
+        }
+    }
+
+    /** A grant that comes late is then taken for one that nobody wants any more. */
+    private static final class TakesAdoptedClaimsForWaiters implements ForwardingLockBackend {
+
+        private final LockBackend real;
+
+        TakesAdoptedClaimsForWaiters(LockBackend real) {
+            this.real = real;
+        }
+
+        @Override
+        public LockBackend delegate() {
+            return real;
+        }
+
+        @Override
+        public Flux<WatchSignal> watch(LockClaim claim) {
+            return real.watch(claim.withWaiting(Waiting.QUEUE));
         }
     }
 
