@@ -470,6 +470,24 @@ class ExportTest {
     }
 
     @Test
+    void anAdoptionThatIsCancelledBeforeItsFirstRequestReleasesTheLock() {
+        String text = exported(world.granted(world.rivalLock().acquire()));
+        TestSubscriber<LockLease> adoption = TestSubscriber.create();
+        LockClient adopter = world.client(builder -> builder.listener(event -> {
+            if (event instanceof LockEvent.AcquireStarted) {
+                adoption.cancel();
+            }
+        }));
+
+        adopter.adopt(text).subscribe(adoption);
+        world.pass(Duration.ZERO);
+
+        assertThat(isFree()).isTrue();
+        assertThat(adopter.toString()).contains("0 acquiring, 0 held, 0 releasing, 0 alarms");
+        world.subscribe(adopter.close());
+    }
+
+    @Test
     void cancellingAtAThousandInstantsLeavesNothing() {
         for (int round = 0; round < 1_000; round++) {
             Random random = new Random(round);
