@@ -541,6 +541,36 @@ class ExportTest {
         theLockIsKeptForTheRestOfTheLeastHoldTime();
     }
 
+    /** Otherwise the withdrawal of the first adoption would end the lease of the second one, without its knowledge. */
+    @Test
+    void anAdoptionThatHasFailedCannotBeRepeatedWithinTheLeastHoldTime() {
+        String text = exportedWithALeastHoldTime();
+        world.on(Operation.RENEW).next(Fault.lostReply());
+        TestSubscriber<LockLease> adoption =
+                world.subscribe(world.client.adopt(text).retry(1));
+
+        world.pass(OPERATION_TIMEOUT);
+
+        assertThat(adoption.expectTerminalError())
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("this client has released it");
+        theLockIsKeptForTheRestOfTheLeastHoldTime();
+        assertThat(world.subscribe(world.client.adopt(text)).expectTerminalError())
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("did not hold it any more");
+    }
+
+    @Test
+    void aLeaseThatWasReleasedCannotBeAdoptedWithinItsLeastHoldTime() {
+        String text = exportedWithALeastHoldTime();
+        world.subscribe(world.granted(world.client.adopt(text)).release());
+
+        assertThat(world.subscribe(world.client.adopt(text)).expectTerminalError())
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("this client has released it");
+        theLockIsKeptForTheRestOfTheLeastHoldTime();
+    }
+
     private String exportedWithALeastHoldTime() {
         LockOptions options =
                 LockOptions.builder().minHoldTime(LEASE.multipliedBy(2)).build();
