@@ -177,15 +177,17 @@ final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ow
     void stop() {
         lock.engine().alarms.off(nextTry);
         LockBackendException failure = lastFailure;
-        end(false, () -> result.unconfirmed(
-                failure != null
-                        ? failure
-                        : new LockBackendException(
-                                claim.key().name(),
-                                "release of lock '%s' was not answered before the client was closed; the back end frees it when the lease ends"
-                                        .formatted(claim.key().name()),
-                                true,
-                                null)));
+        end(
+                false,
+                () -> result.unconfirmed(
+                        failure != null
+                                ? failure
+                                : new LockBackendException(
+                                        claim.key().name(),
+                                        "release of lock '%s' was not answered before the client was closed; the back end frees it when the lease ends"
+                                                .formatted(claim.key().name()),
+                                        true,
+                                        null)));
     }
 
     private void sendAgain() {
