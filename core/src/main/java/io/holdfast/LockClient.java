@@ -200,9 +200,9 @@ public interface LockClient {
      * {@code minHoldTime}. The options of this client determine everything else.
      *
      * <p>Cold: each subscription is an adoption. From then on this client owns the lock: when the adoption fails or is
-     * cancelled before the emission, the client releases it, after the rest of its {@code minHoldTime}. A text that is adopted twice gives two leases with one
-     * token, which the back end cannot distinguish. The release of one is the loss of the other. So adopt each text
-     * once.
+     * cancelled before the emission, the client releases it, after the rest of its {@code minHoldTime}. A text that is
+     * adopted twice gives two leases with one token, which the back end cannot distinguish. The release of one is the
+     * loss of the other. So adopt each text once: do not repeat an adoption that failed, here or in another process.
      *
      * @param exported the text; the client ignores white space around it
      * @return the lease, never empty. Fails with {@link IllegalArgumentException} if the text is not an exported lease,

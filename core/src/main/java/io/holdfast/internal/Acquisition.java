@@ -146,7 +146,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
 
     private void begin() {
         if (emission.isOver()) {
-            engine().ended(this); // the subscriber cancelled before the first request
+            leftBeforeTheFirstRequest();
         } else if (engine().isClosed()) {
             end(engine().closedException(lockName()));
             engine().ended(this);
@@ -158,6 +158,16 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
                 lock.options().waitTimeout().ifPresent(this::limitWait);
             }
             startClaim();
+        }
+    }
+
+    /** A new claim has sent nothing. An adopted claim holds the lock. */
+    private void leftBeforeTheFirstRequest() {
+        if (adoption == null || engine().isClosed()) {
+            engine().ended(this);
+        } else {
+            claim = adoption.claim();
+            withdraw();
         }
     }
 
@@ -418,12 +428,13 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         settled = true;
         alarmsOff();
         Withdrawal withdrawal = new Withdrawal(lock, watch);
+        LockClaim last = adoption != null ? claim() : claim(state().attempt());
         if (adoption != null && lock.terms().minHoldNanos() > 0) {
             // Work has begun under the exporter's lease.
             long kept = startedAtNanos + lock.terms().minHoldNanos();
-            ReleaseLoop.start(lock, claim(), kept, Validity.later(lock.storeForgetsAtNanos(), kept), withdrawal);
+            ReleaseLoop.start(lock, last, kept, Validity.later(lock.storeForgetsAtNanos(), kept), withdrawal);
         } else {
-            ReleaseLoop.start(lock, claim(state().attempt()), lock.storeForgetsAtNanos(), withdrawal);
+            ReleaseLoop.start(lock, last, lock.storeForgetsAtNanos(), withdrawal);
         }
     }
 

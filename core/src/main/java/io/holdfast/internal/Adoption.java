@@ -35,6 +35,13 @@ final class Adoption extends Mono<LockLease> {
             }
             ExportedLease lease = ExportedLease.of(text);
             Adoption adoption = new Adoption(settings(engine, defaults, lease), lease);
+            if (engine.keptClaims.contains(lease.claim().id())) {
+                // This client releases the claim when its least hold time is over, also if another lease has it by
+                // then.
+                return Mono.error(adoption.lost(
+                        LossReason.NOT_HELD,
+                        "this client has released it, and keeps the lock only for the rest of its least hold time"));
+            }
             return adoption.switchIfEmpty(Mono.error(() ->
                     adoption.lost(LossReason.NOT_HELD, "its claim did not hold it any more when it was adopted")));
         });

@@ -6,6 +6,8 @@ import io.holdfast.LockOptions;
 import io.holdfast.internal.AlarmClock.Alarm;
 import io.holdfast.spi.LockBackend;
 import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
@@ -25,6 +27,9 @@ final class Engine {
     final ClaimIds ids;
     final Admission admission;
     final long gridPhaseNanos;
+
+    /** The ids of released claims that keep their locks for the rest of a least hold time. Written by release loops. */
+    final Set<String> keptClaims = ConcurrentHashMap.newKeySet();
 
     private final @Nullable Duration operationTimeout;
     private final Chance chance;

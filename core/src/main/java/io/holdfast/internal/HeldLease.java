@@ -72,7 +72,10 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
     /** Written once, by the thread whose release counts. */
     private volatile long releasedAtNanos;
 
-    /** Written when the lease is handed out, and again if no work has begun under it. True for a lease that continues another one. */
+    /**
+     * Written when the lease is handed out, and again if no work has begun under it. True from the beginning for a lease
+     * that continues another one.
+     */
     private volatile boolean handedOut;
 
     /**

@@ -97,6 +97,9 @@ final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ow
         long now = lock.engine().alarms.now();
         ReleaseLoop loop = new ReleaseLoop(lock, claim, keptUntilNanos, untilNanos, result, now);
         lock.engine().open(loop);
+        if (!Validity.isOver(keptUntilNanos, now)) {
+            lock.engine().keptClaims.add(claim.id());
+        }
         loop.send(now);
     }
 
@@ -124,14 +127,15 @@ final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ow
 
     @Override
     public void answered(Ownership answer) {
-        if (keeps && answer == Ownership.HELD) {
+        boolean isKept = keeps && answer == Ownership.HELD;
+        if (isKept) {
             lock.engine()
                     .alarms
                     .set(
                             Alarm.of(() -> start(lock, claim, lock.storeForgetsAtNanos(), AFTER_MIN_HOLD)),
                             keptUntilNanos);
         }
-        end(() -> result.released(answer, failedReleases > 0));
+        end(isKept, () -> result.released(answer, failedReleases > 0));
     }
 
     @Override
@@ -156,10 +160,10 @@ final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ow
             nextTry = again;
             lock.engine().alarms.set(again, next);
             if (lock.engine().alarms.isClosed()) {
-                end(() -> result.unconfirmed(error)); // the clock is closed: no next try follows
+                end(false, () -> result.unconfirmed(error)); // the clock is closed: no next try follows
             }
         } else {
-            end(() -> result.unconfirmed(error));
+            end(false, () -> result.unconfirmed(error));
         }
     }
 
@@ -173,15 +177,17 @@ final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ow
     void stop() {
         lock.engine().alarms.off(nextTry);
         LockBackendException failure = lastFailure;
-        end(() -> result.unconfirmed(
-                failure != null
-                        ? failure
-                        : new LockBackendException(
-                                claim.key().name(),
-                                "release of lock '%s' was not answered before the client was closed; the back end frees it when the lease ends"
-                                        .formatted(claim.key().name()),
-                                true,
-                                null)));
+        end(
+                false,
+                () -> result.unconfirmed(
+                        failure != null
+                                ? failure
+                                : new LockBackendException(
+                                        claim.key().name(),
+                                        "release of lock '%s' was not answered before the client was closed; the back end frees it when the lease ends"
+                                                .formatted(claim.key().name()),
+                                        true,
+                                        null)));
     }
 
     private void sendAgain() {
@@ -193,8 +199,11 @@ final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ow
         BackendCall.start(lock.engine(), claim.key().name(), lock.operationNanos(), Context.empty(), this, nowNanos);
     }
 
-    private void end(Runnable report) {
+    private void end(boolean isKept, Runnable report) {
         lock.engine().alarms.off(patienceOver);
+        if (!isKept) {
+            lock.engine().keptClaims.remove(claim.id());
+        }
         if (lock.engine().ended(this)) {
             report.run();
         }

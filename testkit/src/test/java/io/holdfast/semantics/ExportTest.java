@@ -16,6 +16,7 @@ import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LockOptions;
 import io.holdfast.LossReason;
+import io.holdfast.ReactiveLock;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
@@ -470,6 +471,24 @@ class ExportTest {
     }
 
     @Test
+    void anAdoptionThatIsCancelledBeforeItsFirstRequestReleasesTheLock() {
+        String text = exported(world.granted(world.rivalLock().acquire()));
+        TestSubscriber<LockLease> adoption = TestSubscriber.create();
+        LockClient adopter = world.client(builder -> builder.listener(event -> {
+            if (event instanceof LockEvent.AcquireStarted) {
+                adoption.cancel();
+            }
+        }));
+
+        adopter.adopt(text).subscribe(adoption);
+        world.pass(Duration.ZERO);
+
+        assertThat(isFree()).isTrue();
+        assertThat(adopter.toString()).contains("0 acquiring, 0 held, 0 releasing, 0 alarms");
+        world.subscribe(adopter.close());
+    }
+
+    @Test
     void cancellingAtAThousandInstantsLeavesNothing() {
         for (int round = 0; round < 1_000; round++) {
             Random random = new Random(round);
@@ -523,6 +542,86 @@ class ExportTest {
         theLockIsKeptForTheRestOfTheLeastHoldTime();
     }
 
+    @Test
+    void anAdoptionThatIsCancelledAtAnyInstantKeepsALockOfEachKindForTheRestOfTheLeastHoldTime() {
+        for (int round = 0; round < 1_000; round++) {
+            Random random = new Random(round);
+            Duration minimum = Duration.ofMillis(3_000 + random.nextInt(60_000));
+            LockLease lease = world.granted(anyLock(random)
+                    .with(LockOptions.builder().minHoldTime(minimum).build())
+                    .acquire());
+            String text = exported(lease);
+            world.on(Operation.RENEW).next(anyFault(random));
+            TestSubscriber<LockLease> adoption = world.subscribe(world.client.adopt(text));
+            Duration passed = Duration.ofMillis(random.nextInt(2_500));
+            world.pass(passed);
+            adoption.cancel();
+            adoption.getReceivedOnNext().forEach(adopted -> world.subscribe(adopted.release()));
+
+            world.pass(minimum.minus(passed).minus(MOMENT));
+            assertThat(isHeld()).as("round %d", round).isTrue();
+            world.pass(OPERATION_TIMEOUT.multipliedBy(3));
+            assertThat(isHeld()).as("round %d", round).isFalse();
+            assertThat(world.client.toString()).contains("0 acquiring, 0 held, 0 releasing, 0 alarms");
+            world.on(Operation.RENEW).none();
+        }
+    }
+
+    private ReactiveLock anyLock(Random random) {
+        return switch (random.nextInt(4)) {
+            case 0 -> world.rivalLock();
+            case 1 -> world.rival.readWriteLock(NAME).readLock();
+            case 2 -> world.rival.readWriteLock(NAME).writeLock();
+            default -> world.rival.semaphore(NAME, 3).permits(1 + random.nextInt(3));
+        };
+    }
+
+    private static Fault anyFault(Random random) {
+        Duration delay = Duration.ofMillis(random.nextInt(1_900));
+        return switch (random.nextInt(4)) {
+            case 0 -> Fault.lostRequest();
+            case 1 -> Fault.lostReply();
+            case 2 -> Fault.delayedRequest(delay);
+            default -> Fault.delayedReply(delay);
+        };
+    }
+
+    /** Another request first: it removes leases that are over. */
+    private boolean isHeld() {
+        world.subscribe(world.granted(world.rival.lock("another").acquire()).release());
+        return !world.store.contents().isEmpty();
+    }
+
+    /** Otherwise the withdrawal of the first adoption would end the lease of the second one, without its knowledge. */
+    @Test
+    void anAdoptionThatHasFailedCannotBeRepeatedWithinTheLeastHoldTime() {
+        String text = exportedWithALeastHoldTime();
+        world.on(Operation.RENEW).next(Fault.lostReply());
+        TestSubscriber<LockLease> adoption =
+                world.subscribe(world.client.adopt(text).retry(1));
+
+        world.pass(OPERATION_TIMEOUT);
+
+        assertThat(adoption.expectTerminalError())
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("this client has released it");
+        theLockIsKeptForTheRestOfTheLeastHoldTime();
+        assertThat(world.subscribe(world.client.adopt(text)).expectTerminalError())
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("did not hold it any more");
+    }
+
+    @Test
+    void aLeaseThatWasReleasedCannotBeAdoptedWithinItsLeastHoldTime() {
+        String text = exportedWithALeastHoldTime();
+        world.subscribe(world.granted(world.client.adopt(text)).release());
+
+        assertThat(world.subscribe(world.client.adopt(text)).expectTerminalError())
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("this client has released it");
+        theLockIsKeptForTheRestOfTheLeastHoldTime();
+    }
+
     private String exportedWithALeastHoldTime() {
         LockOptions options =
                 LockOptions.builder().minHoldTime(LEASE.multipliedBy(2)).build();
@@ -549,7 +648,7 @@ class ExportTest {
     @Test
     void allKindsCanBeHandedOn() {
         LockOptions options = LockOptions.builder().build();
-        for (var lock : new io.holdfast.ReactiveLock[] {
+        for (var lock : new ReactiveLock[] {
             world.client.readWriteLock(NAME).readLock(),
             world.client.readWriteLock(NAME).writeLock(),
             world.client.semaphore(NAME, 3)
