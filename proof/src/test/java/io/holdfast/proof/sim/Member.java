@@ -66,7 +66,11 @@ final class Member {
 
     private final Map<String, Long> operationOf = new HashMap<>();
     private final Set<String> armed = new HashSet<>();
+    /** The names of locks, and the tokens of their lost leases. */
+    private final Set<String> lostTokens = new HashSet<>();
+
     private long asking;
+    private String askingFor = "";
     private int acquired;
     private int lost;
     private int endedAtServer;
@@ -154,7 +158,7 @@ final class Member {
 
             @Override
             public Mono<LockAttempt> tryAcquire(LockClaim claim) {
-                if (asking != 0) {
+                if (asking != 0 && claim.key().name().equals(askingFor)) { // not of users' code that hears of the start
                     operationOf.putIfAbsent(claim.id(), asking);
                     asking = 0;
                 }
@@ -173,8 +177,9 @@ final class Member {
     }
 
     private void happened(LockEvent event) {
-        if (event instanceof LockEvent.Lost) {
+        if (event instanceof LockEvent.Lost loss) {
             lost++;
+            lostTokens.add(loss.lockName() + ' ' + loss.fencingToken());
         }
         if (world.isTraced()) {
             world.trace("  %s: %s", host, event);
@@ -251,6 +256,7 @@ final class Member {
     /** Starts the operation of an acquisition. The caller subscribes right afterwards. */
     long asks(LockKey key, int permits) {
         asking = recorder.asked(world.now(), key, permits);
+        askingFor = key.name();
         return asking;
     }
 
@@ -272,9 +278,11 @@ final class Member {
         return at == null ? OptionalLong.empty() : OptionalLong.of(at);
     }
 
-    /** Returns the time of {@link #holdsAtLeast}; 0 if it was not set, and for operations of other members. */
+    /** Returns the time of {@link #holdsAtLeast}; 0 if it was not set, for a lost lease, and for operations of other members. */
     long leastHold(LockOperation operation) {
-        return operation.process().equals(name) ? leastHolds.getOrDefault(operation.number(), 0L) : 0;
+        boolean isOwn = operation.process().equals(name)
+                && !lostTokens.contains(operation.lock().name() + ' ' + operation.token());
+        return isOwn ? leastHolds.getOrDefault(operation.number(), 0L) : 0;
     }
 
     /** The next lease must have a higher token than this one. */

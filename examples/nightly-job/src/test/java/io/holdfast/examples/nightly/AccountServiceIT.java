@@ -105,6 +105,7 @@ class AccountServiceIT {
     private static void awaitHeld(RedisServer redis, String lock) throws InterruptedException {
         LockClient client = LockClient.create(RedisLockBackend.create(RedisAddress.parse(redis.uri())));
         try {
+            client.ping().block(LIMIT); // loads the driver, which may take longer than an attempt
             Town.until(lock + " is held", () -> isHeld(client, lock));
         } finally {
             client.close().block(LIMIT);

@@ -47,6 +47,9 @@ final class WatchedClaim {
      */
     private volatile boolean isWaiting = true;
 
+    /** Whether it was granted, and no attempt was answered since that says otherwise. */
+    private volatile boolean isGranted;
+
     /** The token of the newest grant that was emitted; written by the subscription. */
     private volatile long grantedToken;
 
@@ -70,11 +73,16 @@ final class WatchedClaim {
     }
 
     /**
-     * Whether the server may push a grant to it. Not to an adopted claim, which was granted to the client that exported
-     * it: a late or repeated message with that grant must not release the adopted lease.
+     * Whether a grant that the server pushes later concerns nobody. Not a grant to an adopted claim, which the exporting
+     * client got, and not one to a claim that was granted: it may be exported by now, also if its last attempt was not
+     * answered. A late or repeated message must not release a lease that another client has adopted.
      */
-    boolean mayBeGranted() {
-        return isWaiting && claim.waiting() == Waiting.QUEUE;
+    boolean leavesUngranted() {
+        return isWaiting && !isGranted && claim.waiting() == Waiting.QUEUE;
+    }
+
+    void isGranted(boolean now) {
+        isGranted = now;
     }
 
     void waits(boolean now) {

@@ -72,7 +72,7 @@ final class WatchedClaims {
         atHead.remove(claimId);
         paced.remove(claimId);
         watches.computeIfPresent(claimId, (id, watched) -> {
-            if (watched.mayBeGranted()) {
+            if (watched.leavesUngranted()) {
                 givenUp.add(id); // first: a grant that comes now finds the one or the other
                 watched.leavesUnserved();
             }
@@ -85,12 +85,17 @@ final class WatchedClaims {
         WatchedClaim watched = watches.get(claimId);
         if (watched != null) {
             watched.waits(false);
+            watched.isGranted(true);
         }
         paced.answered(claimId);
     }
 
     /** An attempt was answered: this claim has to wait. */
     void waits(String claimId) {
+        WatchedClaim watched = watches.get(claimId);
+        if (watched != null) {
+            watched.isGranted(false);
+        }
         paced.answered(claimId);
     }
 
@@ -164,6 +169,7 @@ final class WatchedClaims {
                 && watched.isNews(granted.fencingToken())) {
             atHead.remove(grant.claimId());
             watched.waits(false);
+            watched.isGranted(true);
             watched.signal(grant.signal());
         }
         return false;

@@ -23,6 +23,7 @@ class WatchedClaimsTest {
     private final List<WatchSignal> told = new ArrayList<>();
     private final WatchedClaims watches = new WatchedClaims((pause, task) -> {}, () -> 0);
 
+    private WatchSubscription own;
     private final WatchedClaim waiter = watched();
 
     /**
@@ -61,6 +62,30 @@ class WatchedClaimsTest {
         assertThat(goesBack("adopted")).isFalse();
     }
 
+    /** The claim exports its lease before its attempt is answered. Then the grant is repeated. */
+    @Test
+    void aGrantToAClaimThatWasGrantedDoesNotGoBack() {
+        waiter.waits(true);
+        grant(7, 1);
+        waiter.waits(true); // it confirms the grant by an attempt, which is not answered
+
+        watches.remove("id", own);
+
+        assertThat(goesBack("id")).isFalse();
+    }
+
+    @Test
+    void aGrantToAClaimThatWasGrantedInVainAndWaitsAgainGoesBack() {
+        waiter.waits(true);
+        grant(7, 1);
+        waiter.waits(true);
+        watches.waits("id"); // its grant came too late
+
+        watches.remove("id", own);
+
+        assertThat(goesBack("id")).isTrue();
+    }
+
     private void leaves(String id, Waiting waiting) {
         LockClaim claim = LockClaim.first(KEY, id, Duration.ofSeconds(10), waiting);
         WatchSubscription watch = watch(claim);
@@ -81,9 +106,9 @@ class WatchedClaimsTest {
 
     private WatchedClaim watched() {
         LockClaim claim = LockClaim.first(KEY, "id", Duration.ofSeconds(10), Waiting.QUEUE);
-        WatchSubscription watch = watch(claim);
-        watch.handOver();
-        return watches.add(new WatchedClaim(claim, 0, null, watch), watch);
+        own = watch(claim);
+        own.handOver();
+        return watches.add(new WatchedClaim(claim, 0, null, own), own);
     }
 
     private WatchSubscription watch(LockClaim claim) {
