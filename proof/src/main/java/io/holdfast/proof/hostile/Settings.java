@@ -1,8 +1,10 @@
 package io.holdfast.proof.hostile;
 
+import io.holdfast.proof.CommandLine;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The parsed command line.
@@ -41,6 +43,8 @@ record Settings(
               --folder F    the folder for histories and reports; proof/target/hostile by default
             """;
 
+    private static final Set<String> OPTIONS =
+            Set.of("--minutes", "--seed", "--lease", "--clients", "--flaw", "--hand-over", "--folder");
     private static final int MOST_MINUTES = 600;
     private static final int MOST_LEASE_SECONDS = 60;
     private static final int PROCESSES = 3;
@@ -51,59 +55,25 @@ record Settings(
         return leaseSeconds == 0 ? terms : terms.with(Duration.ofSeconds(leaseSeconds));
     }
 
-    static Settings parse(List<String> arguments, long anySeed) {
-        if (arguments.isEmpty() || arguments.size() % 2 == 0) {
-            throw new IllegalArgumentException("name a back end, and give each option a value");
-        }
-        List<Target> targets =
-                arguments.get(0).equals("all") ? List.of(Target.values()) : List.of(Target.parse(arguments.get(0)));
-        int minutes = 0;
-        long seed = anySeed;
-        int leaseSeconds = 0;
-        int processes = PROCESSES;
-        Flaw flaw = Flaw.NONE;
-        boolean handsOver = false;
-        Path folder = Path.of("proof", "target", "hostile");
-        for (int i = 1; i < arguments.size(); i += 2) {
-            String value = arguments.get(i + 1);
-            switch (arguments.get(i)) {
-                case "--minutes" -> minutes = Integer.parseInt(value);
-                case "--seed" -> seed = Long.parseLong(value);
-                case "--lease" -> leaseSeconds = Integer.parseInt(value);
-                case "--clients" -> processes = Integer.parseInt(value);
-                case "--flaw" -> flaw = Flaw.parse(value);
-                case "--hand-over" -> handsOver = isLocal(value);
-                case "--folder" -> folder = Path.of(value);
-                default -> throw new IllegalArgumentException("no such option: " + arguments.get(i));
-            }
-        }
-        if (minutes < 1 || minutes > MOST_MINUTES) {
-            throw new IllegalArgumentException(
-                    "--minutes must be from 1 to %d, was %d".formatted(MOST_MINUTES, minutes));
-        }
-        if (leaseSeconds < 0 || leaseSeconds > MOST_LEASE_SECONDS) {
-            throw new IllegalArgumentException(
-                    "--lease must be from 1 to %d, was %d".formatted(MOST_LEASE_SECONDS, leaseSeconds));
-        }
-        if (processes < 1 || processes > MOST_PROCESSES) {
-            throw new IllegalArgumentException(
-                    "--clients must be from 1 to %d, was %d".formatted(MOST_PROCESSES, processes));
+    static Settings parse(List<String> words, long anySeed) {
+        CommandLine line = CommandLine.of(words, OPTIONS);
+        if (!line.has("--minutes")) {
+            throw new IllegalArgumentException("give --minutes");
         }
         return new Settings(
-                targets,
-                Duration.ofMinutes(minutes),
-                seed,
-                leaseSeconds,
-                processes,
-                flaw,
-                handsOver,
-                folder.toAbsolutePath());
+                line.backEnds(Target.class),
+                Duration.ofMinutes(line.integer("--minutes", 1, MOST_MINUTES, 0)),
+                line.number("--seed", Long.MIN_VALUE, Long.MAX_VALUE, anySeed),
+                line.integer("--lease", 1, MOST_LEASE_SECONDS, 0),
+                line.integer("--clients", 1, MOST_PROCESSES, PROCESSES),
+                line.choice("--flaw", Flaw.class, Flaw.NONE),
+                line.choice("--hand-over", HandOver.class, HandOver.NONE) == HandOver.LOCAL,
+                Path.of(line.text("--folder", "proof/target/hostile")).toAbsolutePath());
     }
 
-    private static boolean isLocal(String handOver) {
-        if (!handOver.equals("local") && !handOver.equals("none")) {
-            throw new IllegalArgumentException("--hand-over must be local or none, was " + handOver);
-        }
-        return handOver.equals("local");
+    /** The values of the option {@code --hand-over}. */
+    private enum HandOver {
+        NONE,
+        LOCAL
     }
 }

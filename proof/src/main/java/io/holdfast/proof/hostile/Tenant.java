@@ -3,8 +3,6 @@ package io.holdfast.proof.hostile;
 import io.holdfast.testkit.server.RedisServer;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisCredentials;
-import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
@@ -97,10 +95,11 @@ final class Tenant {
 
     /** Publishes on its own connections, until one of them ends. */
     private void publish(RedisServer server, Random random, BooleanSupplier goesOn) throws InterruptedException {
-        RedisURI uri = RedisURI.create(server.host(), server.port());
-        uri.setCredentialsProvider(
-                RedisCredentialsProvider.from(() -> RedisCredentials.just(RedisUsers.TENANT, "any")));
-        RedisClient driver = RedisClient.create(uri);
+        RedisClient driver = RedisClient.create(RedisURI.builder()
+                .withHost(server.host())
+                .withPort(server.port())
+                .withAuthentication(RedisUsers.TENANT, "any")
+                .build());
         driver.setOptions(ClientOptions.builder()
                 .autoReconnect(false)
                 .pingBeforeActivateConnection(false)

@@ -1,8 +1,10 @@
 package io.holdfast.proof.soak;
 
+import io.holdfast.proof.CommandLine;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The parsed command line.
@@ -25,48 +27,28 @@ record SoakSettings(List<Target> targets, Duration time, int rate, Flaw flaw, Pa
               --folder F    the folder for samples and reports; proof/target/soak by default
             """;
 
+    private static final Set<String> OPTIONS = Set.of("--hours", "--minutes", "--rate", "--flaw", "--folder");
     private static final int MOST_RATE = 2_000;
-    private static final Duration LONGEST = Duration.ofHours(100);
+    private static final int MOST_HOURS = 100;
 
     /** Returns the share of the time of each back end. */
     Duration timeEach() {
         return time.dividedBy(targets.size());
     }
 
-    static SoakSettings parse(List<String> arguments) {
-        if (arguments.isEmpty() || arguments.size() % 2 == 0) {
-            throw new IllegalArgumentException("name a back end, and give each option a value");
+    static SoakSettings parse(List<String> words) {
+        CommandLine line = CommandLine.of(words, OPTIONS);
+        if (line.has("--minutes") == line.has("--hours")) {
+            throw new IllegalArgumentException("give --minutes or --hours");
         }
-        List<Target> targets =
-                arguments.get(0).equals("all") ? List.of(Target.values()) : List.of(Target.parse(arguments.get(0)));
-        Duration time = Duration.ZERO;
-        int rate = 0;
-        Flaw flaw = Flaw.NONE;
-        Path folder = Path.of("proof", "target", "soak");
-        for (int i = 1; i < arguments.size(); i += 2) {
-            String value = arguments.get(i + 1);
-            switch (arguments.get(i)) {
-                case "--hours" -> time = Duration.ofHours(Integer.parseInt(value));
-                case "--minutes" -> time = Duration.ofMinutes(Integer.parseInt(value));
-                case "--rate" -> rate = rate(value);
-                case "--flaw" -> flaw = Flaw.parse(value);
-                case "--folder" -> folder = Path.of(value);
-                default -> throw new IllegalArgumentException("no such option: " + arguments.get(i));
-            }
-        }
-        if (time.compareTo(Duration.ofMinutes(1)) < 0 || time.compareTo(LONGEST) > 0) {
-            throw new IllegalArgumentException(
-                    "give --minutes or --hours, up to %d hours".formatted(LONGEST.toHours()));
-        }
-        return new SoakSettings(targets, time, rate, flaw, folder.toAbsolutePath());
-    }
-
-    private static int rate(String value) {
-        int rate = Integer.parseInt(value);
-        if (rate < 1 || rate > MOST_RATE) {
-            throw new IllegalArgumentException("--rate must be from 1 to %d, was %d".formatted(MOST_RATE, rate));
-        }
-        return rate;
+        Duration time = Duration.ofHours(line.integer("--hours", 1, MOST_HOURS, 0))
+                .plusMinutes(line.integer("--minutes", 1, MOST_HOURS * 60, 0));
+        return new SoakSettings(
+                line.backEnds(Target.class),
+                time,
+                line.integer("--rate", 1, MOST_RATE, 0),
+                line.choice("--flaw", Flaw.class, Flaw.NONE),
+                Path.of(line.text("--folder", "proof/target/soak")).toAbsolutePath());
     }
 
     SoakRun.Order order(Target target, Path own) {

@@ -47,12 +47,26 @@ class SettingsTest {
     @Test
     void anInvalidOptionIsNamed() {
         assertThatIllegalArgumentException().isThrownBy(() -> parse("redis")).withMessageContaining("--minutes");
-        assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --minutes 0"));
-        assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --minutes 3 --speed 4"));
-        assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --minutes 3 --lease 61"));
-        assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --minutes 3 --clients 0"));
-        assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --minutes 3 --flaw all"));
-        assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --minutes 3 --hand-over all"));
-        assertThatIllegalArgumentException().isThrownBy(() -> parse("mysql --minutes 3"));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> parse("redis --minutes 0"))
+                .withMessageContaining("--minutes");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> parse("redis --minutes 3 --speed 4"))
+                .withMessageContaining("--speed");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> parse("redis --minutes 3 --lease 61"))
+                .withMessageContaining("--lease");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> parse("redis --minutes 3 --clients 0"))
+                .withMessageContaining("--clients");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> parse("redis --minutes 3 --flaw all"))
+                .withMessageContaining("--flaw");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> parse("redis --minutes 3 --hand-over all"))
+                .withMessageContaining("--hand-over");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> parse("mysql --minutes 3"))
+                .withMessageContaining("mysql");
     }
 }

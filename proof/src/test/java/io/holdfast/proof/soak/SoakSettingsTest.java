@@ -47,11 +47,23 @@ class SoakSettingsTest {
     @Test
     void anInvalidOptionIsNamed() {
         assertThatIllegalArgumentException().isThrownBy(() -> parse("redis")).withMessageContaining("--hours");
-        assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --minutes 0"));
-        assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --hours 101"));
-        assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --hours 1 --rate 0"));
-        assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --hours 1 --flaw all"));
-        assertThatIllegalArgumentException().isThrownBy(() -> parse("redis --hours 1 --seed 4"));
-        assertThatIllegalArgumentException().isThrownBy(() -> parse("mysql --hours 1"));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> parse("redis --minutes 0"))
+                .withMessageContaining("--minutes");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> parse("redis --hours 101"))
+                .withMessageContaining("--hours");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> parse("redis --hours 1 --rate 0"))
+                .withMessageContaining("--rate");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> parse("redis --hours 1 --flaw all"))
+                .withMessageContaining("--flaw");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> parse("redis --hours 1 --seed 4"))
+                .withMessageContaining("--seed");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> parse("mysql --hours 1"))
+                .withMessageContaining("mysql");
     }
 }

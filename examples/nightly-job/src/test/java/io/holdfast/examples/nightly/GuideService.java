@@ -2,15 +2,11 @@ package io.holdfast.examples.nightly;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -28,11 +24,12 @@ final class GuideService implements AutoCloseable {
 
     private final Process process;
     private final int port;
-    private final Queue<String> lines = new ConcurrentLinkedQueue<>();
+    private final ProcessLines lines;
 
     private GuideService(Process process, int port) {
         this.process = process;
         this.port = port;
+        this.lines = ProcessLines.of(process, "the service at port " + port);
     }
 
     static void compile(Path classes) throws IOException {
@@ -57,28 +54,12 @@ final class GuideService implements AutoCloseable {
                                 CLASS),
                         Stream.of(arguments))
                 .toList();
-        GuideService service = new GuideService(
+        return new GuideService(
                 new ProcessBuilder(command).redirectErrorStream(true).start(), port);
-        // Ends the process if the test is stopped before its end.
-        Runtime.getRuntime().addShutdownHook(new Thread(service.process::destroyForcibly));
-        Thread reader = new Thread(service::read, "lines of the service at port " + port);
-        reader.setDaemon(true);
-        reader.start();
-        return service;
     }
 
     private static String classPath() {
         return System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-    }
-
-    private void read() {
-        try (BufferedReader reader = process.inputReader(StandardCharsets.UTF_8)) {
-            for (String line = reader.readLine(); line != null; line = reader.readLine()) {
-                lines.add(line);
-            }
-        } catch (IOException ended) {
-            lines.add("ended: " + ended.getMessage());
-        }
     }
 
     int port() {
@@ -86,12 +67,12 @@ final class GuideService implements AutoCloseable {
     }
 
     List<String> said() {
-        return List.copyOf(lines);
+        return lines.all();
     }
 
     void awaitReady() throws InterruptedException {
         String ready = "ready: http://localhost:" + port;
-        Town.until("the service is ready", () -> lines.contains(ready) || !process.isAlive());
+        Town.until("the service is ready", () -> lines.any(ready::equals) || !process.isAlive());
         assertThat(process.isAlive()).as("it runs; it said %s", lines).isTrue();
     }
 
