@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Semaphore;
 
 /**
  * A master, its replica, and three sentinels, without persistence. There are no wires: the sentinels send the clients the address of the master.
@@ -31,6 +32,9 @@ final class SentinelServers implements Deployment {
     private final Tenant tenant;
     private final List<Gap> gaps = new CopyOnWriteArrayList<>();
     private final Successors successors;
+
+    /** Held by a failover and by a limit of the clients: a failover would end the connection of the operator, whom the server then refuses, too. */
+    private final Semaphore oneOfThem = new Semaphore(1);
 
     private SentinelServers(Terms terms, RedisSentinels sentinels, RedisUsers users) {
         this.terms = terms;
@@ -63,6 +67,8 @@ final class SentinelServers implements Deployment {
         // A master that refuses writes refuses the sentinels' PING, too: that is a failover, and those are ordered
         // below.
         faults.keySet().remove(FaultKind.SAVE_FAILED);
+        faults.computeIfPresent(
+                FaultKind.CLIENTS_LIMITED, (kind, limit) -> strike -> alone(() -> limit.inject(strike)));
         faults.put(FaultKind.TENANT_PUBLISHES, tenant::publish);
         faults.put(FaultKind.MASTER_KILLED, this::killMaster);
         faults.put(FaultKind.MASTER_FROZEN, this::freezeMaster);
@@ -76,10 +82,12 @@ final class SentinelServers implements Deployment {
     /** Demotes the master without the sentinels, which may or may not promote the replica. */
     private void demoteMaster(Strike strike) throws InterruptedException {
         RedisServer master = master();
-        long fromNanos = System.nanoTime();
-        Demotion.ofNoUse(master, strike);
-        RedisServer unused = master();
-        gaps.add(new Gap(fromNanos, System.nanoTime()));
+        alone(() -> {
+            long fromNanos = System.nanoTime();
+            Demotion.ofNoUse(master, strike);
+            RedisServer unused = master();
+            gaps.add(new Gap(fromNanos, System.nanoTime()));
+        });
     }
 
     private void killMaster(Strike strike) throws InterruptedException {
@@ -126,16 +134,27 @@ final class SentinelServers implements Deployment {
         });
     }
 
-    /** A fault of the master after which the replica takes over. */
+    /** What happens to the servers, until it is repaired. */
     private interface Accident {
         void happen() throws InterruptedException;
     }
 
     private void failOver(RedisServer master, Accident accident) throws InterruptedException {
-        long fromNanos = System.nanoTime();
-        accident.happen();
-        awaitStep(other(master));
-        gaps.add(new Gap(fromNanos, System.nanoTime()));
+        alone(() -> {
+            long fromNanos = System.nanoTime();
+            accident.happen();
+            awaitStep(other(master));
+            gaps.add(new Gap(fromNanos, System.nanoTime()));
+        });
+    }
+
+    private void alone(Accident accident) throws InterruptedException {
+        oneOfThem.acquire();
+        try {
+            accident.happen();
+        } finally {
+            oneOfThem.release();
+        }
     }
 
     /** Pauses the master for less than the sentinels wait. Two short pauses in a row could still cause a failover. */
