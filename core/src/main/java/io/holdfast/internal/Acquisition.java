@@ -401,12 +401,13 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
                     false,
                     defect));
         } finally {
-            if (claim == null || state == null) {
-                alarmsOff();
-                engine().ended(this);
-            } else if (!settled) {
+            if (claim != null && state != null && !settled) {
                 state = state().broken();
                 withdraw();
+            } else {
+                // Also if the claim is settled: the subscriber may have thrown before this acquisition left the list.
+                alarmsOff();
+                engine().ended(this);
             }
         }
     }
