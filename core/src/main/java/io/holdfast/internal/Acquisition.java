@@ -240,6 +240,10 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         } else if (action instanceof AcquireAction.Withdraw) {
             withdraw();
         } else if (state().phase() == Phase.ENDED && watch == null) {
+            if (isKeptWhenItLeaves() && !settled) {
+                settled = true;
+                engine().keptClaims.remove(claim().id()); // it does not hold the lock, so there is nothing to keep
+            }
             engine().ended(this);
         }
     }
@@ -416,6 +420,10 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         reportCancelled();
         AcquireState current = state;
         if (current != null) {
+            if (isKeptWhenItLeaves() && current.phase() != Phase.ENDED) {
+                // Before the answer: the text may be adopted again at once.
+                engine().keptClaims.add(claim().id());
+            }
             step(current.left());
         }
     }
@@ -430,13 +438,17 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         alarmsOff();
         Withdrawal withdrawal = new Withdrawal(lock, watch);
         LockClaim last = adoption != null ? claim() : claim(state().attempt());
-        if (adoption != null && lock.terms().minHoldNanos() > 0) {
-            // Work has begun under the exporter's lease.
+        if (isKeptWhenItLeaves()) {
             long kept = startedAtNanos + lock.terms().minHoldNanos();
             ReleaseLoop.start(lock, last, kept, Validity.later(lock.storeForgetsAtNanos(), kept), withdrawal);
         } else {
             ReleaseLoop.start(lock, last, lock.storeForgetsAtNanos(), withdrawal);
         }
+    }
+
+    /** Returns whether work may have begun under the claim, since the exporter had its lease. */
+    private boolean isKeptWhenItLeaves() {
+        return adoption != null && lock.terms().minHoldNanos() > 0;
     }
 
     private void end(LockException error) {
