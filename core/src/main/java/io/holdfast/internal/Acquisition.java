@@ -202,6 +202,14 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         return plan.mode() != Mode.WAIT || admitted;
     }
 
+    /** Before the error: the subscriber may begin another acquisition when it gets it. */
+    private void leaveAdmission() {
+        if (admitted) {
+            admitted = false;
+            engine().admission.leave();
+        }
+    }
+
     private void startClaim() {
         settled = false;
         LockClaim first = adoption != null ? adoption.claim() : lock.newClaim(plan.mode());
@@ -387,6 +395,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
             // First: the error may make another thread release the lock, and this claim must not get it.
             sendWithdrawal();
         } finally {
+            leaveAdmission();
             end(error);
             engine().ended(this);
         }
