@@ -202,6 +202,14 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         return plan.mode() != Mode.WAIT || admitted;
     }
 
+    /** Before the error: the subscriber may begin another acquisition when it gets it. */
+    private void leaveAdmission() {
+        if (admitted) {
+            admitted = false;
+            engine().admission.leave();
+        }
+    }
+
     private void startClaim() {
         settled = false;
         LockClaim first = adoption != null ? adoption.claim() : lock.newClaim(plan.mode());
@@ -240,6 +248,10 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         } else if (action instanceof AcquireAction.Withdraw) {
             withdraw();
         } else if (state().phase() == Phase.ENDED && watch == null) {
+            if (isKeptWhenItLeaves() && !settled) {
+                settled = true;
+                engine().keptClaims.remove(claim().id()); // it does not hold the lock, so there is nothing to keep
+            }
             engine().ended(this);
         }
     }
@@ -383,6 +395,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
             // First: the error may make another thread release the lock, and this claim must not get it.
             sendWithdrawal();
         } finally {
+            leaveAdmission();
             end(error);
             engine().ended(this);
         }
@@ -401,12 +414,13 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
                     false,
                     defect));
         } finally {
-            if (claim == null || state == null) {
-                alarmsOff();
-                engine().ended(this);
-            } else if (!settled) {
+            if (claim != null && state != null && !settled) {
                 state = state().broken();
                 withdraw();
+            } else {
+                // Also if the claim is settled: the subscriber may have thrown before this acquisition left the list.
+                alarmsOff();
+                engine().ended(this);
             }
         }
     }
@@ -415,6 +429,10 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         reportCancelled();
         AcquireState current = state;
         if (current != null) {
+            if (isKeptWhenItLeaves() && current.phase() != Phase.ENDED) {
+                // Before the answer: the text may be adopted again at once.
+                engine().keptClaims.add(claim().id());
+            }
             step(current.left());
         }
     }
@@ -429,13 +447,17 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         alarmsOff();
         Withdrawal withdrawal = new Withdrawal(lock, watch);
         LockClaim last = adoption != null ? claim() : claim(state().attempt());
-        if (adoption != null && lock.terms().minHoldNanos() > 0) {
-            // Work has begun under the exporter's lease.
+        if (isKeptWhenItLeaves()) {
             long kept = startedAtNanos + lock.terms().minHoldNanos();
             ReleaseLoop.start(lock, last, kept, Validity.later(lock.storeForgetsAtNanos(), kept), withdrawal);
         } else {
             ReleaseLoop.start(lock, last, lock.storeForgetsAtNanos(), withdrawal);
         }
+    }
+
+    /** Returns whether work may have begun under the claim, since the exporter had its lease. */
+    private boolean isKeptWhenItLeaves() {
+        return adoption != null && lock.terms().minHoldNanos() > 0;
     }
 
     private void end(LockException error) {

@@ -38,7 +38,7 @@ final class DowngradeRequest implements BackendCall.Request<LockAttempt> {
         if (!(answer instanceof LockAttempt.Acquired acquired)) {
             writer.downgradeDenied();
         } else if (isLate) {
-            writer.releaseInBackground(attempt);
+            writer.releaseAgain();
         } else if (acquired.fencingToken() != writer.fencingToken()) {
             writer.downgradeDenied(); // a new grant: another client may have held the lock in between
             writer.releaseInBackground(attempt);
@@ -52,7 +52,7 @@ final class DowngradeRequest implements BackendCall.Request<LockAttempt> {
         if (writer.isDowngrading()) {
             writer.downgradeFailed(attempt, error);
         } else {
-            writer.releaseInBackground(attempt);
+            writer.releaseAgain();
         }
     }
 }

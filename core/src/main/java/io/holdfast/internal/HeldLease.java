@@ -398,7 +398,12 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         setAlarm();
     }
 
-    /** Releases a lock that an attempt may have got too late for this lease. */
+    /** Releases once more after a downgrade that was answered too late. A least hold time counts as before. */
+    void releaseAgain() {
+        endAtStore(lock.storeForgetsAtNanos(), new ReleaseInBackground());
+    }
+
+    /** Releases a new grant, under which no work has begun. */
     void releaseInBackground(LockClaim attempt) {
         ReleaseLoop.start(lock, attempt, lock.storeForgetsAtNanos(), new ReleaseInBackground());
     }

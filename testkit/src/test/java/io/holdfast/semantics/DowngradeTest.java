@@ -402,6 +402,19 @@ class DowngradeTest {
     }
 
     @Test
+    void aDowngradeThatIsCancelledDuringItsRequestKeepsTheLockForTheLeastHoldTime() {
+        LockLease lease = world.granted(
+                writeLock(options -> options.minHoldTime(LEASE.multipliedBy(2))).acquire());
+        world.on(Operation.TRY_ACQUIRE).next(Fault.delayedReply(SECOND));
+        world.subscribe(lease.downgrade()).cancel();
+        world.pass(SECOND);
+        world.pass(LEASE);
+        assertThat(rivalWrites()).isFalse();
+        world.pass(LEASE.plus(OPERATION_TIMEOUT));
+        assertThat(rivalWrites()).isTrue();
+    }
+
+    @Test
     void aLossSignalledDuringTheDowngradeCounts() {
         LockLease lease = writing();
         world.on(Operation.TRY_ACQUIRE).always(Fault.delayedReply(SECOND));

@@ -611,6 +611,22 @@ class ExportTest {
                 .hasMessageContaining("did not hold it any more");
     }
 
+    /** The claim is released when its request is answered, and may be adopted again before that. */
+    @Test
+    void anAdoptionThatWasCancelledDuringItsRequestCannotBeRepeatedWithinTheLeastHoldTime() {
+        String text = exportedWithALeastHoldTime();
+        world.on(Operation.RENEW).next(Fault.delayedReply(SECOND));
+        world.subscribe(world.client.adopt(text)).cancel();
+
+        TestSubscriber<LockLease> repeated = world.subscribe(world.client.adopt(text));
+        world.pass(SECOND);
+
+        assertThat(repeated.expectTerminalError())
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("this client has released it");
+        theLockIsKeptForTheRestOfTheLeastHoldTime();
+    }
+
     @Test
     void aLeaseThatWasReleasedCannotBeAdoptedWithinItsLeastHoldTime() {
         String text = exportedWithALeastHoldTime();

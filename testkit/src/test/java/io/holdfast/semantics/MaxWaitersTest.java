@@ -8,6 +8,7 @@ import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.LockQueueFullException;
+import io.holdfast.ReactiveLock;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
@@ -73,6 +74,19 @@ class MaxWaitersTest {
 
         assertThat(world.granted(client.lock("free").acquire()).isValid()).isTrue();
         world.subscribe(rival.release());
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void anAcquisitionThatFailedDoesNotCountWhenItIsRepeatedAtOnce() {
+        LockClient client = limited(1);
+        world.on(Operation.TRY_ACQUIRE).next(Fault.refused());
+
+        ReactiveLock lock = client.lock("free");
+        assertThat(world.granted(lock.acquire().onErrorResume(failure -> lock.acquire()))
+                        .isValid())
+                .isTrue();
+
         world.subscribe(client.close());
     }
 

@@ -112,6 +112,35 @@ class WithdrawalTest {
         client.close().subscribe();
     }
 
+    /** The subscriber breaks rule 2.13 of Reactive Streams. The client must not count it as waiting for ever. */
+    @Test
+    void anAcquisitionWhoseSubscriberThrowsOnItsErrorIsOver() {
+        LockClient client = world.client(builder -> builder.maxWaiters(1));
+        world.on(Operation.TRY_ACQUIRE).next(Fault.refused());
+        client.lock(NAME).acquire().subscribe(new CoreSubscriber<LockLease>() {
+            @Override
+            public void onSubscribe(Subscription subscription) {
+                subscription.request(1);
+            }
+
+            @Override
+            public void onNext(LockLease lease) {}
+
+            @Override
+            public void onError(Throwable error) {
+                throw new AssertionError("thrown by a subscriber");
+            }
+
+            @Override
+            public void onComplete() {}
+        });
+        world.pass(OPERATION_TIMEOUT);
+
+        assertThat(client.toString()).contains("0 acquiring, 0 held, 0 releasing, 0 alarms");
+        world.subscribe(world.granted(client.lock(NAME).acquire()).release());
+        world.subscribe(client.close()).expectTerminalSignal();
+    }
+
     @Test
     void aGrantThatArrivesAfterACancellationGoesToTheNextWaiterAtOnce() {
         LockLease holder = world.granted(world.rivalLock().acquire());

@@ -62,7 +62,7 @@ public final class LockOperations {
     }
 
     private void answered(LockClaim claim, LockAttempt answer) {
-        watches.answered(claim.id(), answer);
+        watches.answered(claim, answer);
         if (claim.waiting() != Waiting.NONE
                 && !(answer instanceof LockAttempt.Acquired)
                 && watches.isWatched(claim.id())) {

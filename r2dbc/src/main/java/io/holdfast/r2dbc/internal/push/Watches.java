@@ -4,6 +4,7 @@ import io.holdfast.r2dbc.internal.protocol.Push;
 import io.holdfast.spi.Deadlines;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -46,12 +47,19 @@ public final class Watches {
         final LockClaim claim;
         final FluxSink<WatchSignal> subscriber;
 
-        /** Whether the claim waits for the lock, or is about to. Written by each answered attempt, and by a pushed grant. */
-        volatile boolean isWaiting = true;
+        /**
+         * Whether the claim waits for the lock, or is about to. Written by each answered attempt, and by a pushed grant. The watch of a
+         * claim that never waits begins when it holds the lock.
+         */
+        volatile boolean isWaiting;
+
+        /** The attempt that its newest pushed grant answers; 0 without one. Written by each such grant. */
+        volatile int grantedAttempt;
 
         Watch(LockClaim claim, FluxSink<WatchSignal> subscriber) {
             this.claim = claim;
             this.subscriber = subscriber;
+            isWaiting = claim.waiting() != Waiting.NONE;
         }
 
         @Override
@@ -117,10 +125,10 @@ public final class Watches {
         return watches.values().stream().anyMatch(it -> it.isWaiting);
     }
 
-    /** An attempt was answered. */
-    public void answered(String claimId, LockAttempt answer) {
-        Watch watch = watches.get(claimId);
-        if (watch != null) {
+    /** This attempt was answered. A grant on another connection may have come before an older answer. */
+    public void answered(LockClaim attempt, LockAttempt answer) {
+        Watch watch = watches.get(attempt.id());
+        if (watch != null && attempt.attempt() > watch.grantedAttempt) {
             watch.isWaiting = !(answer instanceof LockAttempt.Acquired);
         }
     }
@@ -156,7 +164,10 @@ public final class Watches {
         if (signal == null) {
             attemptLater(watch);
         } else {
-            watch.isWaiting = !(signal instanceof WatchSignal.Granted);
+            if (signal instanceof WatchSignal.Granted granted) {
+                watch.grantedAttempt = granted.attempt();
+                watch.isWaiting = false;
+            }
             watch.subscriber.next(signal);
         }
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.r2dbc.internal.protocol.Push;
 import io.holdfast.spi.Deadlines;
+import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
@@ -24,7 +25,8 @@ class WatchesTest {
     private static final WatchSignal GRANTED = new WatchSignal.Granted(8, 1, Duration.ofSeconds(30));
 
     private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
-    private final Watches watches = new Watches(new Deadlines(time), time, CLAIM_TIME, left -> {});
+    private final List<LockClaim> givenBack = new ArrayList<>();
+    private final Watches watches = new Watches(new Deadlines(time), time, CLAIM_TIME, givenBack::add);
 
     @Test
     void claimAtTheHeadTriesAgainAfterAClaimTime() {
@@ -61,9 +63,72 @@ class WatchesTest {
         assertThat(time.getScheduledTaskCount()).isEqualTo(1);
     }
 
+    @Test
+    void grantToAClaimThatLeftWhileItWaitedGoesBack() {
+        watch("left", new ArrayList<>()).dispose();
+
+        watches.deliver(new Push("left", GRANTED));
+
+        assertThat(givenBack).hasSize(1);
+    }
+
+    /** The grant was the exporter's, in this client, and comes late. Another client may have adopted the lease since. */
+    @Test
+    void grantToAnAdoptedClaimDoesNotGoBack() {
+        watch("adopted", Waiting.NONE, new ArrayList<>()).dispose();
+
+        watches.deliver(new Push("adopted", GRANTED));
+
+        assertThat(givenBack).isEmpty();
+    }
+
+    /** The connection of the messages is faster than that of the attempts. */
+    @Test
+    void answerFromBeforeTheGrantDoesNotMakeTheHolderAWaiter() {
+        Disposable watch = watch("held", new ArrayList<>());
+        watches.deliver(new Push("held", GRANTED));
+
+        watches.answered(claim("held", Waiting.QUEUE), new LockAttempt.Queued(CLAIM_TIME));
+
+        assertThat(watches.hasWaiting()).isFalse();
+        watch.dispose();
+        watches.deliver(new Push("held", GRANTED));
+        assertThat(givenBack).isEmpty();
+    }
+
+    @Test
+    void answerFromAfterTheGrantMakesTheClaimWait() {
+        Disposable watch = watch("late", new ArrayList<>());
+        watches.deliver(new Push("late", GRANTED));
+
+        watches.answered(claim("late", Waiting.QUEUE).withAttempt(2), new LockAttempt.Queued(CLAIM_TIME));
+
+        assertThat(watches.hasWaiting()).isTrue();
+        watch.dispose();
+    }
+
+    @Test
+    void leaseThatNeverWaitedIsNoWaiter() {
+        List<WatchSignal> signals = new ArrayList<>();
+        Disposable watch = watch("held", Waiting.NONE, signals);
+
+        watches.arm();
+        watches.deliver(new Push("held", new WatchSignal.Changed()));
+
+        assertThat(watches.hasWaiting()).isFalse();
+        assertThat(signals).isEmpty();
+        watch.dispose();
+    }
+
     private Disposable watch(String id, List<WatchSignal> signals) {
-        LockKey key = LockKey.of(LockKind.MUTEX, "orders");
-        return watches.watch(LockClaim.first(key, id, Duration.ofSeconds(30), Waiting.QUEUE))
-                .subscribe(signals::add);
+        return watch(id, Waiting.QUEUE, signals);
+    }
+
+    private Disposable watch(String id, Waiting waiting, List<WatchSignal> signals) {
+        return watches.watch(claim(id, waiting)).subscribe(signals::add);
+    }
+
+    private static LockClaim claim(String id, Waiting waiting) {
+        return LockClaim.first(LockKey.of(LockKind.MUTEX, "orders"), id, Duration.ofSeconds(30), waiting);
     }
 }

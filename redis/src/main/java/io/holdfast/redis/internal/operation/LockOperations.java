@@ -207,7 +207,8 @@ public final class LockOperations {
         Flux<WatchSignal> sure = isBelieved ? signals : signals.map(GrantConfirmations::withoutGrant);
         return tracking == null
                 ? sure
-                : sure.doOnNext(signal -> tracking.signalled(claim, signal))
+                : sure.doOnSubscribe(begun -> tracking.watched(claim))
+                        .doOnNext(signal -> tracking.signalled(claim, signal))
                         // A late push may have come after the release.
                         .doOnCancel(() -> tracking.ended(claim));
     }

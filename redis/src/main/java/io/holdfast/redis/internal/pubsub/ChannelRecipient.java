@@ -31,7 +31,7 @@ final class ChannelRecipient implements GrantRecipient {
 
     @Override
     public String channelAt(RedisURI server) {
-        ChannelSubscription now = channel.subscriptionFor(claim.id(), server);
+        ChannelSubscription now = channel.subscriptionFor(claim, server);
         if (now == null || now != subscription) {
             echoRequest = null;
         }
@@ -55,7 +55,7 @@ final class ChannelRecipient implements GrantRecipient {
     /** The server has published the echo before this answer. */
     @Override
     public void refused() {
-        channel.watches().waits(claim.id());
+        channel.watches().waits(claim.id(), claim.attempt());
         if (echoRequest != null) {
             echoRequest.answered();
         }
@@ -70,7 +70,7 @@ final class ChannelRecipient implements GrantRecipient {
                 echoRequest.notPublished();
             }
         } else if (asked != null) {
-            channel.watches().waits(claim.id());
+            channel.watches().waits(claim.id(), claim.attempt());
             asked.open();
             if (echoRequest != null) {
                 echoRequest.answered();

@@ -111,12 +111,12 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
 
     /** Returns the subscription for an attempt that is about to be sent there; null if this claim has to poll. */
     @Nullable
-    ChannelSubscription subscriptionFor(String claimId, RedisURI server) {
-        WatchedClaim watched = watches.get(claimId);
+    ChannelSubscription subscriptionFor(LockClaim claim, RedisURI server) {
+        WatchedClaim watched = watches.get(claim.id());
         if (watched == null) {
             return null;
         }
-        watched.waits(true);
+        watched.attempts(claim.attempt());
         ChannelSubscription subscription = subscriptionTo(server);
         if (!subscription.isOfUse()) {
             return null;

@@ -42,13 +42,20 @@ final class WatchedClaim {
 
     /**
      * Whether it has sent an attempt, or is about to, and does not hold the lock. Written by each attempt that is sent
-     * or answered, and by a pushed grant. True from the beginning, so it gets the signal of a subscription that comes
-     * up between the watch and the first attempt.
+     * or answered, and by a pushed grant. From the beginning true for a claim that will wait, so it gets the signal of a
+     * subscription that comes up between the watch and the first attempt. The watch of any other claim begins when it
+     * holds the lock.
      */
-    private volatile boolean isWaiting = true;
+    private volatile boolean isWaiting;
 
-    /** Whether it was granted, and no attempt was answered since that says otherwise. */
-    private volatile boolean isGranted;
+    /** The number of the last attempt that was sent; written by each attempt. */
+    private volatile int lastSent;
+
+    /** The number of the last attempt that was sent before its newest grant; 0 without a grant. Written by each grant. */
+    private volatile int lastBeforeGrant;
+
+    /** The number of the last attempt whose answer said that it has to wait; written by that answer. */
+    private volatile int lastInVain;
 
     /** The token of the newest grant that was emitted; written by the subscription. */
     private volatile long grantedToken;
@@ -61,6 +68,7 @@ final class WatchedClaim {
         this.group = group;
         this.subscription = subscription;
         watches = List.of(first);
+        isWaiting = claim.waiting() != Waiting.NONE;
     }
 
     LockClaim claim() {
@@ -78,15 +86,25 @@ final class WatchedClaim {
      * answered. A late or repeated message must not release a lease that another client has adopted.
      */
     boolean leavesUngranted() {
+        boolean isGranted = lastBeforeGrant > 0 && lastBeforeGrant >= lastInVain;
         return isWaiting && !isGranted && claim.waiting() == Waiting.QUEUE;
     }
 
-    void isGranted(boolean now) {
-        isGranted = now;
+    /** It is about to send an attempt. */
+    void attempts(int number) {
+        lastSent = number;
+        isWaiting = true;
     }
 
-    void waits(boolean now) {
-        isWaiting = now;
+    /** It holds the lock. */
+    void isGranted() {
+        lastBeforeGrant = Math.max(lastSent, 1);
+        isWaiting = false;
+    }
+
+    /** This attempt was answered: it has to wait. An attempt from before a grant says nothing about that grant. */
+    void attemptedInVain(int number) {
+        lastInVain = Math.max(lastInVain, number);
     }
 
     /** The claim leaves while it waits. */

@@ -84,17 +84,16 @@ final class WatchedClaims {
     void holds(String claimId) {
         WatchedClaim watched = watches.get(claimId);
         if (watched != null) {
-            watched.waits(false);
-            watched.isGranted(true);
+            watched.isGranted();
         }
         paced.answered(claimId);
     }
 
-    /** An attempt was answered: this claim has to wait. */
-    void waits(String claimId) {
+    /** An attempt with this number was answered: this claim has to wait. */
+    void waits(String claimId, int attempt) {
         WatchedClaim watched = watches.get(claimId);
         if (watched != null) {
-            watched.isGranted(false);
+            watched.attemptedInVain(attempt);
         }
         paced.answered(claimId);
     }
@@ -168,8 +167,7 @@ final class WatchedClaims {
                 && grant.signal() instanceof WatchSignal.Granted granted
                 && watched.isNews(granted.fencingToken())) {
             atHead.remove(grant.claimId());
-            watched.waits(false);
-            watched.isGranted(true);
+            watched.isGranted();
             watched.signal(grant.signal());
         }
         return false;

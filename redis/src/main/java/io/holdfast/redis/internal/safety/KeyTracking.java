@@ -163,6 +163,21 @@ public final class KeyTracking implements ConnectionInitializer {
         }
     }
 
+    /**
+     * The watch of a claim has begun. An adopted claim holds its lock without an attempt of this client: its key is
+     * tracked from now on. An entry of another claim stays, since that claim may hold the lock.
+     */
+    public void watched(LockClaim claim) {
+        if (claim.waiting() == Waiting.NONE
+                && claim.key().kind() == LockKind.MUTEX
+                && held.putIfAbsent(
+                                requests.holderKey(claim),
+                                TrackedKey.of(claim.id(), claim.lease().toNanos(), nanoTime.getAsLong()))
+                        == null) {
+            remind(List.of(claim));
+        }
+    }
+
     /** Renewals were answered, in the order of the claims. */
     public void renewed(List<LockClaim> claims, List<Renewal> answers) {
         long now = nanoTime.getAsLong();

@@ -32,9 +32,9 @@ class WatchedClaimsTest {
      */
     @Test
     void aRepeatedGrantIsEmittedOnceToAClaimThatGoesOnWaiting() {
-        waiter.waits(true);
+        waiter.attempts(1);
         grant(7, 1);
-        waiter.waits(true); // it sends another attempt
+        waiter.attempts(2); // it sends another attempt
 
         for (int i = 0; i < 1_000; i++) {
             grant(7, 1);
@@ -65,9 +65,9 @@ class WatchedClaimsTest {
     /** The claim exports its lease before its attempt is answered. Then the grant is repeated. */
     @Test
     void aGrantToAClaimThatWasGrantedDoesNotGoBack() {
-        waiter.waits(true);
+        waiter.attempts(1);
         grant(7, 1);
-        waiter.waits(true); // it confirms the grant by an attempt, which is not answered
+        waiter.attempts(2); // it confirms the grant by an attempt, which is not answered
 
         watches.remove("id", own);
 
@@ -76,14 +76,28 @@ class WatchedClaimsTest {
 
     @Test
     void aGrantToAClaimThatWasGrantedInVainAndWaitsAgainGoesBack() {
-        waiter.waits(true);
+        waiter.attempts(1);
         grant(7, 1);
-        waiter.waits(true);
-        watches.waits("id"); // its grant came too late
+        waiter.attempts(2);
+        watches.waits("id", 2); // its grant came too late
 
         watches.remove("id", own);
 
         assertThat(goesBack("id")).isTrue();
+    }
+
+    /** A lease of {@code tryAcquire}, or an adopted one: any client with rights to the channel can send the hint. */
+    @Test
+    void aClaimThatNeverWaitsGetsNoHint() {
+        LockClaim claim = LockClaim.first(KEY, "held", Duration.ofSeconds(10), Waiting.NONE);
+        WatchSubscription watch = watch(claim);
+        watch.handOver();
+        WatchedClaim unused = watches.add(new WatchedClaim(claim, 0, null, watch), watch);
+
+        watches.hinted("held");
+        watches.signalAll(watched -> watched.claim().equals(claim), new WatchSignal.Armed());
+
+        assertThat(told).isEmpty();
     }
 
     private void leaves(String id, Waiting waiting) {
