@@ -2,6 +2,7 @@ package io.holdfast.redis.internal.pubsub;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.redis.Store;
 import io.holdfast.redis.internal.connection.ManualDriver;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
@@ -41,7 +42,7 @@ class LateAnswerTest {
         ChannelRecipient first = sent(1);
         assertThat(goesBack()).as("it is granted").isFalse();
         sent(2);
-        first.answered(new LockAttempt.Queued(Duration.ofSeconds(1)));
+        hasToWait(first);
 
         watch.dispose();
 
@@ -53,17 +54,23 @@ class LateAnswerTest {
         var watch = channel.watch(claim).subscribe();
         sent(1);
         assertThat(goesBack()).as("it is granted, too late").isFalse();
-        sent(2).answered(new LockAttempt.Queued(Duration.ofSeconds(1)));
+        hasToWait(sent(2));
 
         watch.dispose();
 
         assertThat(goesBack()).isTrue();
     }
 
+    @CanIgnoreReturnValue
     private ChannelRecipient sent(int attempt) {
         ChannelRecipient recipient = new ChannelRecipient(channel, claim.withAttempt(attempt));
         assertThat(recipient.channelAt(SERVER)).isNotEmpty();
         return recipient;
+    }
+
+    private static void hasToWait(ChannelRecipient recipient) {
+        LockAttempt queued = new LockAttempt.Queued(Duration.ofSeconds(1));
+        assertThat(recipient.answered(queued)).isSameAs(queued);
     }
 
     private boolean goesBack() {
