@@ -79,7 +79,7 @@ class QueueEdgesIT {
                 .isInstanceOf(LockBackendException.class)
                 .hasMessageContaining("replica");
 
-        Store.answer(backend.watch(claim(Store.LEASE, Waiting.NONE)).next()); // the channel has no more messages
+        Store.answer(backend.watch(claim(Store.LEASE, Waiting.QUEUE)).next()); // the channel has no more messages
         // Or the next channel, which the client opens when it has left this server.
         eventually(() -> store.redis().pubsubChannels().stream()
                 .anyMatch(open -> store.redis().pubsubNumsub(open).containsValue(1L)));

@@ -134,6 +134,20 @@ class RedisLossByPushIT {
     }
 
     @Test
+    void aDeletedKeyOfAnAdoptedLockIsSignalledAtOnce() {
+        LockClient exporter = LockClient.builder(RedisLockBackend.create(store.uri()))
+                .options(LockOptions.builder().leaseDuration(LEASE).build())
+                .build();
+        String text = await(await(exporter.lock("orders").acquire()).export());
+        LockLease lease = await(client.adopt(text));
+        eventually(() -> info("stats", "tracking_total_keys") == 1);
+        assertLostAtOnce(
+                lease,
+                () -> assertThat(store.redis().del(Store.holderKey("orders"))).isEqualTo(1));
+        await(exporter.close());
+    }
+
+    @Test
     void aKeyThatAnotherClientTookIsSignalledAtOnce() {
         String key = Store.holderKey("orders");
         assertLostAtOnce(

@@ -10,20 +10,18 @@ import java.net.ServerSocket;
  * take the port of a server that is about to start or to restart. With 10 000 added for the bus of a Redis Cluster, the
  * ports are still below.
  *
- * <p>Other JVMs of the same user get other ports, {@link PortBlocks} says how: two builds at the same time would
- * otherwise now and then start two servers at one port.
+ * <p>{@link PortBlocks} gives other JVMs other ports: two builds at the same time would otherwise now and then start two
+ * servers at one port.
  */
 public final class FreePorts {
 
-    private static final int LOWEST = 10_000;
-
-    private static final PortBlocks BLOCKS = PortBlocks.ofThisUser();
+    private static final PortBlocks BLOCKS = new PortBlocks(10_000, 100, 100);
 
     /** The next port to try; guarded by this class. */
-    private static int next;
+    private static int next = 1;
 
-    /** The end of the last block that this JVM has taken; guarded by this class. */
-    private static int end;
+    /** The end of the block that this JVM has taken last; guarded by this class. */
+    private static int last;
 
     private FreePorts() {}
 
@@ -36,9 +34,10 @@ public final class FreePorts {
      */
     public static synchronized int next() {
         while (true) {
-            if (next == end) {
-                next = LOWEST + BLOCKS.take() * PortBlocks.PORTS;
-                end = next + PortBlocks.PORTS;
+            if (next > last) {
+                PortBlocks.Block block = BLOCKS.take();
+                next = block.first();
+                last = block.last();
             }
             int port = next++;
             if (isFree(port)) {

@@ -1,79 +1,58 @@
 package io.holdfast.testkit.server;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * Shares ports between the JVMs of a user in blocks. A JVM locks a file for each block that it takes, and keeps it until
- * it ends. The system unlocks the files of a JVM that is killed.
+ * Shares ports between JVMs in blocks. A JVM listens at the first port of each block that it takes, until it ends: that
+ * keeps the other JVMs away, and leaves no file behind.
  */
 final class PortBlocks {
 
-    /** The number of ports in a block. */
-    static final int PORTS = 100;
-
-    private static final int COUNT = 100;
-
-    private final Path folder;
+    private final int lowest;
+    private final int count;
+    private final int size;
+    private final List<ServerSocket> guards = new ArrayList<>();
 
     /**
-     * The open files by the numbers of their blocks. On Linux a process loses its lock of a file when it closes any
-     * channel of that file, so no file of this map may be opened again.
-     */
-    private final Map<Integer, FileChannel> taken = new HashMap<>();
-
-    PortBlocks(Path folder) {
-        this.folder = folder;
-    }
-
-    static PortBlocks ofThisUser() {
-        return new PortBlocks(
-                Path.of(System.getProperty("java.io.tmpdir"), "holdfast-ports-" + System.getProperty("user.name")));
-    }
-
-    /**
-     * Takes a block that no other JVM has. The blocks come in an arbitrary order, so that a port is not used again soon
-     * after the end of a JVM, whose servers may still end.
+     * Shares this many blocks, one after the other.
      *
-     * @return its number, from 0 to 99
+     * @param size the ports of a block, with the first one
+     */
+    PortBlocks(int lowest, int count, int size) {
+        this.lowest = lowest;
+        this.count = count;
+        this.size = size;
+    }
+
+    /** The ports of a block without the first one. */
+    record Block(int first, int last) {}
+
+    /**
+     * Takes a block that no JVM has. The blocks come in an arbitrary order, so that a port is not used again soon after
+     * the end of a JVM, whose servers may still end.
+     *
      * @throws IllegalStateException if all blocks are taken
      */
-    int take() {
-        List<Integer> blocks = new ArrayList<>(IntStream.range(0, COUNT).boxed().toList());
-        Collections.shuffle(blocks);
-        try {
-            Files.createDirectories(folder);
-            for (int block : blocks) {
-                if (!taken.containsKey(block) && lock(block)) {
-                    return block;
-                }
+    Block take() {
+        List<Integer> firsts = new ArrayList<>(
+                IntStream.range(0, count).map(i -> lowest + i * size).boxed().toList());
+        Collections.shuffle(firsts);
+        for (int first : firsts) {
+            try {
+                guards.add(new ServerSocket(first, 1, InetAddress.getLoopbackAddress()));
+                return new Block(first + 1, first + size - 1);
+            } catch (IOException taken) {
+                // By another JVM, or by this one.
             }
-        } catch (IOException e) {
-            throw new UncheckedIOException("no lock file for ports in " + folder, e);
         }
         throw new IllegalStateException(
-                "no free port: this JVM and others have taken all %d blocks of ports, see the locks in %s"
-                        .formatted(COUNT, folder));
-    }
-
-    private boolean lock(int block) throws IOException {
-        FileChannel file = FileChannel.open(
-                folder.resolve(Integer.toString(block)), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        if (file.tryLock() == null) {
-            file.close();
-            return false;
-        }
-        taken.put(block, file);
-        return true;
+                "no free port from %d to %d: this process and others have taken all blocks of %d"
+                        .formatted(lowest, lowest + count * size - 1, size));
     }
 }

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 class FreePortsTest {
 
@@ -30,11 +29,12 @@ class FreePortsTest {
     }
 
     @Test
-    void anotherProcessGetsOtherBlocks(@TempDir Path folder) throws IOException {
-        PortBlocks blocks = new PortBlocks(folder);
+    void anotherProcessGetsOtherBlocks() throws IOException {
+        int lowest = tenInARow();
+        PortBlocks blocks = new PortBlocks(lowest, 10, 1);
         Set<Integer> ours = new HashSet<>();
-        for (int i = 0; i < 60; i++) {
-            assertThat(ours.add(blocks.take())).isTrue();
+        for (int i = 0; i < 6; i++) {
+            assertThat(ours.add(blocks.take().first())).isTrue();
         }
 
         Process other = new ProcessBuilder(
@@ -42,7 +42,7 @@ class FreePortsTest {
                         "-cp",
                         System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
                         TakesBlocks.class.getName(),
-                        folder.toString())
+                        Integer.toString(lowest))
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         List<Integer> theirs = other.inputReader(StandardCharsets.UTF_8)
@@ -50,26 +50,40 @@ class FreePortsTest {
                 .map(Integer::valueOf)
                 .toList();
 
-        assertThat(theirs).hasSize(40).doesNotContainAnyElementsOf(ours);
+        assertThat(theirs).hasSize(4).doesNotContainAnyElementsOf(ours);
         assertThat(other.onExit().join().exitValue()).isZero();
-        // Its locks ended with it.
-        IntStream.range(0, 40).forEach(i -> assertThat(ours.add(blocks.take())).isTrue());
-        assertThat(ours).hasSize(100);
-        assertThatIllegalStateException().isThrownBy(blocks::take).withMessageContaining(folder.toString());
+        // Its blocks are free again.
+        for (int i = 0; i < 4; i++) {
+            assertThat(ours.add(blocks.take().first())).isTrue();
+        }
+        assertThat(ours).hasSize(10);
+        assertThatIllegalStateException().isThrownBy(blocks::take).withMessageContaining("no free port from");
+    }
+
+    /** Returns the first of ten free ports in a row, which {@link FreePorts} does not give again. */
+    private static int tenInARow() {
+        int first = FreePorts.next();
+        int last = first;
+        while (last < first + 9) {
+            int next = FreePorts.next();
+            first = next == last + 1 ? first : next;
+            last = next;
+        }
+        return first;
     }
 
     private static List<Integer> ports(int count) {
         return IntStream.range(0, count).mapToObj(i -> FreePorts.next()).toList();
     }
 
-    /** Takes every block that is left. */
+    /** Takes four of the blocks, prints them, and ends. */
     static final class TakesBlocks {
 
         private TakesBlocks() {}
 
         public static void main(String[] args) {
-            PortBlocks blocks = new PortBlocks(Path.of(args[0]));
-            IntStream.range(0, 40).forEach(i -> System.out.println(blocks.take()));
+            PortBlocks blocks = new PortBlocks(Integer.parseInt(args[0]), 10, 1);
+            IntStream.range(0, 4).forEach(i -> System.out.println(blocks.take().first()));
         }
     }
 }
