@@ -4,6 +4,7 @@ import io.holdfast.testkit.server.RedisSentinels;
 import io.holdfast.testkit.server.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -94,7 +95,7 @@ final class SentinelServers implements Deployment {
         RedisServer master = master();
         failOver(master, () -> {
             master.stop();
-            sentinels.awaitMaster(other(master));
+            awaitPromoted(other(master));
             strike.last();
             master.restart();
             follow(master, other(master));
@@ -111,7 +112,7 @@ final class SentinelServers implements Deployment {
         failOver(master, () -> {
             master.pause();
             try {
-                sentinels.awaitMaster(other(master));
+                awaitPromoted(other(master));
                 strike.last();
             } finally {
                 master.resume();
@@ -129,7 +130,7 @@ final class SentinelServers implements Deployment {
             } finally {
                 client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
             }
-            sentinels.awaitMaster(other(master));
+            awaitPromoted(other(master));
             strike.last();
         });
     }
@@ -187,6 +188,16 @@ final class SentinelServers implements Deployment {
                 SETTLES_WITHIN,
                 POLL_INTERVAL,
                 () -> servers.stream().filter(this::isMasterInStep).findFirst());
+    }
+
+    private void awaitPromoted(RedisServer server) throws InterruptedException {
+        Await.until(server + " is the master", SETTLES_WITHIN, POLL_INTERVAL, () -> {
+            try {
+                return sentinels.isMaster(server);
+            } catch (IllegalStateException | UncheckedIOException busy) {
+                return false;
+            }
+        });
     }
 
     private void awaitStep(RedisServer master) throws InterruptedException {

@@ -91,11 +91,21 @@ public final class RedisSentinels implements AutoCloseable {
      * @throws IllegalStateException if that takes more than half a minute
      */
     public void awaitMaster(RedisServer server) {
+        PlainQuestion.await(server + " is the master", () -> isMaster(server));
+    }
+
+    /**
+     * Returns whether a server is the master, and every sentinel says so.
+     *
+     * @param server one of {@link #servers}
+     * @return true if all agree
+     * @throws IllegalStateException if one of them refuses to answer
+     * @throws java.io.UncheckedIOException if one of them does not answer
+     */
+    public boolean isMaster(RedisServer server) {
         String port = "\n%d\n".formatted(server.port());
-        PlainQuestion.await(
-                server + " is the master",
-                () -> sentinels.stream().allMatch(one -> named(one).contains(port))
-                        && PlainQuestion.ask(server, List.of("ROLE")).startsWith("master"));
+        return sentinels.stream().allMatch(one -> named(one).contains(port))
+                && PlainQuestion.ask(server, List.of("ROLE")).startsWith("master");
     }
 
     private static String named(RedisServer sentinel) {
