@@ -6,26 +6,12 @@ import io.holdfast.redis.Store;
 import io.holdfast.redis.internal.connection.ManualDriver;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Waiting;
-import io.lettuce.core.RedisURI;
-import java.time.Duration;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** With {@code lossByPush}, the server also watches the keys of adopted leases: they begin with a renewal. */
 class AdoptedKeyTest {
 
-    private final LockOperations operations = new LockOperations(
-            new BackendSettings(
-                    List.of(RedisURI.create("redis://localhost")),
-                    false,
-                    "holdfast:",
-                    Duration.ofSeconds(2),
-                    0,
-                    Duration.ZERO,
-                    null,
-                    true),
-            new ManualDriver(),
-            "me");
+    private final LockOperations operations = ManualOperations.over(new ManualDriver(), true);
 
     @Test
     void theKeyOfAnAdoptedMutexIsWatchedUntilItsLeaseEnds() {

@@ -12,10 +12,8 @@ import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisNoScriptException;
-import io.lettuce.core.RedisURI;
 import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** A grant for which no claim waits goes back to the server, by a request that no lock client knows of. */
@@ -24,18 +22,7 @@ class GivenBackGrantTest {
     private static final Duration LIMIT = Duration.ofSeconds(2);
 
     private final ManualDriver driver = new ManualDriver();
-    private final LockOperations operations = new LockOperations(
-            new BackendSettings(
-                    List.of(RedisURI.create("redis://localhost")),
-                    false,
-                    "holdfast:",
-                    Duration.ofSeconds(2),
-                    0,
-                    Duration.ZERO,
-                    null,
-                    false),
-            driver,
-            "me");
+    private final LockOperations operations = ManualOperations.over(driver, false);
     private final LockKey key = LockKey.of(LockKind.MUTEX, "orders");
 
     private void giveBack() {
