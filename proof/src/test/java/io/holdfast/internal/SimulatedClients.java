@@ -4,8 +4,8 @@ import io.holdfast.LockClient;
 import io.holdfast.LockListener;
 import io.holdfast.LockOptions;
 import io.holdfast.proof.sim.Host;
-import io.holdfast.proof.sim.World;
 import io.holdfast.spi.LockBackend;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
@@ -14,12 +14,20 @@ public final class SimulatedClients {
 
     private SimulatedClients() {}
 
-    /** Makes a client that closes its back end. It delivers its signals on the given thread, if there is one. */
+    /**
+     * Makes a client that closes its back end. It delivers its signals on the given thread, if there is one.
+     *
+     * @param bits the random bits from which the client makes its claim ids
+     */
     public static LockClient client(
-            Host host, LockBackend backend, LockOptions options, LockListener listener, @Nullable Scheduler signals) {
-        World world = host.world();
-        Seed seed = new Seed(world.bits(), world.bits(), world.bits());
-        ClientBuilder builder = new ClientBuilder(backend).chance(new Chance(seed, world::random));
+            Host host,
+            LongSupplier bits,
+            LockBackend backend,
+            LockOptions options,
+            LockListener listener,
+            @Nullable Scheduler signals) {
+        Seed seed = new Seed(bits.getAsLong(), bits.getAsLong(), bits.getAsLong());
+        ClientBuilder builder = new ClientBuilder(backend).chance(new Chance(seed, host.world()::random));
         LockClient.Builder known =
                 builder.options(options).timer(host).listener(listener).closeBackend(true);
         return (signals == null ? known : known.deliverOn(signals)).build();

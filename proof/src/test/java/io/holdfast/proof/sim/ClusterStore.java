@@ -15,7 +15,6 @@ final class ClusterStore implements Store {
     private final Mutant mutant;
     private final Plan plan;
     private final SimulatedCluster cluster;
-    private int clients;
 
     ClusterStore(World world, Network network, Mutant mutant, Plan plan) {
         this.world = world;
@@ -33,10 +32,10 @@ final class ClusterStore implements Store {
     }
 
     @Override
-    public LockBackend backend(Host host) {
+    public LockBackend backend(Host host, ClientIdentity identity) {
         List<String> seeds = cluster.nodes().stream().map(Server::name).limit(2).toList();
-        LockBackend backend = SimulatedDriver.clusterBackend(
-                host, network, seeds, cluster::named, plan.claimTime(), "client" + ++clients);
+        LockBackend backend =
+                SimulatedDriver.clusterBackend(host, network, seeds, cluster::named, plan.claimTime(), identity.name());
         return mutant.backend().apply(host, mutant.member().apply(host, backend));
     }
 

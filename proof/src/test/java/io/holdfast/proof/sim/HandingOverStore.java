@@ -21,8 +21,8 @@ final class HandingOverStore implements Store {
     }
 
     @Override
-    public LockBackend backend(Host host) {
-        return SimulatedHandOver.over(below.backend(host), host, bounds, mutant.handOver());
+    public LockBackend backend(Host host, ClientIdentity identity) {
+        return SimulatedHandOver.over(below.backend(host, identity), host, bounds, mutant.handOver());
     }
 
     @Override
@@ -53,6 +53,11 @@ final class HandingOverStore implements Store {
     @Override
     public boolean hasSemaphores() {
         return below.hasSemaphores();
+    }
+
+    @Override
+    public boolean mayHaveClones() {
+        return below.mayHaveClones();
     }
 
     @Override

@@ -96,7 +96,19 @@ final class Member {
         }
     }
 
-    Member(String name, Host host, Store store, Plan plan, HistoryRecorder recorder, Mutant mutant) {
+    /**
+     * One process.
+     *
+     * @param identities of its clients, one after the other
+     */
+    Member(
+            String name,
+            Host host,
+            Store store,
+            Plan plan,
+            HistoryRecorder recorder,
+            Mutant mutant,
+            Supplier<ClientIdentity> identities) {
         this.name = name;
         this.host = host;
         this.mutant = mutant;
@@ -107,7 +119,11 @@ final class Member {
         mayBlock = UsersCode.isFaulty(world, plan);
         LockOptions options = LockOptions.builder().leaseDuration(plan.lease()).build();
         @Nullable Scheduler signals = delivers ? host.signals() : null;
-        opening = () -> SimulatedClients.client(host, noting(store.backend(host)), options, this::happened, signals);
+        opening = () -> {
+            ClientIdentity identity = identities.get();
+            LockBackend backend = noting(store.backend(host, identity));
+            return SimulatedClients.client(host, identity.bits(), backend, options, this::happened, signals);
+        };
         client = open();
         host.afterArrival(this::recordRenewals);
     }

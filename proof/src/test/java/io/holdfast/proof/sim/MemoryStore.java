@@ -21,8 +21,14 @@ final class MemoryStore implements Store {
         this.mutant = mutant;
     }
 
+    /** All clients are in one process. */
     @Override
-    public LockBackend backend(Host host) {
+    public boolean mayHaveClones() {
+        return false;
+    }
+
+    @Override
+    public LockBackend backend(Host host, ClientIdentity identity) {
         if (memory == null) {
             memory = InMemoryLockBackend.create(host);
         }

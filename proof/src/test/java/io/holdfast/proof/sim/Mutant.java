@@ -35,6 +35,7 @@ final class Mutant {
     private boolean hasQuarantine = true;
     private boolean areClocksTogether = true;
     private boolean movesAreLeftAlone = true;
+    private boolean clonesMakeOtherIds = true;
     private BiFunction<Host, ReactiveLock, ReactiveLock> lock = (host, it) -> it;
     private WrongPart part = WrongPart.NONE;
     private Decisions handOver = HandOvers::new;
@@ -100,6 +101,10 @@ final class Mutant {
         return of("failover in the middle of a move", it -> it.movesAreLeftAlone = false);
     }
 
+    static Mutant withClonesOfOneSeed() {
+        return of("clones that make the same claim ids", it -> it.clonesMakeOtherIds = false);
+    }
+
     static Mutant lock(String name, BiFunction<Host, ReactiveLock, ReactiveLock> wrong) {
         return of(name, it -> it.lock = wrong);
     }
@@ -159,6 +164,11 @@ final class Mutant {
     /** Returns whether no master is replaced while one of its slots is moved. */
     boolean movesAreLeftAlone() {
         return movesAreLeftAlone;
+    }
+
+    /** Returns whether the clients of clones make different claim ids. */
+    boolean clonesMakeOtherIds() {
+        return clonesMakeOtherIds;
     }
 
     /** Wraps the locks of users. */

@@ -215,6 +215,7 @@ final class Mutants {
                 Mutant.driver("grant whose signature is not checked", WrongDriver::trusting),
                 Mutant.driver("grant that no replica has confirmed", WrongDriver::contentWithNone),
                 Mutant.driver("replica that is not left", () -> WrongDriver.errors("READONLY ", "ERR read only ")),
+                Mutant.withClonesOfOneSeed(),
                 leastHoldThatEndsWithTheRelease(),
                 adoptionThatForgetsTheLeastHold(),
                 Mutant.backend(
@@ -280,6 +281,7 @@ final class Mutants {
         return hunts(
                 StoreKind.REDLOCK,
                 Mutant.withoutQuarantine(),
+                Mutant.withClonesOfOneSeed(),
                 Mutant.member("maximum token without write-back", (host, it) -> new WritesNothingBack(it)),
                 Mutant.backend("validity counted from the reply", CountsFromTheReply::new),
                 Mutant.backend("unknown renewal read as held", (host, it) -> new ReadsUnknownAsHeld(it)),

@@ -27,7 +27,6 @@ final class RedisStore implements Store {
     private final RedisURI uri;
     private final boolean confirms;
     private final boolean tracks;
-    private int clients;
 
     RedisStore(World world, Network network, Mutant mutant, Plan plan) {
         this.network = network;
@@ -55,7 +54,7 @@ final class RedisStore implements Store {
     }
 
     @Override
-    public LockBackend backend(Host host) {
+    public LockBackend backend(Host host, ClientIdentity identity) {
         LockBackend backend = SimulatedDriver.backend(
                 host,
                 network,
@@ -63,7 +62,7 @@ final class RedisStore implements Store {
                 () -> pair == null ? server : pair.named(),
                 this::options,
                 mutant.driver().get(),
-                "client" + ++clients);
+                identity.name());
         return mutant.backend().apply(host, mutant.member().apply(host, confirms ? checked(host, backend) : backend));
     }
 

@@ -18,7 +18,6 @@ final class RedlockStore implements Store {
     private final Plan plan;
     private final List<SimulatedRedis> servers;
     private final List<RedlockBackend> backends = new ArrayList<>();
-    private int clients;
 
     RedlockStore(World world, Network network, Mutant mutant, Plan plan) {
         this.world = world;
@@ -35,15 +34,14 @@ final class RedlockStore implements Store {
     }
 
     @Override
-    public LockBackend backend(Host host) {
-        clients++;
+    public LockBackend backend(Host host, ClientIdentity identity) {
         Duration quarantine = mutant.hasQuarantine() ? plan.lease() : Duration.ZERO;
         List<LockBackend> members = servers.stream()
                 .map(server -> mutant.member()
                         .apply(
                                 host,
                                 SimulatedDriver.backend(
-                                        host, network, server, plan.claimTime(), quarantine, "client" + clients)))
+                                        host, network, server, plan.claimTime(), quarantine, identity.name())))
                 .toList();
         RedlockBackend backend = SimulatedRedlock.over(members, host, Duration.ofNanos(Clocks.ahead(world) * 1_000));
         backends.add(backend);

@@ -53,6 +53,7 @@ final class Scene {
         hosts.add(host);
         return SimulatedClients.client(
                 host,
+                world::bits,
                 SimulatedDriver.backend(
                         host,
                         network,

@@ -67,11 +67,12 @@ final class Schedule {
         SplittableRandom clientsOf = world.chancesOf("clients", 0);
         boolean areManyClients = !plan.isTight() && clientsOf.nextInt(10) == 0;
         int clients = store.servers().isEmpty() ? 3 : hosts.size() * (areManyClients ? 2 : 1);
+        Clones clones = new Clones(world, plan, store, mutant, hosts);
         for (int i = 0; i < clients; i++) {
             String name = "c" + (i + 1);
             HistoryRecorder recorder = HistoryRecorder.to(name, events::add);
             Host host = hosts.get(i % hosts.size());
-            Member member = new Member(name, host, store, plan, recorder, mutant);
+            Member member = new Member(name, host, store, plan, recorder, mutant, clones.identitiesOf(host));
             UsersCode listener = new UsersCode(host, plan, 1_000 + i, member::speak);
             member.listener(listener::isCalledAndMayThrow);
             members.add(member);

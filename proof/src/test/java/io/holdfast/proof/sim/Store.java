@@ -7,8 +7,8 @@ import java.util.function.BooleanSupplier;
 /** The servers of a schedule, with a back end for each process. */
 interface Store {
 
-    /** Makes the back end of one process. */
-    LockBackend backend(Host host);
+    /** Makes the back end of one client of a process. */
+    LockBackend backend(Host host, ClientIdentity identity);
 
     List<? extends Server> servers();
 
@@ -34,6 +34,11 @@ interface Store {
 
     /** Returns whether the back end has semaphores. */
     default boolean hasSemaphores() {
+        return true;
+    }
+
+    /** Returns whether a process may have clones. */
+    default boolean mayHaveClones() {
         return true;
     }
 

@@ -19,8 +19,14 @@ final class ZooKeeperStore implements Store {
         ensemble = new Ensemble(world, network, plan.lease().toNanos() / (plan.hasLastWords() ? 3 : world.oneOf(1, 2)));
     }
 
+    /** Clones would share the session of their snapshot. Whichever ends it ends the locks of both, and the guarantees say so. */
     @Override
-    public LockBackend backend(Host host) {
+    public boolean mayHaveClones() {
+        return false;
+    }
+
+    @Override
+    public LockBackend backend(Host host, ClientIdentity identity) {
         LockBackend backend = SimulatedCurator.backend(host, network, ensemble, mutant.part());
         LockBackend counted = mutant.session().apply(Duration.ofNanos(ensemble.timeoutNanos()), backend);
         return mutant.backend().apply(host, mutant.member().apply(host, counted));
