@@ -54,7 +54,7 @@ public final class LockOperations {
 
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         return Mono.defer(() -> {
-                    boolean isWatched = watches.isWatched(claim.id());
+                    boolean isWatched = watches.attempts(claim);
                     return lanes.send(new Operation(Operation.Verb.ACQUIRE, claim, isWatched));
                 })
                 .map(Answer::attemptAnswer)

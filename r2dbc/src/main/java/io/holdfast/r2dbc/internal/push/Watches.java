@@ -48,18 +48,52 @@ public final class Watches {
         final FluxSink<WatchSignal> subscriber;
 
         /**
-         * Whether the claim waits for the lock, or is about to. Written by each answered attempt, and by a pushed grant. The watch of a
-         * claim that never waits begins when it holds the lock.
+         * Whether the claim waits for the lock, or is about to. Written by each attempt that is sent or answered, and by a pushed grant. The
+         * watch of a claim that never waits begins when it holds the lock.
          */
-        volatile boolean isWaiting;
+        private volatile boolean isWaiting;
 
-        /** The attempt that its newest pushed grant answers; 0 without one. Written by each such grant. */
-        volatile int grantedAttempt;
+        /** The attempt that its newest pushed grant answers; 0 without one. Guarded by this. */
+        private int grantedAttempt;
+
+        /** The last attempt whose answer said that the claim has to wait; 0 without one. Guarded by this. */
+        private int lastInVain;
 
         Watch(LockClaim claim, FluxSink<WatchSignal> subscriber) {
             this.claim = claim;
             this.subscriber = subscriber;
             isWaiting = claim.waiting() != Waiting.NONE;
+        }
+
+        boolean isWaiting() {
+            return isWaiting;
+        }
+
+        /** It is about to send an attempt. So it has no lease, or one that came too late. */
+        synchronized void attempts() {
+            isWaiting = true;
+        }
+
+        /** A grant on another connection may have come before an older answer. */
+        synchronized void answered(int attempt, boolean isAcquired) {
+            if (attempt > grantedAttempt) {
+                isWaiting = !isAcquired;
+                lastInVain = isAcquired ? lastInVain : attempt;
+            }
+        }
+
+        synchronized void granted(int attempt) {
+            grantedAttempt = attempt;
+            isWaiting = false;
+        }
+
+        /**
+         * Whether a grant that comes later concerns nobody. Not one to a claim that was granted: it may be exported by now, also if its last
+         * attempt was not answered.
+         */
+        synchronized boolean leavesUngranted() {
+            boolean isGranted = grantedAttempt > 0 && grantedAttempt >= lastInVain;
+            return isWaiting && !isGranted;
         }
 
         @Override
@@ -100,7 +134,7 @@ public final class Watches {
     }
 
     private void remove(Watch watch) {
-        if (watch.isWaiting) {
+        if (watch.leavesUngranted()) {
             synchronized (abandoned) { // before the removal below, so that a grant finds the claim in one of the two
                 abandoned.put(watch.claim.id(), watch.claim);
                 if (abandoned.size() > MOST_ABANDONED) {
@@ -122,14 +156,28 @@ public final class Watches {
 
     /** Whether any claim waits for a message. */
     boolean hasWaiting() {
-        return watches.values().stream().anyMatch(it -> it.isWaiting);
+        return watches.values().stream().anyMatch(Watch::isWaiting);
     }
 
-    /** This attempt was answered. A grant on another connection may have come before an older answer. */
+    /**
+     * This attempt is about to be sent. From now on its claim gets messages, also if they are faster than its answer. An attempt that does
+     * not wait, as for a downgrade, changes nothing.
+     *
+     * @return whether the claim is watched
+     */
+    public boolean attempts(LockClaim attempt) {
+        Watch watch = watches.get(attempt.id());
+        if (watch != null && attempt.waiting() != Waiting.NONE) {
+            watch.attempts();
+        }
+        return watch != null;
+    }
+
+    /** This attempt was answered. */
     public void answered(LockClaim attempt, LockAttempt answer) {
         Watch watch = watches.get(attempt.id());
-        if (watch != null && attempt.attempt() > watch.grantedAttempt) {
-            watch.isWaiting = !(answer instanceof LockAttempt.Acquired);
+        if (watch != null) {
+            watch.answered(attempt.attempt(), answer instanceof LockAttempt.Acquired);
         }
     }
 
@@ -137,7 +185,7 @@ public final class Watches {
     void arm() {
         isArmed = true;
         for (Watch watch : watches.values()) {
-            if (watch.isWaiting) {
+            if (watch.isWaiting()) {
                 watch.subscriber.next(new WatchSignal.Armed());
             }
         }
@@ -155,7 +203,7 @@ public final class Watches {
             if (signal instanceof WatchSignal.Granted) {
                 giveBack(push.claimId());
             }
-        } else if (watch.isWaiting) {
+        } else if (watch.isWaiting()) {
             deliver(watch, signal);
         }
     }
@@ -165,8 +213,7 @@ public final class Watches {
             attemptLater(watch);
         } else {
             if (signal instanceof WatchSignal.Granted granted) {
-                watch.grantedAttempt = granted.attempt();
-                watch.isWaiting = false;
+                watch.granted(granted.attempt());
             }
             watch.subscriber.next(signal);
         }

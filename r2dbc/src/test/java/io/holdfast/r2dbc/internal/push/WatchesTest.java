@@ -107,6 +107,64 @@ class WatchesTest {
         watch.dispose();
     }
 
+    /** The first grant came too late, so the client sends attempt 2. The connection of the messages is faster than its answer. */
+    @Test
+    void grantThatOvertakesTheAnswerToAnAttemptIsNotLost() {
+        WatchSignal next = new WatchSignal.Granted(12, 2, CLAIM_TIME);
+        List<WatchSignal> signals = new ArrayList<>();
+        Disposable watch = watch("late", signals);
+        watches.deliver(new Push("late", GRANTED));
+        LockClaim second = claim("late", Waiting.QUEUE).withAttempt(2);
+
+        assertThat(watches.attempts(second)).isTrue();
+        watches.deliver(new Push("late", next));
+        watches.answered(second, new LockAttempt.Queued(CLAIM_TIME));
+
+        assertThat(signals).containsExactly(GRANTED, next);
+        assertThat(watches.hasWaiting()).isFalse();
+        watch.dispose();
+    }
+
+    /** The attempt went out with the former name of the channel. */
+    @Test
+    void claimWhoseAttemptIsUnderWayLearnsThatTheChannelIsNew() {
+        List<WatchSignal> signals = new ArrayList<>();
+        Disposable watch = watch("late", signals);
+        watches.deliver(new Push("late", GRANTED));
+        watches.disarm();
+
+        assertThat(watches.attempts(claim("late", Waiting.QUEUE).withAttempt(2)))
+                .isTrue();
+        watches.arm();
+
+        assertThat(signals).containsExactly(GRANTED, new WatchSignal.Armed());
+        watch.dispose();
+    }
+
+    /** Its second attempt went out just before the grant came, and has no answer. The lease may be exported by now. */
+    @Test
+    void repeatedGrantToAClaimThatWasGrantedDoesNotGoBack() {
+        Disposable watch = watch("exported", new ArrayList<>());
+        watches.deliver(new Push("exported", GRANTED));
+        assertThat(watches.attempts(claim("exported", Waiting.QUEUE).withAttempt(2)))
+                .isTrue();
+        watch.dispose();
+
+        watches.deliver(new Push("exported", GRANTED));
+
+        assertThat(givenBack).isEmpty();
+    }
+
+    @Test
+    void attemptThatDoesNotWaitMakesNoWaiter() {
+        Disposable watch = watch("held", Waiting.NONE, new ArrayList<>());
+
+        assertThat(watches.attempts(claim("held", Waiting.NONE).withAttempt(2))).isTrue();
+
+        assertThat(watches.hasWaiting()).isFalse();
+        watch.dispose();
+    }
+
     @Test
     void leaseThatNeverWaitedIsNoWaiter() {
         List<WatchSignal> signals = new ArrayList<>();
