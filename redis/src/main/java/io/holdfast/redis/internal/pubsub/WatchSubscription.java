@@ -75,9 +75,9 @@ final class WatchSubscription implements Subscription {
         }
     }
 
-    /** Ends the subscription, after the signals before. */
+    /** Ends the subscription, after the signals before. Its claim goes on without it. */
     void fail(Throwable error) {
-        owner.remove(claim.id(), this);
+        owner.failed(claim.id(), this);
         failure = error;
         drainIfFirst();
     }

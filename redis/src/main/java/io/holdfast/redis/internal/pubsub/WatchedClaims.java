@@ -68,9 +68,9 @@ final class WatchedClaims {
                 : watches.compute(claimId, (id, known) -> known == null ? first : known.with(watch));
     }
 
+    /** The claim leaves, or holds the lock without this watch. */
     void remove(String claimId, WatchSubscription watch) {
-        atHead.remove(claimId);
-        paced.remove(claimId);
+        forgetWakeUps(claimId);
         watches.computeIfPresent(claimId, (id, watched) -> {
             if (watched.leavesUngranted()) {
                 givenUp.add(id); // first: a grant that comes now finds the one or the other
@@ -78,6 +78,20 @@ final class WatchedClaims {
             }
             return watched.without(watch);
         });
+    }
+
+    /**
+     * The server refuses the channel. The claim waits without this watch, and may get the lock by an attempt. So a late or
+     * repeated grant to it does not go back.
+     */
+    void failed(String claimId, WatchSubscription watch) {
+        forgetWakeUps(claimId);
+        watches.computeIfPresent(claimId, (id, watched) -> watched.without(watch));
+    }
+
+    private void forgetWakeUps(String claimId) {
+        atHead.remove(claimId);
+        paced.remove(claimId);
     }
 
     /** An attempt was answered: this claim holds the lock. */

@@ -124,13 +124,24 @@ public final class KeyTracking implements ConnectionInitializer {
     /** An attempt was answered: tracks the key if the claim holds from now on. */
     public void attemptAnswered(LockClaim claim, LockAttempt answer) {
         if (answer instanceof LockAttempt.Acquired && claim.key().kind() == LockKind.MUTEX) {
-            held.put(
-                    requests.holderKey(claim),
-                    TrackedKey.of(claim.id(), claim.lease().toNanos(), nanoTime.getAsLong()));
+            held.put(requests.holderKey(claim), tracked(claim, claim.attempt()));
             remind(List.of(claim));
         } else if (claim.key().kind() == LockKind.MUTEX && claim.waiting() != Waiting.NONE) {
+            isNotHeld(claim);
             changedByUs(claim);
         }
+    }
+
+    private TrackedKey tracked(LockClaim claim, int attempt) {
+        return TrackedKey.of(claim.id(), attempt, claim.lease().toNanos(), nanoTime.getAsLong());
+    }
+
+    /** The claim has to wait after a grant that came too late. A grant that overtook this answer still counts. */
+    private void isNotHeld(LockClaim attempt) {
+        held.computeIfPresent(
+                requests.holderKey(attempt),
+                (key, known) ->
+                        known.claimId().equals(attempt.id()) && known.attempt() < attempt.attempt() ? null : known);
     }
 
     /** A release was answered. */
@@ -156,10 +167,8 @@ public final class KeyTracking implements ConnectionInitializer {
      * A pushed grant is on its way to the engine, which renews it at once: that renewal makes the server watch the key.
      */
     public void signalled(LockClaim claim, WatchSignal signal) {
-        if (signal instanceof WatchSignal.Granted && claim.key().kind() == LockKind.MUTEX) {
-            held.put(
-                    requests.holderKey(claim),
-                    TrackedKey.of(claim.id(), claim.lease().toNanos(), nanoTime.getAsLong()));
+        if (signal instanceof WatchSignal.Granted granted && claim.key().kind() == LockKind.MUTEX) {
+            held.put(requests.holderKey(claim), tracked(claim, granted.attempt()));
         }
     }
 
@@ -170,10 +179,7 @@ public final class KeyTracking implements ConnectionInitializer {
     public void watched(LockClaim claim) {
         if (claim.waiting() == Waiting.NONE
                 && claim.key().kind() == LockKind.MUTEX
-                && held.putIfAbsent(
-                                requests.holderKey(claim),
-                                TrackedKey.of(claim.id(), claim.lease().toNanos(), nanoTime.getAsLong()))
-                        == null) {
+                && held.putIfAbsent(requests.holderKey(claim), tracked(claim, 0)) == null) {
             remind(List.of(claim));
         }
     }
@@ -197,7 +203,7 @@ public final class KeyTracking implements ConnectionInitializer {
         boolean[] due = new boolean[1];
         held.computeIfPresent(requests.holderKey(claim), (key, known) -> {
             due[0] = known.claimId().equals(claim.id()) && known.isDue(now);
-            return due[0] ? TrackedKey.of(claim.id(), claim.lease().toNanos(), now) : known;
+            return due[0] ? tracked(claim, known.attempt()) : known;
         });
         return due[0];
     }

@@ -54,6 +54,28 @@ class WatchedClaimsTest {
         assertThat(goesBack("left")).isFalse();
     }
 
+    /** A server refuses the channel, so the claim waits without its watch, and gets the lock by an attempt. */
+    @Test
+    void aGrantToAClaimWhoseChannelWasRefusedDoesNotGoBack() {
+        LockClaim claim = LockClaim.first(KEY, "polls", Duration.ofSeconds(10), Waiting.QUEUE);
+        List<Throwable> failures = new ArrayList<>();
+        WatchSubscription watch = new WatchSubscription(watches, claim, new BaseSubscriber<WatchSignal>() {
+            @Override
+            protected void hookOnError(Throwable error) {
+                failures.add(error);
+            }
+        });
+        watch.handOver();
+        WatchedClaim watched = watches.add(new WatchedClaim(claim, 0, null, watch), watch);
+        watched.attempts(1);
+        watches.waits("polls", 1);
+
+        watched.fail(new IllegalStateException("NOPERM"));
+
+        assertThat(failures).hasSize(1);
+        assertThat(goesBack("polls")).isFalse();
+    }
+
     /** An adopted claim: the grant was the exporter's, and came late, or a tenant with rights to the channel repeats it. */
     @Test
     void aGrantToAClaimThatNeverWaitedDoesNotGoBack() {

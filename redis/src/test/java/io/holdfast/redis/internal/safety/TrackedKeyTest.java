@@ -13,13 +13,13 @@ class TrackedKeyTest {
 
     @Test
     void anUntouchedKeyIsWatchedAgainWithEachRenewal() {
-        assertThat(TrackedKey.of("claim", LEASE, NOW).isDue(NOW + 1)).isTrue();
+        assertThat(TrackedKey.of("claim", 1, LEASE, NOW).isDue(NOW + 1)).isTrue();
     }
 
     /** The first waiter sets a flag in the record. That must not leave the key unwatched until the next renewal. */
     @Test
     void aKeyIsWatchedAgainAtOnceAfterItsFirstChangeAndThenAfterAPause() {
-        TrackedKey held = TrackedKey.of("claim", LEASE, NOW);
+        TrackedKey held = TrackedKey.of("claim", 1, LEASE, NOW);
         assertThat(held.isReminderDue(NOW + 1)).isTrue();
         TrackedKey again = held.reminded(NOW + 1);
         assertThat(again.isDue(NOW + 2)).as("with a renewal").isTrue();
@@ -29,7 +29,7 @@ class TrackedKeyTest {
 
     @Test
     void aTouchedKeyIsWatchedAgainTenTimesInALeaseAtMost() {
-        TrackedKey touched = TrackedKey.of("claim", LEASE, NOW).reminded(NOW).touched();
+        TrackedKey touched = TrackedKey.of("claim", 1, LEASE, NOW).reminded(NOW).touched();
         assertThat(touched.isDue(NOW + LEASE / 10 - 1)).isFalse();
         assertThat(touched.isDue(NOW + LEASE / 10)).isTrue();
         assertThat(touched.claimId()).isEqualTo("claim");
