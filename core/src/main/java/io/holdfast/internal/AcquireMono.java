@@ -15,10 +15,21 @@ final class AcquireMono extends Mono<LockLease> {
 
     private final LockSettings lock;
     private final AcquirePlan plan;
+    private final boolean isMember;
 
     AcquireMono(LockSettings lock, AcquirePlan plan) {
+        this(lock, plan, false);
+    }
+
+    private AcquireMono(LockSettings lock, AcquirePlan plan, boolean isMember) {
         this.lock = lock;
         this.plan = plan;
+        this.isMember = isMember;
+    }
+
+    /** Acquires one of several locks, whose leases are handed out together. */
+    static AcquireMono ofMember(LockSettings lock, AcquirePlan plan) {
+        return new AcquireMono(lock, plan, true);
     }
 
     @Override
@@ -33,7 +44,7 @@ final class AcquireMono extends Mono<LockLease> {
         if (outer.isPresent()) {
             Mono.<LockLease>just(new NestedLease(outer.get())).subscribe(subscriber);
         } else {
-            subscriber.onSubscribe(new Acquisition(lock, plan, subscriber));
+            subscriber.onSubscribe(new Acquisition(lock, plan, isMember, subscriber));
         }
     }
 }

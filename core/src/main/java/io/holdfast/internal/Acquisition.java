@@ -44,6 +44,9 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
     /** The exported claim that it adopts; null for a new claim. */
     private final @Nullable Adoption adoption;
 
+    /** Whether its lease is one of several, which are handed out together. */
+    private final boolean isMember;
+
     private final Emission<LeaseHandle> emission;
     private final Mailbox mailbox = new Mailbox(this);
 
@@ -65,18 +68,24 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
     private @Nullable Alarm pauseOver;
     private @Nullable Alarm timedOut;
 
-    Acquisition(LockSettings lock, AcquirePlan plan, CoreSubscriber<? super LockLease> subscriber) {
-        this(lock, plan, null, subscriber);
+    Acquisition(LockSettings lock, AcquirePlan plan, boolean isMember, CoreSubscriber<? super LockLease> subscriber) {
+        this(lock, plan, null, isMember, subscriber);
     }
 
-    Acquisition(
+    Acquisition(LockSettings lock, AcquirePlan plan, Adoption adoption, CoreSubscriber<? super LockLease> subscriber) {
+        this(lock, plan, adoption, false, subscriber);
+    }
+
+    private Acquisition(
             LockSettings lock,
             AcquirePlan plan,
             @Nullable Adoption adoption,
+            boolean isMember,
             CoreSubscriber<? super LockLease> subscriber) {
         this.lock = lock;
         this.plan = plan;
         this.adoption = adoption;
+        this.isMember = isMember;
         emission = new Emission<>(subscriber, lock.engine().deliverOn);
     }
 
@@ -340,7 +349,10 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
             if (engine().events.areWanted()) {
                 report(new LockEvent.Acquired(lockName(), lease.fencingToken(), waited(), attempts()));
             }
-            lease.held().handedOut();
+            lease.held().begun();
+            if (!isMember) {
+                lease.held().handedOut();
+            }
             if (!emission.emit(lease)) {
                 lease.held().release();
             }
@@ -383,6 +395,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
 
     private void finish(LockException error, boolean withdraw) {
         if (!withdraw) {
+            leaveAdmission();
             end(error);
             if (state().phase() == Phase.ENDED) {
                 settled = true;
@@ -407,6 +420,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
     @Override
     public void broken(Throwable defect) {
         try {
+            leaveAdmission();
             end(new LockBackendException(
                     lockName(),
                     "acquisition of lock '%s' met something unexpected in an answer of back end %s, or in this library: %s"

@@ -37,11 +37,11 @@ final class DowngradeRequest implements BackendCall.Request<LockAttempt> {
         boolean isLate = !writer.isDowngrading();
         if (!(answer instanceof LockAttempt.Acquired acquired)) {
             writer.downgradeDenied();
-        } else if (isLate) {
-            writer.releaseAgain();
         } else if (acquired.fencingToken() != writer.fencingToken()) {
             writer.downgradeDenied(); // a new grant: another client may have held the lock in between
             writer.releaseInBackground(attempt);
+        } else if (isLate) {
+            writer.releaseAgain();
         } else {
             writer.downgraded(attempt, sentAtNanos, StoreDurations.leaseNanos(acquired.lease()));
         }

@@ -71,6 +71,9 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
     /** Written once, before the release, and read after its end. */
     private @Nullable Throwable workError;
 
+    /** Written by the thread that starts the work, and read by it. */
+    private boolean hasWorkBegun;
+
     Guard(Mono<L> acquire, Function<? super L, ? extends Publisher<T>> work, CoreSubscriber<? super T> subscriber) {
         this.acquire = acquire;
         this.work = work;
@@ -120,7 +123,11 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
         } finally {
             if (!STAGE.compareAndSet(this, Stage.STARTING, Stage.WORKING)
                     && STAGE.compareAndSet(this, Stage.LEFT_WHILE_STARTING, Stage.ENDED)) {
-                releaseInBackground(granted);
+                if (hasWorkBegun) {
+                    releaseInBackground(granted);
+                } else {
+                    granted.releaseUnused();
+                }
             }
         }
     }
@@ -135,6 +142,7 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
         if (!granted.isValid()) {
             return; // a listener took too long; the signal of the loss is on its way, perhaps to another thread
         }
+        hasWorkBegun = true;
         try {
             Publisher<T> publisher = requireNonNull(work.apply(lockLease), "the work under a lock must not be null");
             publisher.subscribe(new Working(context));

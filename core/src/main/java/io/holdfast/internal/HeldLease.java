@@ -273,10 +273,14 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         return signals;
     }
 
-    /** Called right before the holder gets the lease. */
+    /** Called right before the acquisition emits the lease. */
+    void begun() {
+        story.begun(lock.engine().events);
+    }
+
+    /** Called right before the holder gets the lease: from now on a least hold time counts. */
     void handedOut() {
         handedOut = true;
-        story.begun(lock.engine().events);
     }
 
     /** Releases; the least hold time counts only if the lease was handed out. */

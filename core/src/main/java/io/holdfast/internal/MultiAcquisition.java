@@ -161,7 +161,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
     private void ask(int member, LockSettings lock, AcquirePlan plan) {
         Asked one = new Asked(member);
         asked[member] = one;
-        new AcquireMono(lock, plan).subscribe(one);
+        AcquireMono.ofMember(lock, plan).subscribe(one);
     }
 
     private void withdraw(int member) {
@@ -213,8 +213,11 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
             emission.failNow(lost);
         } else if (!emission.begin()) {
             leases.releaseUnused();
-        } else if (!emission.emit(leases)) {
-            leases.giveBack().run();
+        } else {
+            leases.handedOut();
+            if (!emission.emit(leases)) {
+                leases.giveBack().run();
+            }
         }
     }
 

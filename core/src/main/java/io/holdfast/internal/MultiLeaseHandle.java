@@ -34,6 +34,15 @@ final class MultiLeaseHandle implements MultiLease, GuardedLease, Emission.Retur
         }
     }
 
+    /** Called right before the holder gets the leases. */
+    void handedOut() {
+        for (EngineLease member : members) {
+            if (member instanceof LeaseHandle handle) {
+                handle.held().handedOut();
+            }
+        }
+    }
+
     @Override
     public List<LockLease> leases() {
         return Collections.unmodifiableList(members);

@@ -135,7 +135,9 @@ final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ow
                             Alarm.of(() -> start(lock, claim, lock.storeForgetsAtNanos(), AFTER_MIN_HOLD)),
                             keptUntilNanos);
         }
-        end(isKept, () -> result.released(answer, failedReleases > 0));
+        // A server that has got an earlier request has ended the claim by now, if the least hold time is over.
+        boolean mayHaveEnded = failedReleases > 0 || (!keeps && failures > 0);
+        end(isKept, () -> result.released(answer, mayHaveEnded));
     }
 
     @Override

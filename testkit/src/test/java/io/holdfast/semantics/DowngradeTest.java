@@ -494,6 +494,26 @@ class DowngradeTest {
         world.subscribe(client.close());
     }
 
+    /** The hold had ended on the server before. No work has begun under the new one. */
+    @Test
+    void aNewGrantToADowngradeThatWasCancelledIsNotKeptForTheLeastHoldTime() {
+        LockLease writer = world.granted(
+                writeLock(options -> options.minHoldTime(LEASE.multipliedBy(2))).acquire());
+        world.takeAway(NAME);
+        LockLease rival =
+                world.granted(world.rival.readWriteLock(NAME).writeLock().acquire());
+        world.subscribe(rival.release());
+        world.on(Operation.TRY_ACQUIRE).next(Fault.delayedRequest(SECOND));
+
+        world.subscribe(writer.downgrade()).cancel();
+        world.pass(SECOND.plus(OPERATION_TIMEOUT));
+
+        assertThat(world.events(LockEvent.Lost.class)).hasSize(1);
+        LockLease next =
+                world.granted(world.rival.readWriteLock(NAME).writeLock().tryAcquire());
+        world.subscribe(next.release());
+    }
+
     private record Without(LockBackend delegate) implements ForwardingLockBackend {
         @Override
         public Set<LockFeature> features() {

@@ -4,10 +4,12 @@ import static io.holdfast.semantics.World.OPERATION_TIMEOUT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.LockQueueFullException;
+import io.holdfast.LockTimeoutException;
 import io.holdfast.ReactiveLock;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
@@ -16,6 +18,7 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
@@ -138,6 +141,54 @@ class MaxWaitersTest {
         world.subscribe(rival.release());
         world.subscribe(client.close());
         assertThat(world.store.contents()).isEmpty();
+    }
+
+    @Test
+    void anAcquisitionThatTimedOutDuringItsRequestDoesNotCount() {
+        LockClient client = limited(1);
+        LockOptions brief =
+                LockOptions.builder().waitTimeout(Duration.ofSeconds(1)).build();
+        world.on(Operation.TRY_ACQUIRE).next(Fault.lostReply().silently());
+
+        TestSubscriber<LockLease> result = world.subscribe(client.lock(World.NAME)
+                .with(brief)
+                .acquire()
+                .onErrorResume(
+                        LockTimeoutException.class, over -> client.lock("free").acquire()));
+        world.pass(Duration.ofSeconds(1));
+
+        assertThat(world.only(result).lockName()).isEqualTo("free");
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void anAcquisitionWithAnUnreadableAnswerDoesNotCountWhenItIsRepeatedAtOnce() {
+        AtomicBoolean isReadable = new AtomicBoolean();
+        LockBackend odd = new ForwardingLockBackend() {
+            @Override
+            public LockBackend delegate() {
+                return world.store;
+            }
+
+            @Override
+            public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+                return isReadable.getAndSet(true)
+                        ? world.store.tryAcquire(claim)
+                        : Mono.just(new LockAttempt.Acquired(1, null));
+            }
+        };
+        LockClient client = LockClient.builder(odd)
+                .timer(world.clock)
+                .closeBackend(false)
+                .maxWaiters(1)
+                .build();
+        ReactiveLock lock = client.lock(World.NAME);
+
+        LockLease lease =
+                world.granted(lock.acquire().onErrorResume(LockBackendException.class, unreadable -> lock.acquire()));
+
+        assertThat(lease.isValid()).isTrue();
+        world.subscribe(client.close());
     }
 
     @Test

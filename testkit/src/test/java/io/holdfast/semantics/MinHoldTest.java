@@ -14,6 +14,7 @@ import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
 import io.holdfast.MultiLease;
 import io.holdfast.ReactiveLock;
 import io.holdfast.spi.ForwardingLockBackend;
@@ -22,16 +23,24 @@ import io.holdfast.spi.LockFeature;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.core.scheduler.Schedulers;
 import reactor.test.scheduler.VirtualTimeScheduler;
 import reactor.test.subscriber.TestSubscriber;
+import reactor.util.context.Context;
 
 /** The server keeps a lock for its least hold time, even if the work ends or the client dies. */
 class MinHoldTest {
@@ -348,6 +357,100 @@ class MinHoldTest {
         LockClient.Builder builder = LockClient.builder(sessions).options(options);
         assertThatThrownBy(builder::build).isInstanceOf(UnsupportedOperationException.class);
         world.subscribe(client.close());
+    }
+
+    /** With {@code deliverOn}, the client ends the lease of the first lock before the acquisition of both learns of the close. */
+    @Test
+    void theFirstOfSeveralLocksIsFreeAtOnceWhenTheClientClosesWhileItWaitsForTheSecond() {
+        Queue<Runnable> signals = new ConcurrentLinkedQueue<>();
+        LockLease second = world.granted(world.rival.lock("stock/43").acquire());
+        LockClient closing = world.client(builder -> builder.deliverOn(Schedulers.fromExecutor(signals::add)));
+        TestSubscriber<MultiLease> waits = world.subscribe(closing.all(closing.lock(NAME), closing.lock("stock/43"))
+                .with(LockOptions.builder().minHoldTime(LONG).build())
+                .acquire());
+        runAll(signals);
+        assertThat(isFree()).isFalse();
+
+        world.subscribe(closing.close());
+        runAll(signals);
+
+        assertThat(waits.isTerminatedError()).isTrue();
+        assertThat(isFree()).isTrue();
+        world.subscribe(second.release());
+    }
+
+    private void runAll(Queue<Runnable> signals) {
+        world.pass(Duration.ZERO);
+        for (Runnable next = signals.poll(); next != null; next = signals.poll()) {
+            next.run();
+            world.pass(MOMENT);
+        }
+    }
+
+    /** The server got the request that keeps the lock, and has ended the claim with its least hold time. */
+    @Test
+    void aReleaseWithALostReplyAndAnOutageUntilTheMinimumIsOverIsNoLoss() {
+        LockLease lease = world.granted(lock(SHORT).acquire());
+        TestSubscriber<LossReason> loss = world.subscribe(lease.onLoss());
+        world.on(Operation.RENEW).next(Fault.lostReply().silently());
+        TestSubscriber<Void> release = world.subscribe(lease.release());
+        world.pass(MOMENT);
+        world.on(Operation.RENEW).always(Fault.lostRequest());
+
+        world.pass(SHORT.plusSeconds(5));
+
+        assertThat(release.isTerminatedComplete()).isTrue();
+        assertThat(loss.getReceivedOnNext()).isEmpty();
+        assertThat(world.events(LockEvent.Lost.class)).isEmpty();
+        assertThat(world.events(LockEvent.Released.class)).hasSize(1);
+        world.on(Operation.RENEW).none();
+    }
+
+    @Test
+    void workThatDidNotBeginKeepsNothing() {
+        AtomicBoolean hasBegun = new AtomicBoolean();
+        LeavingBeforeTheWork leaving = new LeavingBeforeTheWork();
+
+        lock(LONG).withLock(Mono.<String>fromRunnable(() -> hasBegun.set(true))).subscribe(leaving);
+        world.pass(MOMENT);
+
+        assertThat(leaving.hasLeft).isTrue();
+        assertThat(hasBegun).isFalse();
+        assertThat(isFree()).isTrue();
+    }
+
+    /** Cancels after the grant, while the client reads the context for the work: as another thread may. */
+    private static final class LeavingBeforeTheWork implements CoreSubscriber<String> {
+
+        private Subscription subscription = Operators.emptySubscription();
+        private boolean hasLeft;
+
+        @Override
+        public Context currentContext() {
+            boolean isForTheWork = Arrays.stream(new Throwable().getStackTrace())
+                    .anyMatch(at -> at.getClassName().endsWith(".Guard")
+                            && at.getMethodName().equals("start"));
+            if (isForTheWork && !hasLeft) {
+                hasLeft = true;
+                subscription.cancel();
+            }
+            return Context.empty();
+        }
+
+        @Override
+        public void onSubscribe(Subscription given) {
+            subscription = given;
+            given.request(1);
+        }
+
+        @Override
+        public void onNext(String result) {}
+
+        @Override
+        public void onError(Throwable error) {}
+
+        @Override
+        public void onComplete() {}
     }
 
     @Test
