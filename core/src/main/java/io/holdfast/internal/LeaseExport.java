@@ -3,9 +3,11 @@ package io.holdfast.internal;
 import io.holdfast.spi.LockFeature;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
@@ -70,16 +72,28 @@ final class LeaseExport implements LeaseSuccession, Subscription {
         }
     }
 
-    void succeeded(String text) {
+    /** Emits the text. If it cannot be made, the lock is released, since no process has it. */
+    void succeeded(Supplier<ExportedLease> exported) {
+        String text;
+        try {
+            text = exported.get().text();
+        } catch (Throwable broken) {
+            lease.held().releaseHandedOn();
+            failed(broken);
+            Exceptions.throwIfJvmFatal(broken); // only now: otherwise the subscriber would wait for ever
+            return;
+        }
         if (stage.compareAndSet(Stage.ASKED, Stage.READY)) {
-            deliver(() -> {
-                if (stage.compareAndSet(Stage.READY, Stage.OVER)) {
-                    subscriber.onNext(text);
-                    subscriber.onComplete();
-                }
-            });
+            deliver(() -> emit(text));
         } else {
             lease.held().releaseHandedOn(); // the subscriber has cancelled meanwhile
+        }
+    }
+
+    private void emit(String text) {
+        if (stage.compareAndSet(Stage.READY, Stage.OVER)) {
+            subscriber.onNext(text);
+            subscriber.onComplete();
         }
     }
 

@@ -19,9 +19,12 @@ import io.holdfast.LossReason;
 import io.holdfast.ReactiveLock;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.Objects;
 import java.util.Random;
+import java.util.zip.CRC32;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.reactivestreams.Subscription;
@@ -682,6 +685,29 @@ class ExportTest {
         assertThat(world.subscribe(world.client.adopt("hello")).expectTerminalError())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("the text of an exported lease was refused");
+    }
+
+    /** Otherwise the number of the adopter's next attempt would overflow, and its own export would never signal. */
+    @Test
+    void aTextWithAnAttemptThatHasNoNextOneIsRefused() {
+        String text = exported(world.granted(world.lock().acquire()));
+        TestSubscriber<LockLease> adoption = world.subscribe(world.rival.adopt(withAttempt(Integer.MAX_VALUE, text)));
+        assertThat(adoption.expectTerminalError())
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("the text of an exported lease was refused");
+        world.subscribe(world.granted(world.rival.adopt(text)).release());
+    }
+
+    private static String withAttempt(int attempt, String text) {
+        int from = "holdfast-lease-1.".length();
+        byte[] bytes = Base64.getUrlDecoder().decode(text.substring(from, text.lastIndexOf('.')));
+        String[] parts = new String(bytes, StandardCharsets.UTF_8).split("\n", 9);
+        parts[3] = Integer.toString(attempt);
+        byte[] changed = String.join("\n", parts).getBytes(StandardCharsets.UTF_8);
+        CRC32 sum = new CRC32();
+        sum.update(changed);
+        String encoded = Base64.getUrlEncoder().withoutPadding().encodeToString(changed);
+        return "%s%s.%08x".formatted(text.substring(0, from), encoded, sum.getValue());
     }
 
     @Test
