@@ -125,7 +125,7 @@ final class Emission<L extends Emission.Returnable> {
      * cancelled before.
      */
     boolean begin() {
-        return cancelledBelow() == null && STAGE.compareAndSet(this, OPEN, EMITTING);
+        return cancelledFrom(subscriber) == null && STAGE.compareAndSet(this, OPEN, EMITTING);
     }
 
     /** Emits the lease. Returns false when the subscriber cancelled meanwhile, and the lease is to be released. */
@@ -133,7 +133,7 @@ final class Emission<L extends Emission.Returnable> {
         emitter = Thread.currentThread();
         subscriber.onNext(lease);
         // Not after onComplete(): doFinally() marks itself then, after any end, and passes on every cancellation.
-        Object cancelled = cancelledBelow();
+        Object cancelled = cancelledFrom(subscriber);
         subscriber.onComplete();
         emitter = null;
         if (cancelled == null) {
@@ -150,12 +150,12 @@ final class Emission<L extends Emission.Returnable> {
     }
 
     /**
-     * Finds a subscriber further down that drops the lease, although its cancellation has not arrived here yet: a
-     * subscriber marks itself first, and cancels then. Without this check, the garbage collector would have to find the
-     * lease if a thread sleeps in between. The future of {@code toFuture()} cannot be scanned, but it knows whether it
-     * was cancelled.
+     * Finds this subscriber, or one further down, that drops the element, although its cancellation has not arrived
+     * here yet: a subscriber marks itself first, and cancels then. Without this check, the garbage collector would have
+     * to find the lease if a thread sleeps in between. The future of {@code toFuture()} cannot be scanned, but it knows
+     * whether it was cancelled.
      */
-    private @Nullable Object cancelledBelow() {
+    static @Nullable Object cancelledFrom(CoreSubscriber<?> subscriber) {
         Object marked = null;
         Object below = subscriber;
         while (below instanceof Scannable at && at.isScanAvailable()) {
