@@ -480,6 +480,43 @@ class ExportTest {
         world.subscribe(world.granted(world.rival.adopt(text)).release());
     }
 
+    /** The text may be in use already. The client cannot know that {@code withLock} has not emitted it. */
+    @Test
+    void aTextThatWithLockDropsKeepsTheLockUntilItsLeaseEnds() {
+        Queue<Runnable> signals = new ArrayDeque<>();
+        LockClient client = world.client(builder -> builder.deliverOn(Schedulers.fromExecutor(signals::add)));
+        TestSubscriber<String> text = world.subscribe(client.lock(NAME).withLock(LockLease::export));
+        signals.remove().run(); // the lease
+        world.pass(Duration.ZERO);
+        signals.remove().run(); // the text
+        text.cancel();
+        runAll(signals);
+        assertThat(text.getReceivedOnNext()).isEmpty();
+
+        world.pass(LEASE.minus(MOMENT));
+        assertThat(isFree()).isFalse();
+        world.pass(MOMENT);
+        assertThat(isFree()).isTrue();
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void workThatSendsItsTextItselfDoesNotWaitForTheEndOfWithLock() {
+        List<String> sent = new ArrayList<>();
+        Queue<Runnable> signals = new ArrayDeque<>();
+        LockClient client = world.client(builder -> builder.deliverOn(Schedulers.fromExecutor(signals::add)));
+        TestSubscriber<Void> work = world.subscribe(client.lock(NAME)
+                .withLock(lease -> lease.export().flatMap(text -> Mono.fromRunnable(() -> sent.add(text)))));
+        signals.remove().run(); // the lease
+        world.pass(Duration.ZERO);
+        signals.remove().run(); // the text
+        assertThat(work.isTerminated()).isFalse();
+        assertThat(sent).hasSize(1);
+        runAll(signals);
+        world.subscribe(world.granted(world.rival.adopt(sent.get(0))).release());
+        world.subscribe(client.close());
+    }
+
     @Test
     void aNestedLeaseCannotBeExported() {
         TestSubscriber<String> nested =
