@@ -518,6 +518,29 @@ class ExportTest {
     }
 
     @Test
+    void anExportWithoutRenewalsGivesTheRestOfTheLease() {
+        LockLease lease =
+                world.granted(world.lock(options -> options.autoRenew(false)).acquire());
+        world.pass(LEASE.minus(SECOND));
+        exported(lease);
+        world.pass(SECOND);
+        assertThat(isFree()).isTrue();
+    }
+
+    @Test
+    void aRenewalByHandBeforeAnExportGivesTheWholeLease() {
+        LockLease lease =
+                world.granted(world.lock(options -> options.autoRenew(false)).acquire());
+        world.pass(LEASE.minus(SECOND));
+        assertThat(world.subscribe(lease.renew().then(lease.export())).getReceivedOnNext())
+                .hasSize(1);
+        world.pass(LEASE.minus(MOMENT));
+        assertThat(isFree()).isFalse();
+        world.pass(MOMENT);
+        assertThat(isFree()).isTrue();
+    }
+
+    @Test
     void aNestedLeaseCannotBeExported() {
         TestSubscriber<String> nested =
                 world.subscribe(world.lock().withLock(outer -> world.lock().withLock(LockLease::export)));
