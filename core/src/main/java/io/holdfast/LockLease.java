@@ -96,8 +96,12 @@ public interface LockLease {
      * <p>The text is a capability: with it, a process can take the lock over and release it. Keep it secret, and out of
      * logs. It contains only letters, digits, {@code -}, {@code _} and dots, so it fits into a header or a message.
      *
-     * @return the text. If you cancel before it is emitted, the lock is released. If the text is never used after that,
-     *     the lock is free when its lease ends. Fails with {@link LockLostException} when the lease had ended or was
+     * <p>If you cancel before the text is emitted, the lock is released. A later cancellation does not release it, since
+     * the text may be in use. If no process adopts it, the lock is free when its lease ends. The same holds for a
+     * text that an operator drops. {@code withLock} keeps the result of its work until the lease has ended, and drops it
+     * if you cancel in between.
+     *
+     * @return the text. Fails with {@link LockLostException} when the lease had ended or was
      *     handed on already; with {@link IllegalStateException} for a nested lease; and with
      *     {@link UnsupportedOperationException} on a back end without {@link io.holdfast.spi.LockFeature#HAND_ON},
      *     where nothing changes

@@ -50,6 +50,12 @@ final class Emission<L extends Emission.Returnable> {
      */
     private @Nullable Thread emitter;
 
+    /**
+     * The mark of a cancellation from before the request; it says nothing about this acquisition, which may be the
+     * clean-up of a cancelled {@code usingWhen}. Written before the stage becomes OPEN.
+     */
+    private @Nullable Object markedBefore;
+
     /** Written before the stage becomes DROPPED_IF_LEFT, read after that. */
     private @Nullable Runnable handedOver;
 
@@ -77,6 +83,7 @@ final class Emission<L extends Emission.Returnable> {
 
     /** Returns true for the first request. */
     boolean open() {
+        markedBefore = cancelledFrom(subscriber);
         return STAGE.compareAndSet(this, IDLE, OPEN);
     }
 
@@ -125,7 +132,7 @@ final class Emission<L extends Emission.Returnable> {
      * cancelled before.
      */
     boolean begin() {
-        return cancelledBelow() == null && STAGE.compareAndSet(this, OPEN, EMITTING);
+        return !isCancelledSinceTheRequest() && STAGE.compareAndSet(this, OPEN, EMITTING);
     }
 
     /** Emits the lease. Returns false when the subscriber cancelled meanwhile, and the lease is to be released. */
@@ -133,7 +140,7 @@ final class Emission<L extends Emission.Returnable> {
         emitter = Thread.currentThread();
         subscriber.onNext(lease);
         // Not after onComplete(): doFinally() marks itself then, after any end, and passes on every cancellation.
-        Object cancelled = cancelledBelow();
+        Object cancelled = cancelledFrom(subscriber);
         subscriber.onComplete();
         emitter = null;
         if (cancelled == null) {
@@ -149,13 +156,19 @@ final class Emission<L extends Emission.Returnable> {
         return STAGE.compareAndSet(this, EMITTING, DROPPED_IF_LEFT);
     }
 
+    /** A mark from before counts after the emission only: a cancellation that arrives then still releases the lease. */
+    private boolean isCancelledSinceTheRequest() {
+        Object marked = cancelledFrom(subscriber);
+        return marked != null && marked != markedBefore;
+    }
+
     /**
-     * Finds a subscriber further down that drops the lease, although its cancellation has not arrived here yet: a
-     * subscriber marks itself first, and cancels then. Without this check, the garbage collector would have to find the
-     * lease if a thread sleeps in between. The future of {@code toFuture()} cannot be scanned, but it knows whether it
-     * was cancelled.
+     * Finds this subscriber, or one further down, that drops the element, although its cancellation has not arrived
+     * here yet: a subscriber marks itself first, and cancels then. Without this check, the garbage collector would have
+     * to find the lease if a thread sleeps in between. The future of {@code toFuture()} cannot be scanned, but it knows
+     * whether it was cancelled.
      */
-    private @Nullable Object cancelledBelow() {
+    static @Nullable Object cancelledFrom(CoreSubscriber<?> subscriber) {
         Object marked = null;
         Object below = subscriber;
         while (below instanceof Scannable at && at.isScanAvailable()) {

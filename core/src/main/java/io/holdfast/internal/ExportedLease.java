@@ -27,6 +27,9 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
     /** The longest text: a name of {@value LockKey#MAX_NAME_BYTES} bytes and a long id fit in. */
     static final int MOST_CHARS = 4_096;
 
+    /** The last attempt that is read: later attempts of the adopter, and of those after it, have numbers too. */
+    private static final int LAST_ATTEMPT = 1 << 30;
+
     private static final String VERSION = "holdfast-lease-1.";
 
     private static final Pattern ID = Pattern.compile(
@@ -95,11 +98,12 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
         Duration lease = Duration.ofMillis(Long.parseLong(parts[5]));
         long token = Long.parseLong(parts[4]);
         long minHoldNanos = Long.parseLong(parts[6]);
-        if (token < 1 || minHoldNanos < 0 || !isId(parts[7])) {
-            throw new IllegalArgumentException("token, least hold time or id");
+        int attempt = Integer.parseInt(parts[3]);
+        if (token < 1 || minHoldNanos < 0 || attempt > LAST_ATTEMPT || !isId(parts[7])) {
+            throw new IllegalArgumentException("token, least hold time, attempt or id");
         }
         int permits = Integer.parseInt(parts[2]);
-        LockClaim claim = new LockClaim(key, parts[7], lease, Waiting.NONE, Integer.parseInt(parts[3]), 0, permits);
+        LockClaim claim = new LockClaim(key, parts[7], lease, Waiting.NONE, attempt, 0, permits);
         return new ExportedLease(claim, token, minHoldNanos);
     }
 

@@ -341,13 +341,18 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
             end(() -> {});
         } finally {
             if (succession instanceof LeaseExport wanted) {
-                // Attempts of this client may still be under way. A release with a higher number than all of them
-                // leaves a tombstone on the server for them.
-                LockClaim usual =
-                        claim.withLease(lock.options().leaseDuration()).withAttempt(claim.attempt() + 1);
-                wanted.succeeded(new ExportedLease(usual, fencingToken, left).text());
+                wanted.succeeded(() -> exported(left));
             }
         }
+    }
+
+    /**
+     * Attempts of this client may still be under way. A release with a higher number than all of them leaves a
+     * tombstone on the server for them.
+     */
+    private ExportedLease exported(long minHoldNanos) {
+        LockClaim usual = claim.withLease(lock.options().leaseDuration()).withAttempt(claim.attempt() + 1);
+        return new ExportedLease(usual, fencingToken, minHoldNanos);
     }
 
     /** Sends an attempt of the same claim with the next number and the other kind. */

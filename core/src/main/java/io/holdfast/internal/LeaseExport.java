@@ -3,16 +3,27 @@ package io.holdfast.internal;
 import io.holdfast.spi.LockFeature;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * One subscription to {@code export}: it emits the text, or the error; after a cancellation before that, the lock is
- * released. One atomic field decides between the two. So a dropped text never keeps a lock held.
+ * One subscription to {@code export}: it emits the text or the error. After a cancellation before that, the lock is
+ * released. One atomic field decides between the two.
+ *
+ * <p>A subscriber further down may have cancelled right before the text is emitted, and its cancellation arrives here
+ * later. Most of Reactor's subscribers mark themselves first. The lock is released if such a mark has appeared since the
+ * request. A mark from before the request says nothing: the clean-up of a cancelled {@code usingWhen} may be the
+ * export.
+ *
+ * <p>A cancellation that begins after this check releases nothing: the text may be out. A subscriber without a mark is
+ * not found either. If it drops the text, the lock stays held until its lease ends.
  */
 final class LeaseExport implements LeaseSuccession, Subscription {
 
@@ -23,13 +34,16 @@ final class LeaseExport implements LeaseSuccession, Subscription {
         ASKED,
         /** The lease was handed on, and its text is on its way to the subscriber. */
         READY,
-        /** The subscriber has its signal, or has cancelled. */
+        /** The subscriber gets its signal, or has cancelled. */
         OVER
     }
 
     private final LeaseHandle lease;
     private final CoreSubscriber<? super String> subscriber;
     private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.IDLE);
+
+    /** A subscriber that had cancelled before the request; written once, by the thread that requests. */
+    private @Nullable Object cancelledBefore;
 
     private LeaseExport(LeaseHandle lease, CoreSubscriber<? super String> subscriber) {
         this.lease = lease;
@@ -48,6 +62,7 @@ final class LeaseExport implements LeaseSuccession, Subscription {
     @Override
     public void request(long n) {
         if (Operators.validate(n) && stage.compareAndSet(Stage.IDLE, Stage.ASKED)) {
+            cancelledBefore = Emission.cancelledFrom(subscriber);
             start();
         }
     }
@@ -70,16 +85,34 @@ final class LeaseExport implements LeaseSuccession, Subscription {
         }
     }
 
-    void succeeded(String text) {
+    /** Emits the text. If it cannot be made, the lock is released, since no process has it. */
+    void succeeded(Supplier<ExportedLease> exported) {
+        String text;
+        try {
+            text = exported.get().text();
+        } catch (Throwable broken) {
+            lease.held().releaseHandedOn();
+            failed(broken);
+            Exceptions.throwIfJvmFatal(broken); // only now: otherwise the subscriber would wait for ever
+            return;
+        }
         if (stage.compareAndSet(Stage.ASKED, Stage.READY)) {
-            deliver(() -> {
-                if (stage.compareAndSet(Stage.READY, Stage.OVER)) {
-                    subscriber.onNext(text);
-                    subscriber.onComplete();
-                }
-            });
+            deliver(() -> emit(text));
         } else {
             lease.held().releaseHandedOn(); // the subscriber has cancelled meanwhile
+        }
+    }
+
+    private void emit(String text) {
+        if (!stage.compareAndSet(Stage.READY, Stage.OVER)) {
+            return; // the subscriber has cancelled
+        }
+        Object cancelled = Emission.cancelledFrom(subscriber);
+        if (cancelled == null || cancelled == cancelledBefore) {
+            subscriber.onNext(text);
+            subscriber.onComplete();
+        } else {
+            lease.held().releaseHandedOn();
         }
     }
 

@@ -76,6 +76,8 @@ class ExportedLeaseTest {
                 "MUTEXX\n1\n1\n1\n1\n1000\n0\nid\nname",
                 "MUTEX\n2\n1\n1\n1\n1000\n0\nid\nname",
                 "MUTEX\n1\n1\n0\n1\n1000\n0\nid\nname",
+                "MUTEX\n1\n1\n1073741825\n1\n1000\n0\nid\nname",
+                "MUTEX\n1\n1\n2147483647\n1\n1000\n0\nid\nname",
                 "MUTEX\n1\n1\n1\n0\n1000\n0\nid\nname",
                 "MUTEX\n1\n1\n1\n1\n0\n0\nid\nname",
                 "MUTEX\n1\n1\n1\n1\n9223372036854775807\n-1\nid\nname",
@@ -102,6 +104,12 @@ class ExportedLeaseTest {
                             .fencingToken())
                     .isEqualTo(1);
         }
+    }
+
+    @Test
+    void theLastAttemptOfATextHasManyNextOnes() {
+        ExportedLease lease = ExportedLease.of(written("MUTEX\n1\n1\n1073741824\n1\n1000\n0\nid\nname"));
+        assertThat(lease.claim().attempt()).isEqualTo(1 << 30);
     }
 
     private static String written(String parts) {

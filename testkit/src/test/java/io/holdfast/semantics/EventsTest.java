@@ -100,8 +100,11 @@ class EventsTest {
 
     @Test
     void aSubscriberThatDropsItsLeaseHasCancelled() {
-        world.lock().acquire().subscribe(new Deaf());
-        world.pass(Duration.ZERO);
+        LockLease holder = world.granted(world.rivalLock().acquire());
+        Deaf deaf = new Deaf();
+        world.lock().acquire().subscribe(deaf);
+        deaf.isMarked = true;
+        world.subscribe(holder.release());
 
         assertThat(kinds()).containsExactly(AcquireStarted.class, AcquireCancelled.class);
         assertThat(world.store.contents()).isEmpty();
@@ -262,8 +265,10 @@ class EventsTest {
         return lines.list;
     }
 
-    /** Has marked itself as cancelled, as operators do before they cancel, and does nothing more. */
+    /** Marks itself as cancelled, as operators do before they cancel, and does nothing more. */
     private static final class Deaf implements CoreSubscriber<LockLease>, Scannable {
+
+        private boolean isMarked;
 
         @Override
         public void onSubscribe(Subscription s) {
@@ -284,7 +289,7 @@ class EventsTest {
         @Override
         @SuppressWarnings("rawtypes") // as Scannable declares it
         public Object scanUnsafe(Attr key) {
-            return key == Attr.CANCELLED ? true : null;
+            return key == Attr.CANCELLED ? isMarked : null;
         }
     }
 }

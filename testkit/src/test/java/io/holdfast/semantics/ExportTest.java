@@ -19,13 +19,24 @@ import io.holdfast.LossReason;
 import io.holdfast.ReactiveLock;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.Random;
+import java.util.concurrent.TimeoutException;
+import java.util.function.UnaryOperator;
+import java.util.zip.CRC32;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -240,6 +251,115 @@ class ExportTest {
         world.subscribe(client.close());
     }
 
+    /** The time-out has cancelled, but the cancellation arrives after the emission has begun. */
+    @Test
+    void aTextThatATimeOutWouldDropReleasesTheLock() {
+        Queue<Runnable> signals = new ArrayDeque<>();
+        LockClient client = world.client(builder -> builder.deliverOn(Schedulers.fromExecutor(signals::add)));
+        LockLease lease = grantedAfter(signals, client);
+        TestSubscriber<String> text =
+                world.subscribe(lease.export().doOnCancel(() -> runAll(signals)).timeout(SECOND, world.clock));
+        assertThat(signals).isNotEmpty();
+
+        world.pass(SECOND);
+
+        assertThat(signals).isEmpty();
+        assertThat(text.getReceivedOnNext()).isEmpty();
+        assertThat(text.expectTerminalError()).isInstanceOf(TimeoutException.class);
+        assertThat(isFree()).isTrue();
+        world.subscribe(client.close());
+    }
+
+    /** The same race with a subscriber that leaves. */
+    @Test
+    void aTextThatADisposedSubscriberWouldDropReleasesTheLock() {
+        List<String> received = new ArrayList<>();
+        Queue<Runnable> signals = new ArrayDeque<>();
+        LockClient client = world.client(builder -> builder.deliverOn(Schedulers.fromExecutor(signals::add)));
+        LockLease lease = grantedAfter(signals, client);
+        Disposable leaving = lease.export().doOnCancel(() -> runAll(signals)).subscribe(received::add);
+        assertThat(signals).isNotEmpty();
+
+        leaving.dispose();
+        world.pass(Duration.ZERO);
+
+        assertThat(signals).isEmpty();
+        assertThat(received).isEmpty();
+        assertThat(isFree()).isTrue();
+        world.subscribe(client.close());
+    }
+
+    private LockLease grantedAfter(Queue<Runnable> signals, LockClient client) {
+        TestSubscriber<LockLease> acquired = world.subscribe(client.lock(NAME).acquire());
+        runAll(signals);
+        return world.only(acquired);
+    }
+
+    private static void runAll(Queue<Runnable> tasks) {
+        for (Runnable next = tasks.poll(); next != null; next = tasks.poll()) {
+            next.run();
+        }
+    }
+
+    @Test
+    void aCancellationAfterTheTextLeavesTheLockToTheAdopter() {
+        TestSubscriber<String> text =
+                world.subscribe(world.granted(world.lock().acquire()).export());
+        text.cancel();
+        world.pass(Duration.ZERO);
+        assertThat(isFree()).isFalse();
+        world.subscribe(world.granted(world.rival.adopt(world.only(text))).release());
+    }
+
+    @Test
+    void aTextArrivesThroughTheUsualOperators() {
+        List<UnaryOperator<Mono<String>>> operators = List.of(
+                export -> export.flux().take(1).single(),
+                export -> export.flux().next(),
+                export -> export.timeout(SECOND, world.clock),
+                export -> export.timeout(SECOND, Mono.just("late"), world.clock),
+                export -> export.takeUntilOther(Mono.delay(SECOND, world.clock)),
+                export -> export.flatMap(Mono::just),
+                export -> Mono.just(1).flatMap(one -> export),
+                export -> Mono.just(1).then(export),
+                export -> Flux.just(1, 2).take(1).concatMap(one -> export).next(),
+                export -> Flux.just(1, 2)
+                        .switchMap(n -> n == 1 ? Mono.<String>never() : export)
+                        .next(),
+                export -> Mono.zip(export, Mono.just(1), (text, one) -> text),
+                export -> Mono.firstWithSignal(export, Mono.never()),
+                export -> Mono.usingWhen(Mono.just(1), one -> export, one -> Mono.empty()),
+                export -> export.publishOn(world.clock).subscribeOn(world.clock),
+                export -> export.onErrorResume(failure -> Mono.empty()).retry(1).cache(),
+                export -> Mono.<String>error(new IllegalStateException("first")).onErrorResume(first -> export),
+                export -> Mono.<String>empty().switchIfEmpty(export).doFinally(end -> {}),
+                export -> Mono.fromFuture(export.toFuture()));
+        for (UnaryOperator<Mono<String>> operator : operators) {
+            LockLease lease = world.granted(world.lock().acquire());
+            String text = world.only(world.subscribe(operator.apply(lease.export())));
+            world.subscribe(world.granted(world.rival.adopt(text)).release());
+            assertThat(isFree()).isTrue();
+        }
+    }
+
+    /** The subscriber of {@code usingWhen} has cancelled, but not the subscriber of the export. */
+    @Test
+    void anExportThatACancellationBeginsEmitsItsText() {
+        List<String> sent = new ArrayList<>();
+        Disposable work = Mono.usingWhen(
+                        world.lock().acquire(),
+                        lease -> Mono.never(),
+                        LockLease::release,
+                        (lease, failure) -> lease.release(),
+                        lease -> lease.export().doOnNext(sent::add))
+                .subscribe();
+        world.pass(Duration.ZERO);
+        work.dispose();
+        world.pass(Duration.ZERO);
+        assertThat(sent).hasSize(1);
+        world.subscribe(world.granted(world.rival.adopt(sent.get(0))).release());
+    }
+
     @Test
     void aTextIsEmittedAlthoughTheSchedulerOfSignalsIsDisposed() {
         Scheduler gone = Schedulers.newSingle("gone");
@@ -358,6 +478,66 @@ class ExportTest {
         String text = world.only(work);
         assertThat(work.isTerminatedComplete()).isTrue();
         world.subscribe(world.granted(world.rival.adopt(text)).release());
+    }
+
+    /** The text may be in use already. The client cannot know that {@code withLock} has not emitted it. */
+    @Test
+    void aTextThatWithLockDropsKeepsTheLockUntilItsLeaseEnds() {
+        Queue<Runnable> signals = new ArrayDeque<>();
+        LockClient client = world.client(builder -> builder.deliverOn(Schedulers.fromExecutor(signals::add)));
+        TestSubscriber<String> text = world.subscribe(client.lock(NAME).withLock(LockLease::export));
+        signals.remove().run(); // the lease
+        world.pass(Duration.ZERO);
+        signals.remove().run(); // the text
+        text.cancel();
+        runAll(signals);
+        assertThat(text.getReceivedOnNext()).isEmpty();
+
+        world.pass(LEASE.minus(MOMENT));
+        assertThat(isFree()).isFalse();
+        world.pass(MOMENT);
+        assertThat(isFree()).isTrue();
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void workThatSendsItsTextItselfDoesNotWaitForTheEndOfWithLock() {
+        List<String> sent = new ArrayList<>();
+        Queue<Runnable> signals = new ArrayDeque<>();
+        LockClient client = world.client(builder -> builder.deliverOn(Schedulers.fromExecutor(signals::add)));
+        TestSubscriber<Void> work = world.subscribe(client.lock(NAME)
+                .withLock(lease -> lease.export().flatMap(text -> Mono.fromRunnable(() -> sent.add(text)))));
+        signals.remove().run(); // the lease
+        world.pass(Duration.ZERO);
+        signals.remove().run(); // the text
+        assertThat(work.isTerminated()).isFalse();
+        assertThat(sent).hasSize(1);
+        runAll(signals);
+        world.subscribe(world.granted(world.rival.adopt(sent.get(0))).release());
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void anExportWithoutRenewalsGivesTheRestOfTheLease() {
+        LockLease lease =
+                world.granted(world.lock(options -> options.autoRenew(false)).acquire());
+        world.pass(LEASE.minus(SECOND));
+        exported(lease);
+        world.pass(SECOND);
+        assertThat(isFree()).isTrue();
+    }
+
+    @Test
+    void aRenewalByHandBeforeAnExportGivesTheWholeLease() {
+        LockLease lease =
+                world.granted(world.lock(options -> options.autoRenew(false)).acquire());
+        world.pass(LEASE.minus(SECOND));
+        assertThat(world.subscribe(lease.renew().then(lease.export())).getReceivedOnNext())
+                .hasSize(1);
+        world.pass(LEASE.minus(MOMENT));
+        assertThat(isFree()).isFalse();
+        world.pass(MOMENT);
+        assertThat(isFree()).isTrue();
     }
 
     @Test
@@ -682,6 +862,29 @@ class ExportTest {
         assertThat(world.subscribe(world.client.adopt("hello")).expectTerminalError())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("the text of an exported lease was refused");
+    }
+
+    /** Otherwise the number of the adopter's next attempt would overflow, and its own export would never signal. */
+    @Test
+    void aTextWithAnAttemptThatHasNoNextOneIsRefused() {
+        String text = exported(world.granted(world.lock().acquire()));
+        TestSubscriber<LockLease> adoption = world.subscribe(world.rival.adopt(withAttempt(Integer.MAX_VALUE, text)));
+        assertThat(adoption.expectTerminalError())
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("the text of an exported lease was refused");
+        world.subscribe(world.granted(world.rival.adopt(text)).release());
+    }
+
+    private static String withAttempt(int attempt, String text) {
+        int from = "holdfast-lease-1.".length();
+        byte[] bytes = Base64.getUrlDecoder().decode(text.substring(from, text.lastIndexOf('.')));
+        String[] parts = new String(bytes, StandardCharsets.UTF_8).split("\n", 9);
+        parts[3] = Integer.toString(attempt);
+        byte[] changed = String.join("\n", parts).getBytes(StandardCharsets.UTF_8);
+        CRC32 sum = new CRC32();
+        sum.update(changed);
+        String encoded = Base64.getUrlEncoder().withoutPadding().encodeToString(changed);
+        return "%s%s.%08x".formatted(text.substring(0, from), encoded, sum.getValue());
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.holdfast.semantics;
 
 import static io.holdfast.semantics.World.LEASE;
+import static io.holdfast.semantics.World.MOMENT;
 import static io.holdfast.semantics.World.NAME;
 import static io.holdfast.semantics.World.OPERATION_TIMEOUT;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -15,6 +16,8 @@ import io.holdfast.spi.WatchSignal;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CancellationException;
@@ -174,8 +177,11 @@ class WithdrawalTest {
 
     @Test
     void aSubscriberFurtherDownThatHasCancelledAlreadyGetsNoLeaseToDrop() {
+        LockLease holder = world.granted(world.rivalLock().acquire());
         MarkedCancelled late = new MarkedCancelled();
-        world.lock().acquire().map(lease -> lease).subscribe(late); // its cancel() has not arrived yet
+        world.lock().acquire().map(lease -> lease).subscribe(late);
+        late.marked = true; // its cancel() has not arrived yet
+        world.subscribe(holder.release());
 
         assertThat(late.received).isFalse();
         assertThat(world.store.contents()).isEmpty();
@@ -184,6 +190,7 @@ class WithdrawalTest {
     private static final class MarkedCancelled implements CoreSubscriber<LockLease>, Scannable {
 
         boolean received;
+        boolean marked;
 
         @Override
         public void onSubscribe(Subscription s) {
@@ -204,14 +211,17 @@ class WithdrawalTest {
         @Override
         @SuppressWarnings("rawtypes") // so declared by Reactor
         public @Nullable Object scanUnsafe(Attr key) {
-            return Attr.CANCELLED.equals(key) ? true : null;
+            return Attr.CANCELLED.equals(key) ? marked : null;
         }
     }
 
     @Test
     void aSubscriberWhoseCancellationIsOvertakenByTheEmissionLeavesNothing() {
+        LockLease holder = world.granted(world.rivalLock().acquire());
         LeavesWhileAsked late = new LeavesWhileAsked();
         world.lock().acquire().map(lease -> lease).subscribe(late);
+        late.isLeaving = true;
+        world.subscribe(holder.release());
         assertThat(late.dropped)
                 .as("the emission was too fast for the check before it")
                 .isTrue();
@@ -230,6 +240,7 @@ class WithdrawalTest {
 
         Subscription upstream = Operators.emptySubscription();
         boolean dropped;
+        boolean isLeaving;
         private boolean marked;
 
         @Override
@@ -256,7 +267,7 @@ class WithdrawalTest {
                 return null;
             }
             boolean before = marked;
-            marked = true;
+            marked = isLeaving;
             return before;
         }
     }
@@ -425,5 +436,25 @@ class WithdrawalTest {
             world.subscribe(world.only(next).release());
             assertThat(world.store.contents()).as("seed %d, round %d", seed, i).isEmpty();
         }
+    }
+
+    /** Its subscriber is marked as cancelled already when it asks for the lock. */
+    @Test
+    void anAcquisitionInTheCleanUpOfCancelledWorkGetsItsLease() {
+        List<LockLease> leases = new ArrayList<>();
+        Mono<LockLease> cleanUp = world.lock().acquire().doOnNext(leases::add);
+        TestSubscriber<String> cancelled = world.subscribe(Mono.usingWhen(
+                Mono.just("resource"),
+                resource -> Mono.<String>never(),
+                resource -> cleanUp,
+                (resource, error) -> cleanUp,
+                resource -> cleanUp));
+
+        cancelled.cancel();
+        world.pass(MOMENT);
+
+        assertThat(leases).hasSize(1);
+        assertThat(leases.get(0).isValid()).isTrue();
+        world.subscribe(leases.get(0).release());
     }
 }
