@@ -98,8 +98,8 @@ public interface LockLease {
      *
      * <p>If you cancel before the text is emitted, the lock is released. A later cancellation does not release it, since
      * the text may be in use. If no process adopts it, the lock is free when its lease ends. The same holds for a
-     * text that an operator drops. {@code withLock} keeps the result of its work until the lease has ended, and drops it
-     * if you cancel in between.
+     * text that an operator drops, such as {@code timeout} at the moment of the emission. {@code withLock} keeps the
+     * result of its work until the lease has ended, and drops it if you cancel in between.
      *
      * @return the text. Fails with {@link LockLostException} when the lease had ended or was
      *     handed on already; with {@link IllegalStateException} for a nested lease; and with

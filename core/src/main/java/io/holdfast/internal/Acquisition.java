@@ -21,6 +21,7 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
@@ -37,6 +38,9 @@ import reactor.core.publisher.Operators;
  * shows what to undo.
  */
 final class Acquisition extends Members.Member implements Subscription, ClaimWatch.Target, Mailbox.Owner {
+
+    private static final AtomicIntegerFieldUpdater<Acquisition> ADMITTED =
+            AtomicIntegerFieldUpdater.newUpdater(Acquisition.class, "admitted");
 
     private final LockSettings lock;
     private final AcquirePlan plan;
@@ -56,13 +60,13 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
     private boolean endDue;
     private boolean settled;
 
-    /** Whether it counts towards the client's limit of waiters. */
-    private boolean admitted;
-
     private int attemptsBefore;
     private @Nullable LockClaim claim;
     private @Nullable AcquireState state;
     private @Nullable ClaimWatch watch;
+
+    /** 1 while it counts towards the client's limit of waiters. It may end on any thread. */
+    private volatile int admitted;
 
     // Both are made when they are first set; an acquisition that need not wait has none.
     private @Nullable Alarm pauseOver;
@@ -196,25 +200,22 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         return new ClientReport.Wait(lockName(), lock.key().kind(), lock.permits(), waited());
     }
 
-    boolean wasAdmitted() {
-        return admitted;
-    }
-
     /**
      * Counts once: an acquisition that begins again with another claim keeps its place. An acquisition that does not
      * wait needs no place.
      */
     private boolean isAdmitted() {
-        if (plan.mode() == Mode.WAIT && !admitted) {
-            admitted = engine().admission.enter();
+        if (plan.mode() != Mode.WAIT || admitted == 1) {
+            return true;
         }
-        return plan.mode() != Mode.WAIT || admitted;
+        boolean isAdmitted = engine().admission.enter();
+        admitted = isAdmitted ? 1 : 0;
+        return isAdmitted;
     }
 
-    /** Before the error: the subscriber may begin another acquisition when it gets it. */
-    private void leaveAdmission() {
-        if (admitted) {
-            admitted = false;
+    /** Leaves once. Called before the error, since the subscriber may begin another acquisition when it gets it. */
+    void leaveAdmission() {
+        if (ADMITTED.compareAndSet(this, 1, 0)) {
             engine().admission.leave();
         }
     }

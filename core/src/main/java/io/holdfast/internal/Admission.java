@@ -15,7 +15,7 @@ final class Admission {
         this.limit = limit;
     }
 
-    /** Returns whether an acquisition may begin. If so, it calls {@link #leave} once, at its end. */
+    /** Returns whether an acquisition may begin. If so, it calls {@link #leave} once: when it ends, or before its error. */
     boolean enter() {
         if (limit == NO_LIMIT) {
             return true;

@@ -51,8 +51,8 @@ final class Emission<L extends Emission.Returnable> {
     private @Nullable Thread emitter;
 
     /**
-     * The mark of a cancellation from before the request; it says nothing about this acquisition, which may be the
-     * clean-up of a cancelled {@code usingWhen}. Written before the stage becomes OPEN.
+     * A subscriber that had marked itself before the request. The acquisition may be the clean-up of its cancelled work.
+     * Written once, by the thread of the first request, before the acquisition begins.
      */
     private @Nullable Object markedBefore;
 
@@ -83,8 +83,11 @@ final class Emission<L extends Emission.Returnable> {
 
     /** Returns true for the first request. */
     boolean open() {
-        markedBefore = cancelledFrom(subscriber);
-        return STAGE.compareAndSet(this, IDLE, OPEN);
+        boolean isFirst = STAGE.compareAndSet(this, IDLE, OPEN);
+        if (isFirst) {
+            markedBefore = cancelledBelow();
+        }
+        return isFirst;
     }
 
     /**
@@ -140,7 +143,7 @@ final class Emission<L extends Emission.Returnable> {
         emitter = Thread.currentThread();
         subscriber.onNext(lease);
         // Not after onComplete(): doFinally() marks itself then, after any end, and passes on every cancellation.
-        Object cancelled = cancelledFrom(subscriber);
+        Object cancelled = cancelledBelow();
         subscriber.onComplete();
         emitter = null;
         if (cancelled == null) {
@@ -151,24 +154,24 @@ final class Emission<L extends Emission.Returnable> {
         }
         // Reactor's own subscribers also mark themselves as cancelled when they have all that they wanted. Such
         // subscribers never cancel afterwards: a cancellation that still arrives was on its way, and the lease was
-        // dropped.
+        // dropped. If the mark is from before the request, any cancellation from now on releases the lease.
         handedOver = lease.giveBack();
         return STAGE.compareAndSet(this, EMITTING, DROPPED_IF_LEFT);
     }
 
-    /** A mark from before counts after the emission only: a cancellation that arrives then still releases the lease. */
+    /** Returns whether a subscriber has marked itself since the request. */
     private boolean isCancelledSinceTheRequest() {
-        Object marked = cancelledFrom(subscriber);
+        Object marked = cancelledBelow();
         return marked != null && marked != markedBefore;
     }
 
     /**
-     * Finds this subscriber, or one further down, that drops the element, although its cancellation has not arrived
-     * here yet: a subscriber marks itself first, and cancels then. Without this check, the garbage collector would have
-     * to find the lease if a thread sleeps in between. The future of {@code toFuture()} cannot be scanned, but it knows
-     * whether it was cancelled.
+     * Finds a subscriber further down that drops the lease, although its cancellation has not arrived here yet: a
+     * subscriber marks itself first, and cancels then. Without this check, the garbage collector would have to find the
+     * lease if a thread sleeps in between. The future of {@code toFuture()} cannot be scanned, but it knows whether it
+     * was cancelled.
      */
-    static @Nullable Object cancelledFrom(CoreSubscriber<?> subscriber) {
+    private @Nullable Object cancelledBelow() {
         Object marked = null;
         Object below = subscriber;
         while (below instanceof Scannable at && at.isScanAvailable()) {

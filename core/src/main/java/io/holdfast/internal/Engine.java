@@ -98,8 +98,8 @@ final class Engine {
     }
 
     void ended(Acquisition acquisition) {
-        if (members.remove(acquisition) && acquisition.wasAdmitted()) {
-            admission.leave();
+        if (members.remove(acquisition)) {
+            acquisition.leaveAdmission();
         }
         completeWhenIdle();
     }

@@ -27,7 +27,7 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
     /** The longest text: a name of {@value LockKey#MAX_NAME_BYTES} bytes and a long id fit in. */
     static final int MOST_CHARS = 4_096;
 
-    /** The last attempt that is read: later attempts of the adopter, and of those after it, have numbers too. */
+    /** The highest attempt that a text may have. Each export adds one, so many later exports still have a number. */
     private static final int LAST_ATTEMPT = 1 << 30;
 
     private static final String VERSION = "holdfast-lease-1.";

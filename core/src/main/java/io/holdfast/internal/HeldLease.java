@@ -341,16 +341,16 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
             end(() -> {});
         } finally {
             if (succession instanceof LeaseExport wanted) {
-                wanted.succeeded(() -> exported(left));
+                wanted.succeeded(() -> handedOn(left));
             }
         }
     }
 
     /**
-     * Attempts of this client may still be under way. A release with a higher number than all of them leaves a
-     * tombstone on the server for them.
+     * Returns the lease as the adopter gets it. Its attempt has the next number: so the adopter's release leaves a
+     * tombstone for late attempts of this client.
      */
-    private ExportedLease exported(long minHoldNanos) {
+    private ExportedLease handedOn(long minHoldNanos) {
         LockClaim usual = claim.withLease(lock.options().leaseDuration()).withAttempt(claim.attempt() + 1);
         return new ExportedLease(usual, fencingToken, minHoldNanos);
     }

@@ -4,7 +4,6 @@ import io.holdfast.spi.LockFeature;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
@@ -14,16 +13,11 @@ import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * One subscription to {@code export}: it emits the text or the error. After a cancellation before that, the lock is
- * released. One atomic field decides between the two.
+ * One subscription to {@code export}: it emits the text or the error. A cancellation before that releases the lock. One
+ * atomic field decides between the two.
  *
- * <p>A subscriber further down may have cancelled right before the text is emitted, and its cancellation arrives here
- * later. Most of Reactor's subscribers mark themselves first. The lock is released if such a mark has appeared since the
- * request. A mark from before the request says nothing: the clean-up of a cancelled {@code usingWhen} may be the
- * export.
- *
- * <p>A cancellation that begins after this check releases nothing: the text may be out. A subscriber without a mark is
- * not found either. If it drops the text, the lock stays held until its lease ends.
+ * <p>A cancellation after the emission has begun releases nothing, since a process may have the text. If an operator
+ * drops the text then, the lock stays held until its lease ends.
  */
 final class LeaseExport implements LeaseSuccession, Subscription {
 
@@ -42,9 +36,6 @@ final class LeaseExport implements LeaseSuccession, Subscription {
     private final CoreSubscriber<? super String> subscriber;
     private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.IDLE);
 
-    /** A subscriber that had cancelled before the request; written once, by the thread that requests. */
-    private @Nullable Object cancelledBefore;
-
     private LeaseExport(LeaseHandle lease, CoreSubscriber<? super String> subscriber) {
         this.lease = lease;
         this.subscriber = subscriber;
@@ -62,7 +53,6 @@ final class LeaseExport implements LeaseSuccession, Subscription {
     @Override
     public void request(long n) {
         if (Operators.validate(n) && stage.compareAndSet(Stage.IDLE, Stage.ASKED)) {
-            cancelledBefore = Emission.cancelledFrom(subscriber);
             start();
         }
     }
@@ -97,22 +87,14 @@ final class LeaseExport implements LeaseSuccession, Subscription {
             return;
         }
         if (stage.compareAndSet(Stage.ASKED, Stage.READY)) {
-            deliver(() -> emit(text));
+            deliver(() -> {
+                if (stage.compareAndSet(Stage.READY, Stage.OVER)) {
+                    subscriber.onNext(text);
+                    subscriber.onComplete();
+                }
+            });
         } else {
             lease.held().releaseHandedOn(); // the subscriber has cancelled meanwhile
-        }
-    }
-
-    private void emit(String text) {
-        if (!stage.compareAndSet(Stage.READY, Stage.OVER)) {
-            return; // the subscriber has cancelled
-        }
-        Object cancelled = Emission.cancelledFrom(subscriber);
-        if (cancelled == null || cancelled == cancelledBefore) {
-            subscriber.onNext(text);
-            subscriber.onComplete();
-        } else {
-            lease.held().releaseHandedOn();
         }
     }
 

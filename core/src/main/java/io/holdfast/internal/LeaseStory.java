@@ -4,8 +4,8 @@ import io.holdfast.LockEvent;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 /**
- * Pairs each Acquired event of a lease with exactly one end event, in this order. A lease that was never handed out has
- * no events: it belongs to its acquisition, which has its own end event.
+ * Pairs each Acquired event of a lease with exactly one end event, in this order. A lease that its
+ * acquisition has not emitted has no events: the acquisition has its own end event.
  */
 final class LeaseStory {
 
@@ -26,8 +26,8 @@ final class LeaseStory {
     }
 
     /**
-     * Returns false when it does not report the end: an end was reported before, or the lease is not handed out, so far
-     * at least.
+     * Returns false when it does not report the end: an end was reported before, or the acquisition has not emitted the lease so
+     * far.
      */
     boolean ended(LockEvent end, Events events) {
         Object seen = chapter;

@@ -69,9 +69,6 @@ final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ow
     /** Written by the thread that handles the outcome of the one request in flight. */
     private int failures;
 
-    /** How many of the failed requests were releases. Written by the same thread. */
-    private int failedReleases;
-
     private volatile @Nullable LockBackendException lastFailure;
 
     private ReleaseLoop(
@@ -135,15 +132,16 @@ final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ow
                             Alarm.of(() -> start(lock, claim, lock.storeForgetsAtNanos(), AFTER_MIN_HOLD)),
                             keptUntilNanos);
         }
-        // A server that has got an earlier request has ended the claim by now, if the least hold time is over.
-        boolean mayHaveEnded = failedReleases > 0 || (!keeps && failures > 0);
+        // An earlier request may have reached the server. If the least hold time is over, the claim may have ended
+        // there.
+        boolean mayHaveEnded = failures > 0
+                && Validity.isOver(keptUntilNanos, lock.engine().alarms.now());
         end(isKept, () -> result.released(answer, mayHaveEnded));
     }
 
     @Override
     public void failed(LockBackendException error) {
         failures++;
-        failedReleases += keeps ? 0 : 1;
         lastFailure = error;
         long next = lock.engine().alarms.now()
                 + lock.options()

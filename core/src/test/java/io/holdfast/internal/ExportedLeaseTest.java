@@ -107,7 +107,7 @@ class ExportedLeaseTest {
     }
 
     @Test
-    void theLastAttemptOfATextHasManyNextOnes() {
+    void aTextWithTheHighestAttemptIsRead() {
         ExportedLease lease = ExportedLease.of(written("MUTEX\n1\n1\n1073741824\n1\n1000\n0\nid\nname"));
         assertThat(lease.claim().attempt()).isEqualTo(1 << 30);
     }

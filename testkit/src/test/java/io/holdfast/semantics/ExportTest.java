@@ -28,7 +28,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Random;
-import java.util.concurrent.TimeoutException;
 import java.util.function.UnaryOperator;
 import java.util.zip.CRC32;
 import org.junit.jupiter.api.Test;
@@ -249,50 +248,6 @@ class ExportTest {
         slow.advanceTimeBy(SECOND);
         assertThat(text.getReceivedOnNext()).isEmpty();
         world.subscribe(client.close());
-    }
-
-    /** The time-out has cancelled, but the cancellation arrives after the emission has begun. */
-    @Test
-    void aTextThatATimeOutWouldDropReleasesTheLock() {
-        Queue<Runnable> signals = new ArrayDeque<>();
-        LockClient client = world.client(builder -> builder.deliverOn(Schedulers.fromExecutor(signals::add)));
-        LockLease lease = grantedAfter(signals, client);
-        TestSubscriber<String> text =
-                world.subscribe(lease.export().doOnCancel(() -> runAll(signals)).timeout(SECOND, world.clock));
-        assertThat(signals).isNotEmpty();
-
-        world.pass(SECOND);
-
-        assertThat(signals).isEmpty();
-        assertThat(text.getReceivedOnNext()).isEmpty();
-        assertThat(text.expectTerminalError()).isInstanceOf(TimeoutException.class);
-        assertThat(isFree()).isTrue();
-        world.subscribe(client.close());
-    }
-
-    /** The same race with a subscriber that leaves. */
-    @Test
-    void aTextThatADisposedSubscriberWouldDropReleasesTheLock() {
-        List<String> received = new ArrayList<>();
-        Queue<Runnable> signals = new ArrayDeque<>();
-        LockClient client = world.client(builder -> builder.deliverOn(Schedulers.fromExecutor(signals::add)));
-        LockLease lease = grantedAfter(signals, client);
-        Disposable leaving = lease.export().doOnCancel(() -> runAll(signals)).subscribe(received::add);
-        assertThat(signals).isNotEmpty();
-
-        leaving.dispose();
-        world.pass(Duration.ZERO);
-
-        assertThat(signals).isEmpty();
-        assertThat(received).isEmpty();
-        assertThat(isFree()).isTrue();
-        world.subscribe(client.close());
-    }
-
-    private LockLease grantedAfter(Queue<Runnable> signals, LockClient client) {
-        TestSubscriber<LockLease> acquired = world.subscribe(client.lock(NAME).acquire());
-        runAll(signals);
-        return world.only(acquired);
     }
 
     private static void runAll(Queue<Runnable> tasks) {

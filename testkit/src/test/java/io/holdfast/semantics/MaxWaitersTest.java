@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.test.subscriber.TestSubscriber;
 
@@ -188,6 +189,32 @@ class MaxWaitersTest {
                 world.granted(lock.acquire().onErrorResume(LockBackendException.class, unreadable -> lock.acquire()));
 
         assertThat(lease.isValid()).isTrue();
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void anAcquisitionWhoseSubscriberThrowsOnItsLeaseLeavesTheLimitOnce() {
+        LockClient client = limited(1);
+        client.lock(World.NAME).acquire().subscribe(new BaseSubscriber<>() {
+            @Override
+            protected void hookOnNext(LockLease lease) {
+                world.subscribe(lease.release());
+                throw new StackOverflowError("thrown by a subscriber");
+            }
+
+            @Override
+            protected void hookOnError(Throwable error) {}
+        });
+        world.pass(OPERATION_TIMEOUT);
+        LockLease rival = world.granted(world.rivalLock().acquire());
+
+        TestSubscriber<LockLease> waiting =
+                world.subscribe(client.lock(World.NAME).acquire());
+
+        assertThat(world.subscribe(client.lock(World.NAME).acquire()).expectTerminalError())
+                .isInstanceOf(LockQueueFullException.class);
+        waiting.cancel();
+        world.subscribe(rival.release());
         world.subscribe(client.close());
     }
 

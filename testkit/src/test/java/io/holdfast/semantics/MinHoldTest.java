@@ -406,6 +406,23 @@ class MinHoldTest {
         world.on(Operation.RENEW).none();
     }
 
+    /** The second request that keeps the lock is sent in time, and reaches the server when the least hold time is over. */
+    @Test
+    void aRequestThatKeepsTheLockAndArrivesTooLateIsNoLoss() {
+        LockLease lease = world.granted(lock(SHORT).acquire());
+        TestSubscriber<LossReason> loss = world.subscribe(lease.onLoss());
+        world.pass(SHORT.minus(OPERATION_TIMEOUT));
+        world.on(Operation.RENEW).next(Fault.lostReply(), Fault.delayedRequest(OPERATION_TIMEOUT.minus(MOMENT)));
+
+        TestSubscriber<Void> release = world.subscribe(lease.release());
+        world.pass(SHORT);
+
+        assertThat(release.isTerminatedComplete()).isTrue();
+        assertThat(loss.getReceivedOnNext()).isEmpty();
+        assertThat(world.events(LockEvent.Lost.class)).isEmpty();
+        assertThat(world.events(LockEvent.Released.class)).hasSize(1);
+    }
+
     @Test
     void workThatDidNotBeginKeepsNothing() {
         AtomicBoolean hasBegun = new AtomicBoolean();

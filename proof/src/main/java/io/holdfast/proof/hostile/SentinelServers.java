@@ -187,20 +187,28 @@ final class SentinelServers implements Deployment {
                 "one server is the master and has its replica",
                 SETTLES_WITHIN,
                 POLL_INTERVAL,
-                () -> servers.stream().filter(this::isMasterInStep).findFirst());
+                () -> servers.stream()
+                        .filter(it -> isMasterInStep(it) && sentinelsSay(it))
+                        .findFirst());
     }
 
     private void awaitPromoted(RedisServer server) throws InterruptedException {
-        Await.until(server + " is the master", SETTLES_WITHIN, POLL_INTERVAL, () -> {
-            try {
-                return sentinels.isMaster(server);
-            } catch (IllegalStateException | UncheckedIOException busy) {
-                return false;
-            }
-        });
+        Await.until(server + " is the master", SETTLES_WITHIN, POLL_INTERVAL, () -> sentinelsSay(server));
     }
 
-    /** On a busy machine, the sentinels may replace the new master meanwhile. So it may be the one or the other. */
+    /** Returns whether the sentinels take this server for the master. */
+    private boolean sentinelsSay(RedisServer server) {
+        try {
+            return sentinels.isMaster(server);
+        } catch (IllegalStateException | UncheckedIOException busy) {
+            return false;
+        }
+    }
+
+    /**
+     * Waits until one server is the master and its replica is connected. On a busy machine, the sentinels may have replaced the new master again, so either
+     * server may be it.
+     */
     private void awaitStep() throws InterruptedException {
         RedisServer unused = master();
     }

@@ -35,8 +35,8 @@ final class Clones {
     }
 
     /**
-     * Returns the identities of a client of this process, and of the clients that replace it. Of two clones, the first client of each has the same, and so
-     * on.
+     * Returns the identities of a client of this process, and of the clients that replace it. The first clients of two clones have the same identity. So
+     * have the second ones.
      */
     Supplier<ClientIdentity> identitiesOf(Host host) {
         Integer number = clones.computeIfPresent(host, (clone, before) -> before + 1);

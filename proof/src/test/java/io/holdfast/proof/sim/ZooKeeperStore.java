@@ -19,7 +19,7 @@ final class ZooKeeperStore implements Store {
         ensemble = new Ensemble(world, network, plan.lease().toNanos() / (plan.hasLastWords() ? 3 : world.oneOf(1, 2)));
     }
 
-    /** Clones would share the session of their snapshot. Whichever ends it ends the locks of both, and the guarantees say so. */
+    /** Clones would share the session of their snapshot. If one of them ends it, both lose their locks. The guarantees exclude this. */
     @Override
     public boolean mayHaveClones() {
         return false;

@@ -54,7 +54,7 @@ public final class LockOperations {
 
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         return Mono.defer(() -> {
-                    boolean isWatched = watches.attempts(claim);
+                    boolean isWatched = watches.beginAttempt(claim);
                     return lanes.send(new Operation(Operation.Verb.ACQUIRE, claim, isWatched));
                 })
                 .map(Answer::attemptAnswer)

@@ -56,8 +56,11 @@ public final class Watches {
         /** The attempt that its newest pushed grant answers; 0 without one. Guarded by this. */
         private int grantedAttempt;
 
-        /** The last attempt whose answer said that the claim has to wait; 0 without one. Guarded by this. */
-        private int lastInVain;
+        /** The last attempt that was sent; 0 without one. Guarded by this. */
+        private int lastSent;
+
+        /** Whether an attempt after that grant was answered: the claim has to wait. Guarded by this. */
+        private boolean hasLostGrant;
 
         Watch(LockClaim claim, FluxSink<WatchSignal> subscriber) {
             this.claim = claim;
@@ -70,7 +73,8 @@ public final class Watches {
         }
 
         /** It is about to send an attempt. So it has no lease, or one that came too late. */
-        synchronized void attempts() {
+        synchronized void attempts(int attempt) {
+            lastSent = Math.max(lastSent, attempt);
             isWaiting = true;
         }
 
@@ -78,22 +82,23 @@ public final class Watches {
         synchronized void answered(int attempt, boolean isAcquired) {
             if (attempt > grantedAttempt) {
                 isWaiting = !isAcquired;
-                lastInVain = isAcquired ? lastInVain : attempt;
+                hasLostGrant = !isAcquired;
             }
         }
 
+        /** A grant may be too late. If a later attempt is under way, the claim still gets the grant that answers it. */
         synchronized void granted(int attempt) {
-            grantedAttempt = attempt;
-            isWaiting = false;
+            grantedAttempt = Math.max(grantedAttempt, attempt);
+            hasLostGrant = false;
+            isWaiting = grantedAttempt < lastSent;
         }
 
         /**
-         * Whether a grant that comes later concerns nobody. Not one to a claim that was granted: it may be exported by now, also if its last
-         * attempt was not answered.
+         * Whether a later grant goes back to the database. A grant to a claim that was granted before does not: another client may have
+         * adopted that lease.
          */
         synchronized boolean leavesUngranted() {
-            boolean isGranted = grantedAttempt > 0 && grantedAttempt >= lastInVain;
-            return isWaiting && !isGranted;
+            return isWaiting && (grantedAttempt == 0 || hasLostGrant);
         }
 
         @Override
@@ -165,10 +170,10 @@ public final class Watches {
      *
      * @return whether the claim is watched
      */
-    public boolean attempts(LockClaim attempt) {
+    public boolean beginAttempt(LockClaim attempt) {
         Watch watch = watches.get(attempt.id());
         if (watch != null && attempt.waiting() != Waiting.NONE) {
-            watch.attempts();
+            watch.attempts(attempt.attempt());
         }
         return watch != null;
     }

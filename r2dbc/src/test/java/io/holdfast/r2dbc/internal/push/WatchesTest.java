@@ -116,7 +116,7 @@ class WatchesTest {
         watches.deliver(new Push("late", GRANTED));
         LockClaim second = claim("late", Waiting.QUEUE).withAttempt(2);
 
-        assertThat(watches.attempts(second)).isTrue();
+        assertThat(watches.beginAttempt(second)).isTrue();
         watches.deliver(new Push("late", next));
         watches.answered(second, new LockAttempt.Queued(CLAIM_TIME));
 
@@ -133,7 +133,7 @@ class WatchesTest {
         watches.deliver(new Push("late", GRANTED));
         watches.disarm();
 
-        assertThat(watches.attempts(claim("late", Waiting.QUEUE).withAttempt(2)))
+        assertThat(watches.beginAttempt(claim("late", Waiting.QUEUE).withAttempt(2)))
                 .isTrue();
         watches.arm();
 
@@ -141,12 +141,12 @@ class WatchesTest {
         watch.dispose();
     }
 
-    /** Its second attempt went out just before the grant came, and has no answer. The lease may be exported by now. */
+    /** A second attempt goes out after the grant, and has no answer. The lease may be exported by now. */
     @Test
     void repeatedGrantToAClaimThatWasGrantedDoesNotGoBack() {
         Disposable watch = watch("exported", new ArrayList<>());
         watches.deliver(new Push("exported", GRANTED));
-        assertThat(watches.attempts(claim("exported", Waiting.QUEUE).withAttempt(2)))
+        assertThat(watches.beginAttempt(claim("exported", Waiting.QUEUE).withAttempt(2)))
                 .isTrue();
         watch.dispose();
 
@@ -155,11 +155,29 @@ class WatchesTest {
         assertThat(givenBack).isEmpty();
     }
 
+    /** The grant that comes first answers attempt 1, and is too late. */
+    @Test
+    void grantOfAnEarlierAttemptDoesNotHideThatOfTheAttemptUnderWay() {
+        WatchSignal next = new WatchSignal.Granted(12, 2, CLAIM_TIME);
+        List<WatchSignal> signals = new ArrayList<>();
+        Disposable watch = watch("late", signals);
+        assertThat(watches.beginAttempt(claim("late", Waiting.QUEUE).withAttempt(2)))
+                .isTrue();
+
+        watches.deliver(new Push("late", GRANTED));
+        watches.deliver(new Push("late", next));
+
+        assertThat(signals).containsExactly(GRANTED, next);
+        assertThat(watches.hasWaiting()).isFalse();
+        watch.dispose();
+    }
+
     @Test
     void attemptThatDoesNotWaitMakesNoWaiter() {
         Disposable watch = watch("held", Waiting.NONE, new ArrayList<>());
 
-        assertThat(watches.attempts(claim("held", Waiting.NONE).withAttempt(2))).isTrue();
+        assertThat(watches.beginAttempt(claim("held", Waiting.NONE).withAttempt(2)))
+                .isTrue();
 
         assertThat(watches.hasWaiting()).isFalse();
         watch.dispose();

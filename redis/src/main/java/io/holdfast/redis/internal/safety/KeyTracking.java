@@ -127,7 +127,7 @@ public final class KeyTracking implements ConnectionInitializer {
             held.put(requests.holderKey(claim), tracked(claim, claim.attempt()));
             remind(List.of(claim));
         } else if (claim.key().kind() == LockKind.MUTEX && claim.waiting() != Waiting.NONE) {
-            isNotHeld(claim);
+            forgetLateGrant(claim);
             changedByUs(claim);
         }
     }
@@ -137,7 +137,7 @@ public final class KeyTracking implements ConnectionInitializer {
     }
 
     /** The claim has to wait after a grant that came too late. A grant that overtook this answer still counts. */
-    private void isNotHeld(LockClaim attempt) {
+    private void forgetLateGrant(LockClaim attempt) {
         held.computeIfPresent(
                 requests.holderKey(attempt),
                 (key, known) ->
