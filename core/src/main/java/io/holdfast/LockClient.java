@@ -111,8 +111,9 @@ public interface LockClient {
         /**
          * Limits how many acquisitions of this client may wait at one time, over all its locks. Beyond the limit, an
          * acquisition fails with {@link LockQueueFullException} before the client sends anything. An acquisition counts
-         * from its subscription until it is granted, fails or is cancelled, even while the lock is free. A cancelled
-         * one counts until the request in flight is answered or times out. {@code tryAcquire}, a {@code waitTimeout} of
+         * from its subscription until it is granted, fails or is cancelled, even while the lock is free. One that fails
+         * does not count any more when its subscriber gets the error. A cancelled one counts until its request in
+         * flight is answered, or its operation timeout is over. {@code tryAcquire}, a {@code waitTimeout} of
          * zero and nested acquisitions never wait and do not count.
          *
          * @param limit at least 1; default none: a caller that is bounded itself, such as a web server with a limit of

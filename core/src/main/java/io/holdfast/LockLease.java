@@ -97,9 +97,10 @@ public interface LockLease {
      * logs. It contains only letters, digits, {@code -}, {@code _} and dots, so it fits into a header or a message.
      *
      * <p>If you cancel before the text is emitted, the lock is released. A later cancellation does not release it, since
-     * the text may be in use. If no process adopts it, the lock is free when its lease ends. The same holds for a
-     * text that an operator drops, such as {@code timeout} at the moment of the emission. {@code withLock} keeps the
-     * result of its work until the lease has ended, and drops it if you cancel in between.
+     * the text may be in use. If no process adopts it, the lock is free when its lease ends. An operator such as
+     * {@code timeout} may drop the text at the moment of the emission; then the same holds. {@code withLock} emits the
+     * result of its work when its own lease has ended here. If you cancel before that, it drops the text. If the export
+     * fails, the lock is released.
      *
      * @return the text. Fails with {@link LockLostException} when the lease had ended or was
      *     handed on already; with {@link IllegalStateException} for a nested lease; and with

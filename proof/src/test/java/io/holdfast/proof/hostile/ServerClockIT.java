@@ -54,7 +54,11 @@ class ServerClockIT {
     }
 
     private LockClient newClient() {
-        return LockClient.builder(RedisLockBackend.create(RedisURI.create(server.uri())))
+        // On a busy machine, a waiter may be slow. It must not be passed over.
+        RedisLockBackend patient = RedisLockBackend.builder(RedisURI.create(server.uri()))
+                .claimTime(PATIENCE)
+                .build();
+        return LockClient.builder(patient)
                 .options(LockOptions.builder()
                         .leaseDuration(LEASE)
                         .waitTimeout(PATIENCE)
