@@ -107,6 +107,8 @@ class ServerClockIT {
         clock.set(server, STEP.negated());
         var second = client.lock("orders").acquire().toFuture();
         Await.until("two wait", PATIENCE, Duration.ofMillis(10), () -> waiting() == 2);
+        // A client whose channel is not open yet counts as absent: the other one's waiter would get the lock first.
+        Await.until("both listen", PATIENCE, Duration.ofMillis(10), () -> listening() == 2);
 
         await(held.release());
         LockLease next = first.get(30, TimeUnit.SECONDS);
@@ -120,6 +122,10 @@ class ServerClockIT {
     private long waiting() {
         String lock = "holdfast:{orders}:mutex";
         return RedisStore.ask(server.port(), redis -> redis.llen(lock + ":front") + redis.zcard(lock + ":queue"));
+    }
+
+    private int listening() {
+        return RedisStore.ask(server.port(), redis -> redis.pubsubChannels().size());
     }
 
     private static LockLease acquired(LockClient by) {
