@@ -110,6 +110,28 @@ class ScriptFlushIT {
         assertThat(store.calls("eval")).isEqualTo(1);
     }
 
+    /** The calls go one after the other then, in case that the next connection leads to a master. */
+    @Test
+    void aServerThatTakesNoWritesGetsTheScriptOnceForEachConnection() {
+        Store.answer(backend.ping());
+        flush();
+        assertThat(store.redis().replicaof("127.0.0.1", 1)).isEqualTo("OK");
+        store.redis().configResetstat();
+
+        Long refused = Store.answer(Flux.range(0, 512)
+                .flatMap(
+                        n -> backend.tryAcquire(Store.claim("orders " + n))
+                                .then(Mono.<Throwable>empty())
+                                .onErrorResume(Mono::just),
+                        512)
+                .filter(error -> error.getMessage().contains("READONLY"))
+                .count());
+
+        assertThat(refused).isEqualTo(512);
+        assertThat(store.calls("eval")).isLessThan(20);
+        assertThat(store.redis().replicaofNoOne()).isEqualTo("OK");
+    }
+
     /** The call that was to bring the script is withdrawn before its answer; another one brings it. */
     @Test
     void callsThatWaitForTheScriptDoNotWaitForOneThatWasWithdrawn() {

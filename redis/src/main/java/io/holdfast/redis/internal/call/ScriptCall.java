@@ -11,6 +11,7 @@ import io.holdfast.redis.internal.script.ReplyDecoder;
 import io.holdfast.redis.internal.script.ScriptCommand;
 import io.holdfast.redis.internal.script.ScriptLoads;
 import io.holdfast.redis.internal.script.ScriptPipeline;
+import io.holdfast.redis.internal.script.ScriptPipeline.End;
 import io.holdfast.redis.internal.script.ScriptRequest;
 import io.holdfast.redis.internal.topology.Destination;
 import io.holdfast.redis.internal.topology.Topology;
@@ -133,7 +134,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
                 send(to, made, wholeScript);
             } else if (error != null) {
                 topology.suspect(to.link());
-                to.link().scripts().ended(request.script(), this, false);
+                to.link().scripts().ended(request.script(), this, End.UNSENT);
                 end(error);
             }
         });
@@ -157,7 +158,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         ScriptLoads loads = to.link().scripts().loads();
         order = order == 0 ? loads.nextOrder() : order;
         if (!isWanted()) {
-            loads.ended(request.script(), this);
+            loads.ended(request.script(), this, true);
             return;
         }
         if (!loads.admits(this, bringsScript)) {
@@ -167,7 +168,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
             dispatch(to, on, request.decoder());
         } catch (RuntimeException | Error thrown) {
             // A lack of memory, for example. Calls that wait for the script would wait for ever.
-            loads.ended(request.script(), this);
+            loads.ended(request.script(), this, true);
             end(thrown);
         }
     }
@@ -179,7 +180,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         if (isWanted()) {
             to.link().scripts().send(sent, to.asking());
         } else { // checked after the canceller could see what to withdraw
-            to.link().scripts().loads().ended(request.script(), this);
+            to.link().scripts().loads().ended(request.script(), this, true);
         }
     }
 
@@ -223,9 +224,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     @Override
     public <R> void answered(ScriptCommand<R, T> answered, R reply) {
         try {
-            if (answered.bringsScript()) {
-                answered.pipeline().ended(request.script(), this, false);
-            }
+            answered.pipeline().ended(request.script(), this, End.ANSWERED);
             T decoded;
             try {
                 decoded = answered.decoder().decode(reply);
@@ -246,13 +245,15 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     public void failed(ScriptCommand<?, T> failed, Throwable error) {
         try {
             CommandLink link = sentTo();
-            if (failed.bringsScript()) {
-                failed.pipeline().ended(request.script(), this, false);
+            boolean isLacking = error instanceof RedisNoScriptException && !failed.bringsScript();
+            Destination lacking = isLacking ? destination : null;
+            if (lacking == null) {
+                failed.pipeline().ended(request.script(), this, KnownError.isAnswer(error) ? End.ANSWERED : End.UNSENT);
             }
             topology.refused(link, failed.connection(), error);
             Destination next = isWanted() ? topology.redirected(link.uri(), error) : null;
-            if (error instanceof RedisNoScriptException && !failed.bringsScript() && destination != null) {
-                send(destination, true);
+            if (lacking != null) {
+                send(lacking, true);
             } else if (next == null) {
                 fail(failed, error);
             } else if (redirections++ < MOST_REDIRECTIONS) {
@@ -343,9 +344,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         request.onUnknown().run();
         pipeline.unanswered(request.script());
         sent.withdraw();
-        if (sent.bringsScript()) {
-            pipeline.ended(request.script(), this, true);
-        }
+        pipeline.ended(request.script(), this, End.WITHDRAWN);
         // Most often the caller's time limit has passed. The connection may be dead.
         CommandLink link = sentTo();
         link.doubt(sent.connection(), () -> topology.silent(link));

@@ -40,6 +40,7 @@ public final class ScriptLoads {
     /** A call that waits, and whether it was to bring its own script. */
     private record Waiting(Call call, boolean bringsScript) {}
 
+    /** The calls of one script. All wait for one of them, which brings it, or finds out whether the server has it by now. */
     private static final class Load {
 
         private final PriorityQueue<Waiting> waiting =
@@ -146,8 +147,13 @@ public final class ScriptLoads {
         }
     }
 
-    /** The call has ended. If it was to bring the script, another call will. */
-    public void ended(LuaScript script, Call call) {
+    /**
+     * The call has ended. If the others wait for it, the next one is sent, and they wait for that one.
+     *
+     * @param bringsScript whether the next call brings the script. If not, it brings it after the server has said that it
+     *     lacks the script
+     */
+    public void ended(LuaScript script, Call call, boolean bringsScript) {
         Load load = loads.get(script);
         if (load == null || load.carrier != call) {
             return;
@@ -159,7 +165,7 @@ public final class ScriptLoads {
         }
         if (next != null) {
             load.carrier = next.call();
-            next.call().proceed(true);
+            next.call().proceed(bringsScript);
         } else {
             loads.remove(script);
             isAny = !loads.isEmpty();
@@ -171,6 +177,6 @@ public final class ScriptLoads {
      * loads began.
      */
     void interrupted() {
-        List.copyOf(loads.entrySet()).forEach(begun -> ended(begun.getKey(), begun.getValue().carrier));
+        List.copyOf(loads.entrySet()).forEach(begun -> ended(begun.getKey(), begun.getValue().carrier, true));
     }
 }

@@ -137,8 +137,8 @@ public final class ScriptPipeline {
      * @param error null for none
      */
     void answered(LuaScript script, @Nullable String error) {
-        // The script's own error contains its hash: the server has the script, and other calls need not bring it. A
-        // server that is not a master gets none of the waiting calls: they wait for the next connection.
+        // The script's own error contains its hash: the server has the script, and other calls need not bring it. To a
+        // server that is not a master the waiting calls go one by one: the next connection may lead to the new master.
         if (error == null || (error.contains(script.sha()) && !KnownError.isFromNoMaster(error))) {
             if (!present.contains(script)) {
                 present.add(script);
@@ -157,16 +157,27 @@ public final class ScriptPipeline {
         return loads;
     }
 
-    /**
-     * A call that was to bring a script has ended.
-     *
-     * @param isLate whether its answer may still come: other calls wait for that a while
-     */
-    public void ended(LuaScript script, ScriptLoads.Call call, boolean isLate) {
-        if (isLate) {
-            link.later(LATE_ANSWER, () -> link.inOrder(() -> loads.ended(script, call)));
+    /** How a call ended that others may wait for. */
+    public enum End {
+        /** The server has answered, with an error perhaps. It may have the script by now. */
+        ANSWERED,
+        /** The connection is lost, or there was none. */
+        UNSENT,
+        /** The call was withdrawn. Its answer may still come, and other calls wait for that a while. */
+        WITHDRAWN
+    }
+
+    /** A call has ended. If other calls wait for it, since it was to bring a script, the next one goes on. */
+    public void ended(LuaScript script, ScriptLoads.Call call, End how) {
+        if (!loads.isAny()) {
+            return; // nearly always
+        }
+        // A server that refuses each call, since it is a replica or full, must not get the script with each.
+        Runnable next = () -> link.inOrder(() -> loads.ended(script, call, how != End.ANSWERED));
+        if (how == End.WITHDRAWN) {
+            link.later(LATE_ANSWER, next);
         } else {
-            link.inOrder(() -> loads.ended(script, call));
+            next.run();
         }
     }
 

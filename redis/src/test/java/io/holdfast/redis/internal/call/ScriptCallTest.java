@@ -14,6 +14,7 @@ import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.RedisCommand;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -143,6 +144,67 @@ class ScriptCallTest {
 
         assertThat(driver.sent).hasSize(2);
         assertThat(events).containsExactly("answered 7", "completed");
+    }
+
+    /** A full server, for example, answers each call with an error before it knows the script. */
+    @Test
+    void aServerThatRefusesCallsGetsTheWholeScriptOnce() {
+        List<Told> calls = lacking(4);
+        refuse("OOM command not allowed");
+        refuse("OOM command not allowed");
+        assertThat(types()).containsExactly("EVALSHA", "EVAL", "EVALSHA", "EVALSHA");
+        refuse("NOSCRIPT No matching script");
+        answer(7);
+        answer(8);
+
+        assertThat(types()).containsExactly("EVALSHA", "EVAL", "EVALSHA", "EVALSHA", "EVAL", "EVALSHA");
+        assertThat(events)
+                .containsExactly(
+                        "failed LockBackendException",
+                        "failed LockBackendException",
+                        "answered 7",
+                        "completed",
+                        "answered 8",
+                        "completed");
+        assertThat(calls).allMatch(Told::isDisposed);
+    }
+
+    @Test
+    void othersDoNotWaitForACallThatAsksForTheScriptAndIsCancelled() {
+        List<Told> calls = lacking(3);
+        refuse("OOM command not allowed");
+        calls.get(1).cancel();
+        driver.pass(Duration.ofSeconds(1));
+        answer(7);
+
+        assertThat(types()).containsExactly("EVALSHA", "EVAL", "EVALSHA", "EVAL");
+        assertThat(events).containsExactly("failed LockBackendException", "unknown", "answered 7", "completed");
+    }
+
+    /** Makes calls, of which the first brings the script, and the others wait. */
+    private List<Told> lacking(int count) {
+        List<Told> calls = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            Told call = new Told();
+            call().subscribe(call);
+            call.request(1);
+            calls.add(call);
+            if (i == 0) {
+                refuse("NOSCRIPT No matching script");
+            }
+        }
+        assertThat(types()).containsExactly("EVALSHA", "EVAL");
+        return calls;
+    }
+
+    private List<String> types() {
+        return driver.sent.stream().map(command -> command.getType().toString()).toList();
+    }
+
+    private void refuse(String error) {
+        RedisCommand<?, ?, ?> last = driver.sent.get(driver.sent.size() - 1);
+        last.getOutput().setError(error);
+        last.complete();
     }
 
     /** The thread is the driver's, which would write the exception to its log. */

@@ -85,7 +85,7 @@ class ScriptLoadsTest {
         Waiting release = new Waiting(OTHER, "orders");
         assertThat(loads.admits(release, false)).isFalse();
         second.isWanted = false;
-        loads.ended(SCRIPT, first);
+        loads.ended(SCRIPT, first, true);
         assertThat(proceeded).containsExactly(release.order + " goes on");
         assertThat(loads.isAny()).isFalse();
     }
@@ -101,12 +101,24 @@ class ScriptLoadsTest {
     @Test
     void theNextCallBringsTheScriptWhenTheFirstFails() {
         bringAndWait();
-        loads.ended(SCRIPT, first);
-        loads.ended(SCRIPT, first);
+        loads.ended(SCRIPT, first, true);
+        loads.ended(SCRIPT, first, true);
         assertThat(proceeded).containsExactly("2 brings it");
-        loads.ended(SCRIPT, second);
-        loads.ended(SCRIPT, third);
+        loads.ended(SCRIPT, second, true);
+        loads.ended(SCRIPT, third, true);
         assertThat(proceeded).containsExactly("2 brings it", "3 brings it");
+        assertThat(loads.isAny()).isFalse();
+    }
+
+    /** The server may have it by now: an error may follow after it has compiled the script. */
+    @Test
+    void theNextCallFindsOutWhetherTheServerHasTheScript() {
+        bringAndWait();
+        loads.ended(SCRIPT, first, false);
+        assertThat(proceeded).containsExactly("2 goes on");
+        assertThat(loads.admits(second, true)).as("the server lacks it").isTrue();
+        loads.arrived(SCRIPT);
+        assertThat(proceeded).containsExactly("2 goes on", "3 goes on");
         assertThat(loads.isAny()).isFalse();
     }
 
@@ -114,7 +126,7 @@ class ScriptLoadsTest {
     void aCallWithoutAWaitingCallerIsNotSent() {
         bringAndWait();
         second.isWanted = false;
-        loads.ended(SCRIPT, first);
+        loads.ended(SCRIPT, first, true);
         assertThat(proceeded).containsExactly("3 brings it");
     }
 
