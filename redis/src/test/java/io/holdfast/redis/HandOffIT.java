@@ -4,6 +4,7 @@ import static io.holdfast.redis.ClientOverRedis.await;
 import static io.holdfast.redis.ClientOverRedis.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.testkit.ExclusionProbe;
 import java.util.ArrayList;
@@ -136,11 +137,13 @@ class HandOffIT {
      * which is then released; after the second one that release has happened, too.
      */
     private void warmUp() {
-        for (var client : List.of(redis.client, redis.rival, redis.client, redis.rival)) {
+        List<LockClient> turns = List.of(redis.client, redis.rival, redis.client, redis.rival);
+        for (int turn = 0; turn < turns.size(); turn++) {
             LockLease held = redis.acquired(redis.client, "warm-up");
             CompletableFuture<LockLease> waiter =
-                    client.lock("warm-up").acquire().toFuture();
+                    turns.get(turn).lock("warm-up").acquire().toFuture();
             eventually(() -> Store.waiting(redis.store.redis(), Store.holderKey("warm-up")) == 1);
+            redis.eventuallyListening(Math.min(turn + 1, 2));
             await(held.release());
             await(waiter.join().release());
         }

@@ -214,6 +214,7 @@ class RedisClusterIT {
                     .toFuture());
             eventually(() -> Store.waiting(serverOf("orders").redis(), Store.holderKey("orders")) == number + 1);
         }
+        eventually(() -> channelsAt(serverOf("orders")) == 2); // a client that does not listen yet is passed over
 
         ClientOverRedis.await(holder.release());
         waiters.forEach(CompletableFuture::join);

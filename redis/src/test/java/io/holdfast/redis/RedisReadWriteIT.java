@@ -254,10 +254,13 @@ class RedisReadWriteIT {
      * which is then released; after the second one that release has happened, too.
      */
     private void warmUp() {
-        for (LockClient client : List.of(redis.client, redis.rival, redis.client, redis.rival)) {
+        List<LockClient> turns = List.of(redis.client, redis.rival, redis.client, redis.rival);
+        for (int turn = 0; turn < turns.size(); turn++) {
             LockLease held = await(write(redis.client).acquire());
-            CompletableFuture<LockLease> waiter = write(client).acquire().toFuture();
+            CompletableFuture<LockLease> waiter =
+                    write(turns.get(turn)).acquire().toFuture();
             awaitQueued(1);
+            redis.eventuallyListening(Math.min(turn + 1, 2));
             await(held.release());
             await(waiter.join().release());
         }

@@ -161,10 +161,13 @@ class RedisSemaphoreIT {
      * which is then released; after the second one that release has happened, too.
      */
     private void warmUp() {
-        for (LockClient client : List.of(redis.client, redis.rival, redis.client, redis.rival)) {
+        List<LockClient> turns = List.of(redis.client, redis.rival, redis.client, redis.rival);
+        for (int turn = 0; turn < turns.size(); turn++) {
             LockLease held = await(permit(redis.client, 1).acquire());
-            CompletableFuture<LockLease> waiter = permit(client, 1).acquire().toFuture();
+            CompletableFuture<LockLease> waiter =
+                    permit(turns.get(turn), 1).acquire().toFuture();
             awaitQueued(1);
+            redis.eventuallyListening(Math.min(turn + 1, 2));
             await(held.release());
             await(waiter.join().release());
         }

@@ -52,6 +52,7 @@ interface PushContract extends LockBackendUnderTest {
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             Contender waiter = contest.waiter(lease());
+            waiter.mustQueue(); // to open a watch may have taken half of its lease
             holder.release();
             Duration sinceAttempt = lease().dividedBy(2); // otherwise it would be stale
             assertThat(waiter.mustBePushed().lease()).isLessThan(lease().plus(sinceAttempt));
