@@ -27,6 +27,7 @@ final class RedisOperator {
 
     private final Supplier<List<RedisServer>> servers;
     private final RedisUsers users;
+    private final Duration patience;
 
     /**
      * An operator of these servers.
@@ -34,8 +35,19 @@ final class RedisOperator {
      * @param servers the servers of the clients
      */
     RedisOperator(Supplier<List<RedisServer>> servers, RedisUsers users) {
+        this(servers, users, Orders.PATIENCE);
+    }
+
+    /**
+     * An operator of servers that may end the operator's connections.
+     *
+     * @param servers the servers of the clients
+     * @param patience how long a server may refuse the operator at the end of {@link FaultKind#CLIENTS_LIMITED}; later that fault fails
+     */
+    RedisOperator(Supplier<List<RedisServer>> servers, RedisUsers users, Duration patience) {
         this.servers = servers;
         this.users = users;
+        this.patience = patience;
     }
 
     Map<FaultKind, Strike.Fault> faults() {
@@ -87,7 +99,7 @@ final class RedisOperator {
                         it -> it.configSet("maxclients", USUAL_MOST_CLIENTS);
                 Await.until(
                         "clients are accepted by " + server,
-                        Orders.PATIENCE,
+                        patience,
                         BETWEEN_ORDERS,
                         () -> Orders.attempt(redis, raise) || Orders.attempt(server, raise));
             }

@@ -3,6 +3,7 @@ package io.holdfast.proof.hostile;
 import io.holdfast.testkit.server.RedisSentinels;
 import io.holdfast.testkit.server.RedisServer;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A master, its replica, and three sentinels, without persistence. There are no wires: the sentinels send the clients the address of the master.
@@ -23,6 +25,12 @@ final class SentinelServers implements Deployment {
 
     /** The sentinels take eight seconds and more to demote a server that believes to be the master. */
     private static final Duration SETTLES_WITHIN = Duration.ofSeconds(90);
+
+    /** The sentinels give a failover up after three seconds. */
+    private static final Duration FAILS_OVER_WITHIN = Duration.ofSeconds(10);
+
+    /** A server that refuses the operator for longer will not accept it again. */
+    private static final Duration ACCEPTS_WITHIN = Duration.ofSeconds(5);
 
     private static final Duration POLL_INTERVAL = Duration.ofMillis(100);
 
@@ -36,6 +44,8 @@ final class SentinelServers implements Deployment {
 
     /** Held by a failover and by a limit of the clients: a failover would end the connection of the operator, whom the server then refuses, too. */
     private final Semaphore oneOfThem = new Semaphore(1);
+
+    private final AtomicLong refusedOperators = new AtomicLong();
 
     private SentinelServers(Terms terms, RedisSentinels sentinels, RedisUsers users) {
         this.terms = terms;
@@ -64,12 +74,13 @@ final class SentinelServers implements Deployment {
 
     @Override
     public Map<FaultKind, Strike.Fault> faults() {
-        Map<FaultKind, Strike.Fault> faults = new LinkedHashMap<>(new RedisOperator(() -> servers, users).faults());
+        Map<FaultKind, Strike.Fault> faults =
+                new LinkedHashMap<>(new RedisOperator(() -> servers, users, ACCEPTS_WITHIN).faults());
         // A master that refuses writes refuses the sentinels' PING, too: that is a failover, and those are ordered
         // below.
         faults.keySet().remove(FaultKind.SAVE_FAILED);
         faults.computeIfPresent(
-                FaultKind.CLIENTS_LIMITED, (kind, limit) -> strike -> alone(() -> limit.inject(strike)));
+                FaultKind.CLIENTS_LIMITED, (kind, limit) -> strike -> alone(() -> limitClients(limit, strike)));
         faults.put(FaultKind.TENANT_PUBLISHES, tenant::publish);
         faults.put(FaultKind.MASTER_KILLED, this::killMaster);
         faults.put(FaultKind.MASTER_FROZEN, this::freezeMaster);
@@ -91,15 +102,34 @@ final class SentinelServers implements Deployment {
         });
     }
 
+    /**
+     * On a busy machine, the sentinels may replace the master on their own while its clients are limited. That ends the operator's connection, and the
+     * server refuses another one. Then the operator starts the server again.
+     */
+    private void limitClients(Strike.Fault limit, Strike strike) throws InterruptedException {
+        long fromNanos = System.nanoTime();
+        try {
+            limit.inject(strike);
+        } catch (IllegalStateException refused) {
+            refusedOperators.incrementAndGet();
+            replace(strike.oneOf(servers), new Strike(Duration.ZERO, 0));
+            awaitStep();
+            gaps.add(new Gap(fromNanos, System.nanoTime()));
+        }
+    }
+
     private void killMaster(Strike strike) throws InterruptedException {
         RedisServer master = master();
-        failOver(() -> {
-            master.stop();
-            awaitPromoted(other(master));
-            strike.last();
-            master.restart();
-            follow(master, other(master));
-        });
+        failOver(() -> replace(master, strike));
+    }
+
+    /** Stops a server, and starts it again, empty, when the other one is the master. */
+    private void replace(RedisServer server, Strike strike) throws InterruptedException {
+        server.stop();
+        awaitPromoted(other(server));
+        strike.last();
+        server.restart();
+        follow(server, other(server));
     }
 
     /** Makes a restarted server a replica at once, as an operator would do. In the other cases, the sentinels do it after eight seconds and more. */
@@ -123,16 +153,37 @@ final class SentinelServers implements Deployment {
     private void changeMaster(Strike strike) throws InterruptedException {
         RedisServer master = master();
         failOver(() -> {
-            RedisURI uri = RedisURI.create(sentinels.uri()).getSentinels().get(0);
-            RedisClient client = RedisClient.create();
-            try (var connection = client.connectSentinel(uri)) {
-                String unused = connection.sync().failover(RedisSentinels.MASTER_NAME);
-            } finally {
-                client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
-            }
-            awaitPromoted(other(master));
+            orderFailover(other(master));
             strike.last();
         });
+    }
+
+    /** Repeats the order: sentinels on a busy machine give a failover up after their time limit. */
+    private void orderFailover(RedisServer next) throws InterruptedException {
+        long startNanos = System.nanoTime();
+        while (true) {
+            askForFailover();
+            try {
+                Await.until(next + " is the master", FAILS_OVER_WITHIN, POLL_INTERVAL, () -> sentinelsSay(next));
+                return;
+            } catch (IllegalStateException givenUp) {
+                if (System.nanoTime() - startNanos > SETTLES_WITHIN.toNanos()) {
+                    throw givenUp;
+                }
+            }
+        }
+    }
+
+    private void askForFailover() {
+        RedisURI uri = RedisURI.create(sentinels.uri()).getSentinels().get(0);
+        RedisClient client = RedisClient.create();
+        try (var connection = client.connectSentinel(uri)) {
+            String unused = connection.sync().failover(RedisSentinels.MASTER_NAME);
+        } catch (RedisException refused) {
+            // A failover is under way, or no replica is fit for it at this moment.
+        } finally {
+            client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+        }
     }
 
     /** What happens to the servers, until it is repaired. */
@@ -229,7 +280,9 @@ final class SentinelServers implements Deployment {
 
     @Override
     public Map<String, Long> counts() {
-        return tenant.counts();
+        Map<String, Long> counts = new LinkedHashMap<>(tenant.counts());
+        counts.put("servers that refused the operator", refusedOperators.get());
+        return counts;
     }
 
     @Override
