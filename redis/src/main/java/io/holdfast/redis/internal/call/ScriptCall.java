@@ -70,6 +70,9 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     private @Nullable StatefulRedisConnection<String, String> connection;
     private boolean bringsScript;
 
+    /** Whether it has waited for a script: others may wait for it since. Written before {@link #command}. */
+    private boolean hasWaited;
+
     /** 0 before it is to be sent. Written within the queue of its first link. */
     private long order;
 
@@ -134,7 +137,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
                 send(to, made, wholeScript);
             } else if (error != null) {
                 topology.suspect(to.link());
-                to.link().scripts().ended(request.script(), this, End.UNSENT);
+                to.link().scripts().ended(request.script(), this, End.UNANSWERED);
                 end(error);
             }
         });
@@ -211,6 +214,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         if (to == null) {
             return;
         }
+        hasWaited = true;
         StatefulRedisConnection<String, String> ready = to.link().ready();
         if (ready == null) {
             send(to, isToBringScript);
@@ -224,7 +228,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     @Override
     public <R> void answered(ScriptCommand<R, T> answered, R reply) {
         try {
-            answered.pipeline().ended(request.script(), this, End.ANSWERED);
+            endLoad(answered, End.ANSWERED);
             T decoded;
             try {
                 decoded = answered.decoder().decode(reply);
@@ -248,7 +252,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
             boolean isLacking = error instanceof RedisNoScriptException && !failed.bringsScript();
             Destination lacking = isLacking ? destination : null;
             if (lacking == null) {
-                failed.pipeline().ended(request.script(), this, KnownError.isAnswer(error) ? End.ANSWERED : End.UNSENT);
+                endLoad(failed, KnownError.isAnswer(error) ? End.ANSWERED : End.UNANSWERED);
             }
             topology.refused(link, failed.connection(), error);
             Destination next = isWanted() ? topology.redirected(link.uri(), error) : null;
@@ -263,7 +267,15 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
             }
         } catch (RuntimeException | Error thrown) {
             // The driver would write it to its log, and the subscriber would wait for ever.
+            endLoad(failed, End.UNANSWERED);
             end(thrown);
+        }
+    }
+
+    /** Lets the calls go on that wait for this one. Does nothing if it ended before, or if no call waits for it. */
+    private void endLoad(ScriptCommand<?, T> sent, End how) {
+        if (sent.bringsScript() || hasWaited) {
+            sent.pipeline().ended(request.script(), this, how);
         }
     }
 
@@ -344,7 +356,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         request.onUnknown().run();
         pipeline.unanswered(request.script());
         sent.withdraw();
-        pipeline.ended(request.script(), this, End.WITHDRAWN);
+        endLoad(sent, End.WITHDRAWN);
         // Most often the caller's time limit has passed. The connection may be dead.
         CommandLink link = sentTo();
         link.doubt(sent.connection(), () -> topology.silent(link));

@@ -51,6 +51,9 @@ public final class ScriptLoads {
 
         private Call carrier;
 
+        /** Whether the carrier goes without the script, and will be sent again if the server lacks it. */
+        private boolean asks;
+
         Load(Call carrier) {
             this.carrier = carrier;
         }
@@ -61,6 +64,9 @@ public final class ScriptLoads {
         }
 
         boolean isBefore(Call call) {
+            if (asks && carrier.key().equals(call.key()) && carrier.order() < call.order()) {
+                return true;
+            }
             TreeSet<Long> same = places.get(call.key());
             return same != null && same.first() < call.order();
         }
@@ -114,8 +120,9 @@ public final class ScriptLoads {
             before.add(call, bringsScript);
             return false;
         }
-        if (bringsScript && !loads.containsKey(call.script())) {
-            loads.put(call.script(), new Load(call));
+        if (bringsScript) {
+            Load own = loads.computeIfAbsent(call.script(), script -> new Load(call));
+            own.asks = false;
             isAny = true;
         }
         return true;
@@ -158,6 +165,7 @@ public final class ScriptLoads {
         if (load == null || load.carrier != call) {
             return;
         }
+        load.asks = false;
         Waiting next = load.next();
         while (next != null && !next.call().script().equals(script)) {
             next.call().proceed(next.bringsScript());
@@ -165,6 +173,7 @@ public final class ScriptLoads {
         }
         if (next != null) {
             load.carrier = next.call();
+            load.asks = !bringsScript;
             next.call().proceed(bringsScript);
         } else {
             loads.remove(script);

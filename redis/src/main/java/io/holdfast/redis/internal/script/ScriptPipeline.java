@@ -137,13 +137,14 @@ public final class ScriptPipeline {
      * @param error null for none
      */
     void answered(LuaScript script, @Nullable String error) {
-        // The script's own error contains its hash: the server has the script, and other calls need not bring it. To a
-        // server that is not a master the waiting calls go one by one: the next connection may lead to the new master.
-        if (error == null || (error.contains(script.sha()) && !KnownError.isFromNoMaster(error))) {
+        // The script's own error contains its hash: the server has the script, and other calls need not bring it.
+        if (error == null || error.contains(script.sha())) {
             if (!present.contains(script)) {
                 present.add(script);
             }
-            if (loads.isAny()) {
+            // To a server that is not a master the waiting calls go one by one: the next connection may lead to the new
+            // master.
+            if (loads.isAny() && (error == null || !KnownError.isFromNoMaster(error))) {
                 link.inOrder(() -> loads.arrived(script));
             }
         } else if (error.startsWith("NOSCRIPT")) {
@@ -161,8 +162,8 @@ public final class ScriptPipeline {
     public enum End {
         /** The server has answered, with an error perhaps. It may have the script by now. */
         ANSWERED,
-        /** The connection is lost, or there was none. */
-        UNSENT,
+        /** There is no answer of the server, most often since the connection is lost. */
+        UNANSWERED,
         /** The call was withdrawn. Its answer may still come, and other calls wait for that a while. */
         WITHDRAWN
     }

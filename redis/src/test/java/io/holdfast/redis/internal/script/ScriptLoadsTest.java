@@ -122,6 +122,21 @@ class ScriptLoadsTest {
         assertThat(loads.isAny()).isFalse();
     }
 
+    /** The call for the same key may have to be sent again, with the script. */
+    @Test
+    void anotherScriptDoesNotPassACallThatFindsOutWhetherTheServerHasItsScript() {
+        assertThat(loads.admits(first, true)).isTrue();
+        assertThat(loads.admits(second, false)).isFalse();
+        loads.ended(SCRIPT, first, false);
+        Waiting release = new Waiting(OTHER, "orders");
+        Waiting another = new Waiting(OTHER, "orders");
+        assertThat(loads.admits(release, false)).isFalse();
+        assertThat(loads.admits(another, false)).isFalse();
+        loads.ended(SCRIPT, second, false);
+        assertThat(proceeded).containsExactly("2 goes on", release.order + " goes on", another.order + " goes on");
+        assertThat(loads.isAny()).isFalse();
+    }
+
     @Test
     void aCallWithoutAWaitingCallerIsNotSent() {
         bringAndWait();

@@ -33,6 +33,14 @@ class ScriptPipelineTest {
         assertThat(scripts.mayLack(SCRIPT)).isFalse();
     }
 
+    /** Such an error names the script by its hash. */
+    @Test
+    void aReplicaThatHasTheScriptDoesNotGetItAgain() {
+        scripts.answered(SCRIPT, "READONLY You can't write against a read only replica. script: " + SCRIPT.sha());
+        scripts.unanswered(SCRIPT);
+        assertThat(scripts.mayLack(SCRIPT)).isFalse();
+    }
+
     @Test
     void theScriptIsSentInFullAgainWhenTheServerHasForgottenIt() {
         scripts.answered(SCRIPT, null);
