@@ -70,6 +70,8 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     private @Nullable StatefulRedisConnection<String, String> connection;
     private boolean bringsScript;
 
+    private volatile boolean isUnconnected;
+
     /** Whether it has waited for a script: others may wait for it since. Written before {@link #command}. */
     private boolean hasWaited;
 
@@ -132,12 +134,13 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
             send(to, ready, wholeScript);
             return;
         }
+        isUnconnected = true;
         to.link().whenConnected((made, error) -> {
             if (made != null) {
                 send(to, made, wholeScript);
             } else if (error != null) {
                 topology.suspect(to.link());
-                to.link().scripts().ended(request.script(), this, End.UNANSWERED);
+                to.link().scripts().unconnected(request.script(), this);
                 end(error);
             }
         });
@@ -158,6 +161,7 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         if (to == null || on == null) {
             throw nowhere();
         }
+        isUnconnected = false;
         ScriptLoads loads = to.link().scripts().loads();
         order = order == 0 ? loads.nextOrder() : order;
         if (!isWanted()) {
@@ -205,6 +209,11 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     @Override
     public long order() {
         return order;
+    }
+
+    @Override
+    public boolean isUnconnected() {
+        return isUnconnected;
     }
 
     /** Goes on at once, if it can: calls that came later are in the queue already. */

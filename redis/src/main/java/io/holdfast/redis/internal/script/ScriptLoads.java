@@ -33,6 +33,9 @@ public final class ScriptLoads {
         /** Returns its place among the calls of this server. */
         long order();
 
+        /** Whether it waits for a connection, to go on then. */
+        boolean isUnconnected();
+
         /** Goes on. Called within the queue. */
         void proceed(boolean bringsScript);
     }
@@ -183,9 +186,33 @@ public final class ScriptLoads {
 
     /**
      * There is another connection, or none: a script on its way may be lost. Calls go on in the order in which the
-     * loads began.
+     * loads began. A call that waits for the connection has sent nothing, and keeps its turn.
      */
     void interrupted() {
-        List.copyOf(loads.entrySet()).forEach(begun -> ended(begun.getKey(), begun.getValue().carrier, true));
+        List.copyOf(loads.entrySet()).forEach(begun -> {
+            Call carrier = begun.getValue().carrier;
+            if (!carrier.isUnconnected()) {
+                ended(begun.getKey(), carrier, true);
+            }
+        });
+    }
+
+    /**
+     * The call got no connection. If the others wait for it, all go on: they wait for a connection together. Otherwise
+     * each would try to connect, one after the other.
+     */
+    void unconnected(LuaScript script, Call call) {
+        Load load = loads.get(script);
+        if (load == null || load.carrier != call) {
+            return;
+        }
+        loads.remove(script);
+        isAny = !loads.isEmpty();
+        boolean isFirst = true;
+        for (Waiting next = load.next(); next != null; next = load.next()) {
+            boolean isSame = next.call().script().equals(script);
+            next.call().proceed(isSame ? isFirst : next.bringsScript());
+            isFirst &= !isSame;
+        }
     }
 }

@@ -182,6 +182,13 @@ public final class ScriptPipeline {
         }
     }
 
+    /** A call got no connection. */
+    public void unconnected(LuaScript script, ScriptLoads.Call call) {
+        if (loads.isAny()) {
+            link.inOrder(() -> loads.unconnected(script, call));
+        }
+    }
+
     /** A call was withdrawn without an answer. */
     public void unanswered(LuaScript script) {
         if (!present.contains(script)) {

@@ -12,6 +12,7 @@ import io.holdfast.redis.internal.topology.Topology;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.RedisCommand;
 import java.time.Duration;
@@ -179,6 +180,41 @@ class ScriptCallTest {
 
         assertThat(types()).containsExactly("EVALSHA", "EVAL", "EVALSHA", "EVAL");
         assertThat(events).containsExactly("failed LockBackendException", "unknown", "answered 7", "completed");
+    }
+
+    @Test
+    void callsKeepTheirOrderWhenTheConnectionIsLeft() {
+        CompletableFuture<StatefulRedisConnection<String, String>> next = new CompletableFuture<>();
+        List<Told> calls = lacking(4);
+        driver.connections.add(next);
+        refuse("READONLY You can't write against a read only replica");
+        assertThat(types())
+                .as("the second call asks at the server that is left")
+                .containsExactly("EVALSHA", "EVAL", "EVALSHA");
+        next.complete(driver.newConnection());
+        answer(7);
+
+        assertThat(types()).containsExactly("EVALSHA", "EVAL", "EVALSHA", "EVAL", "EVALSHA");
+        assertThat(calls.get(2).isDisposed())
+                .as("the third call goes before the fourth")
+                .isTrue();
+        assertThat(calls.get(3).isDisposed()).isFalse();
+    }
+
+    /** Otherwise each would try to connect, one after the other. */
+    @Test
+    void callsThatWaitForTheScriptTryToConnectTogether() {
+        CompletableFuture<StatefulRedisConnection<String, String>> next = new CompletableFuture<>();
+        CompletableFuture<StatefulRedisConnection<String, String>> second = new CompletableFuture<>();
+        List<Told> calls = lacking(6);
+        driver.connections.addAll(List.of(next, second));
+        refuse("READONLY You can't write against a read only replica");
+        next.completeExceptionally(new RedisException("refused"));
+        assertThat(calls.subList(3, 6)).noneMatch(Told::isDisposed);
+        second.completeExceptionally(new RedisException("refused"));
+
+        assertThat(calls.subList(2, 6)).allMatch(Told::isDisposed);
+        assertThat(types()).as("no third connection").containsExactly("EVALSHA", "EVAL", "EVALSHA");
     }
 
     /** Makes calls, of which the first brings the script, and the others wait. */

@@ -59,14 +59,15 @@ public final class ManualDriver implements DriverClient {
     public void prepareBy(ConnectionInitializer wanted) {}
 
     @Override
-    @SuppressWarnings("unchecked")
     public CompletableFuture<StatefulRedisConnection<String, String>> connect(RedisURI uri) {
         CompletableFuture<StatefulRedisConnection<String, String>> chosen = connections.poll();
-        if (chosen != null) {
-            return chosen;
-        }
-        return CompletableFuture.completedFuture((StatefulRedisConnection<String, String>) Proxy.newProxyInstance(
-                ManualDriver.class.getClassLoader(), new Class<?>[] {StatefulRedisConnection.class}, this::called));
+        return chosen != null ? chosen : CompletableFuture.completedFuture(newConnection());
+    }
+
+    @SuppressWarnings("unchecked")
+    public StatefulRedisConnection<String, String> newConnection() {
+        return (StatefulRedisConnection<String, String>) Proxy.newProxyInstance(
+                ManualDriver.class.getClassLoader(), new Class<?>[] {StatefulRedisConnection.class}, this::called);
     }
 
     private @Nullable Object called(Object connection, Method method, Object @Nullable [] arguments) {

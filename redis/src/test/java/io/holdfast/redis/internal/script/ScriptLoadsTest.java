@@ -21,6 +21,7 @@ class ScriptLoadsTest {
         private final LuaScript script;
         private final String key;
         private boolean isWanted = true;
+        private boolean isUnconnected;
 
         Waiting(LuaScript script, String key) {
             this.script = script;
@@ -40,6 +41,11 @@ class ScriptLoadsTest {
         @Override
         public boolean isWanted() {
             return isWanted;
+        }
+
+        @Override
+        public boolean isUnconnected() {
+            return isUnconnected;
         }
 
         @Override
@@ -150,6 +156,16 @@ class ScriptLoadsTest {
         bringAndWait();
         loads.interrupted();
         assertThat(proceeded).containsExactly("2 brings it");
+    }
+
+    @Test
+    void aCallThatWaitsForTheConnectionKeepsItsTurn() {
+        bringAndWait();
+        first.isUnconnected = true;
+        loads.interrupted();
+        assertThat(proceeded).isEmpty();
+        loads.arrived(SCRIPT);
+        assertThat(proceeded).containsExactly("2 goes on", "3 goes on");
     }
 
     /** The order of an immutable map differs from JVM to JVM. */
