@@ -97,16 +97,7 @@ class ScriptFlushIT {
         assertThat(store.redis().configSet("maxmemory", "1")).isEqualTo("OK");
         store.redis().configResetstat();
 
-        Long refused = Store.answer(Flux.range(0, 512)
-                .flatMap(
-                        n -> backend.tryAcquire(Store.claim("orders " + n))
-                                .then(Mono.<Throwable>empty())
-                                .onErrorResume(Mono::just),
-                        512)
-                .filter(error -> error.getMessage().contains("OOM"))
-                .count());
-
-        assertThat(refused).isEqualTo(512);
+        assertThat(refused("OOM")).isEqualTo(512);
         assertThat(store.calls("eval")).isEqualTo(1);
     }
 
@@ -118,16 +109,7 @@ class ScriptFlushIT {
         assertThat(store.redis().replicaof("127.0.0.1", 1)).isEqualTo("OK");
         store.redis().configResetstat();
 
-        Long refused = Store.answer(Flux.range(0, 512)
-                .flatMap(
-                        n -> backend.tryAcquire(Store.claim("orders " + n))
-                                .then(Mono.<Throwable>empty())
-                                .onErrorResume(Mono::just),
-                        512)
-                .filter(error -> error.getMessage().contains("READONLY"))
-                .count());
-
-        assertThat(refused).isEqualTo(512);
+        assertThat(refused("READONLY")).isEqualTo(512);
         assertThat(store.calls("eval")).isLessThan(20);
         assertThat(store.redis().replicaofNoOne()).isEqualTo("OK");
     }
@@ -198,6 +180,18 @@ class ScriptFlushIT {
                 .filteredOn(key -> key.contains(":gone"))
                 .allSatisfy(key -> assertThat(store.redis().pttl(key)).isBetween(1L, 30_000L));
         assertThat(store.leftovers()).isEmpty();
+    }
+
+    /** Sends 512 attempts at once. Returns how many of them the server refused with this error. */
+    private Long refused(String error) {
+        return Store.answer(Flux.range(0, 512)
+                .flatMap(
+                        n -> backend.tryAcquire(Store.claim("orders " + n))
+                                .then(Mono.<Throwable>empty())
+                                .onErrorResume(Mono::just),
+                        512)
+                .filter(failed -> failed.getMessage().contains(error))
+                .count());
     }
 
     private void flush() {
