@@ -95,6 +95,13 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     @Override
+    public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
+        requireNonNull(claim, "claim");
+        return Mono.fromCallable(() -> request(
+                "adopt", claim.key().name(), now -> new Outcome<>(locks.adopt(claim, fencingToken, now), List.of())));
+    }
+
+    @Override
     public Mono<Ownership> release(LockClaim claim) {
         requireNonNull(claim, "claim");
         return Mono.fromCallable(() -> request("release", claim.key().name(), now -> locks.release(claim, now)));

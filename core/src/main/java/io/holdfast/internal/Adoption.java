@@ -15,8 +15,8 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 
 /**
- * The operator behind {@code adopt}: an acquisition with the claim of another process. It sends a renewal of that claim
- * instead of an attempt.
+ * The operator behind {@code adopt}: an acquisition with the claim of another process. It sends {@code adopt} of that
+ * claim instead of an attempt.
  */
 final class Adoption extends Mono<LockLease> {
 
@@ -76,7 +76,7 @@ final class Adoption extends Mono<LockLease> {
 
     /** Keeps the number of the exporter's last attempt: the release carries it. */
     Mono<LockAttempt> ask(LockClaim claim) {
-        return lock.engine().backend.renew(claim).flatMap(this::attempt);
+        return lock.engine().backend.adopt(claim, exported.fencingToken()).flatMap(this::attempt);
     }
 
     private Mono<LockAttempt> attempt(Renewal answer) {

@@ -32,6 +32,11 @@ public interface ForwardingLockBackend extends LockBackend {
     }
 
     @Override
+    default Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
+        return delegate().adopt(claim, fencingToken);
+    }
+
+    @Override
     default Mono<Ownership> release(LockClaim claim) {
         return delegate().release(claim);
     }

@@ -62,6 +62,24 @@ public interface LockBackend {
     Mono<Renewal> renew(LockClaim claim);
 
     /**
+     * Renews a claim that another process has exported, if the claim holds the lock with this token. Otherwise it
+     * changes nothing: a hold with another token began after the exporter's lease had ended, when an attempt that the
+     * exporter had sent before arrived late. Never grants.
+     *
+     * <p>A back end with {@link LockFeature#HAND_ON} implements it. The default fails with
+     * {@link UnsupportedOperationException}.
+     *
+     * @param claim the claim
+     * @param fencingToken the token of the exported lease
+     * @return as {@link #renew}
+     */
+    default Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
+        return Mono.error(() -> new UnsupportedOperationException(
+                "back end %s cannot adopt a claim of another process: it does not have %s, only %s"
+                        .formatted(name(), LockFeature.HAND_ON, features())));
+    }
+
+    /**
      * Ends the claim, whether it is held, queued or unknown. A held lock goes to the next waiter at once.
      *
      * @param claim the claim

@@ -132,6 +132,11 @@ public final class R2dbcLockBackend implements LockBackend {
     }
 
     @Override
+    public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
+        return operations.adopt(requireNonNull(claim, "claim"), fencingToken);
+    }
+
+    @Override
     public Flux<Renewal> renewAll(List<LockClaim> claims) {
         return operations.renewAll(List.copyOf(claims));
     }

@@ -12,6 +12,7 @@ import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.IsolationLevel;
+import io.r2dbc.spi.Result;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -86,6 +87,30 @@ class R2dbcLockedRowsIT {
         run(backend.release(other));
         run(locker.rollbackTransaction());
         assertThat(release).succeedsWithin(Store.PATIENCE).isEqualTo(Ownership.HELD);
+    }
+
+    /** The first try of the adoption is answered as busy. The second one waits, and sees the row as the transaction has left it. */
+    @Test
+    void adoptionWaitsForALockedRowAndComparesTheTokenThen() {
+        LockClaim one = claim(LockKey.of(LockKind.MUTEX, name));
+        long token = ((LockAttempt.Acquired) run(backend.tryAcquire(one))).fencingToken();
+        lock("name = '%s'".formatted(name));
+        CompletableFuture<Renewal> adoption = backend.adopt(one, token).toFuture();
+        Store.eventually(store::hasBlockedCall);
+        run(locker.rollbackTransaction());
+        assertThat(adoption).succeedsWithin(Store.PATIENCE).isInstanceOf(Renewal.Held.class);
+
+        run(locker.beginTransaction(IsolationLevel.READ_COMMITTED));
+        run(Flux.from(locker.createStatement(
+                                "update holdfast_lock set token = token + 4 where name = '%s'".formatted(name))
+                        .execute())
+                .concatMap(Result::getRowsUpdated)
+                .then());
+        CompletableFuture<Renewal> late = backend.adopt(one, token).toFuture();
+        Store.eventually(store::hasBlockedCall);
+        run(locker.commitTransaction());
+        assertThat(late).succeedsWithin(Store.PATIENCE).isEqualTo(new Renewal.NotHeld());
+        run(backend.release(one));
     }
 
     /** Calls wait for two locked rows. The call for the row that stays locked fails, and the other one does not. */

@@ -216,6 +216,11 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
+    public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
+        return operations.adopt(claim, fencingToken);
+    }
+
+    @Override
     public Flux<Renewal> renewAll(List<LockClaim> claims) {
         return operations.renewAll(claims);
     }

@@ -128,6 +128,11 @@ class RedisSharedContractIT {
         }
 
         @Override
+        public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
+            return delegate.adopt(of(claim), fencingToken);
+        }
+
+        @Override
         public Mono<Ownership> release(LockClaim claim) {
             return delegate.release(of(claim));
         }

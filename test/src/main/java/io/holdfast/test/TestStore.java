@@ -116,11 +116,20 @@ final class TestStore implements LockBackend {
 
     @Override
     public Mono<Renewal> renew(LockClaim claim) {
+        return renewed(claim, memory.renew(claim));
+    }
+
+    @Override
+    public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
+        return renewed(claim, memory.adopt(claim, fencingToken));
+    }
+
+    private Mono<Renewal> renewed(LockClaim claim, Mono<Renewal> request) {
         return Mono.defer(() -> {
             SeenClaim seen = seen(claim);
             return seen.isFrozen()
                     ? Mono.just(new Renewal.Held(claim.lease()))
-                    : answered(claim, memory.renew(claim)).doOnNext(answer -> {
+                    : answered(claim, request).doOnNext(answer -> {
                         if (answer instanceof Renewal.NotHeld) {
                             ended(seen);
                         }

@@ -123,6 +123,11 @@ final class Contender {
         return contest.answer(backend.renew(claim));
     }
 
+    /** Renews the claim as another process does that adopts it with this token. */
+    Renewal adopt(long token) {
+        return contest.answer(backend.adopt(claim, token));
+    }
+
     @CanIgnoreReturnValue
     Ownership release() {
         return contest.answer(backend.release(claim));

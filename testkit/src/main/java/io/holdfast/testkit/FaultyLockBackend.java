@@ -38,7 +38,7 @@ public final class FaultyLockBackend implements ForwardingLockBackend {
     public enum Operation {
         /** {@link LockBackend#tryAcquire}. */
         TRY_ACQUIRE,
-        /** {@link LockBackend#renew}, alone or as part of {@link LockBackend#renewAll}. */
+        /** {@link LockBackend#renew}, alone or as part of {@link LockBackend#renewAll}, and {@link LockBackend#adopt}. */
         RENEW,
         /** {@link LockBackend#release}. */
         RELEASE,
@@ -123,6 +123,11 @@ public final class FaultyLockBackend implements ForwardingLockBackend {
     @Override
     public Mono<Renewal> renew(LockClaim claim) {
         return send(Operation.RENEW, claim.key().name(), delegate.renew(claim));
+    }
+
+    @Override
+    public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
+        return send(Operation.RENEW, claim.key().name(), delegate.adopt(claim, fencingToken));
     }
 
     /**

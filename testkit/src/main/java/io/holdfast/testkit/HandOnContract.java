@@ -2,11 +2,17 @@ package io.holdfast.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
+import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
@@ -49,5 +55,90 @@ interface HandOnContract extends LockBackendUnderTest {
             assertThatThrownBy(() -> clients.answer(clients.other().adopt(text)))
                     .hasCauseInstanceOf(LockLostException.class);
         });
+    }
+
+    private void needsHandOn() {
+        assumeTrue(handsOn(), "needs HAND_ON");
+    }
+
+    @Test
+    default void claimOfEachKindIsAdoptedWithItsTokenOnly() {
+        needsHandOn();
+        for (LockKind kind : LockKind.values()) {
+            try (Contest contest = new Contest(this)) {
+                Contender exporter = contest.of(kind, Waiting.NONE);
+                assertThat(exporter.adopt(1)).as("%s, never held", kind).isEqualTo(new Renewal.NotHeld());
+                long token = exporter.mustAcquire();
+                assertThat(exporter.adopt(token - 4))
+                        .as("%s, lower token", kind)
+                        .isEqualTo(new Renewal.NotHeld());
+                assertThat(exporter.adopt(token + 4))
+                        .as("%s, higher token", kind)
+                        .isEqualTo(new Renewal.NotHeld());
+                assertThat(exporter.adopt(token)).as("%s", kind).isInstanceOf(Renewal.Held.class);
+                exporter.mustHold();
+                exporter.release();
+                assertThat(exporter.adopt(token)).as("%s, released", kind).isEqualTo(new Renewal.NotHeld());
+            }
+        }
+    }
+
+    @Test
+    default void adoptionSetsANewExpiryAndItsRefusalDoesNot() {
+        needsHandOn();
+        for (LockKind kind : LockKind.values()) {
+            try (Contest contest = new Contest(this)) {
+                Contender adopted = brief(contest, kind);
+                long token = adopted.mustAcquire();
+                LockClaim longer = adopted.claim().withLease(Contest.LONG);
+                assertThat(contest.answer(backend().adopt(longer, token + 4))).isEqualTo(new Renewal.NotHeld());
+                makeExpire(adopted.claim());
+                adopted.mustNotHold();
+
+                Contender next = brief(contest, kind);
+                long later = next.mustAcquire();
+                assertThat(contest.answer(backend().adopt(next.claim().withLease(Contest.LONG), later)))
+                        .isInstanceOf(Renewal.Held.class);
+                makeExpire(next.claim());
+                next.mustHoldAs(next.claim().withLease(Contest.LONG));
+            }
+        }
+    }
+
+    /** Otherwise the adopter would write with a token that is lower than that of the owner in between. */
+    @Test
+    default void holdThatALateAttemptOfTheExporterHasTakenIsNotAdoptedWithTheFormerToken() {
+        needsHandOn();
+        for (LockKind kind : LockKind.values()) {
+            try (Contest contest = new Contest(this)) {
+                Contender exporter = brief(contest, kind);
+                long token = exporter.mustAcquire();
+                makeExpire(exporter.claim());
+                Contender between = contest.of(kind, Waiting.NONE);
+                assertThat(between.mustAcquire()).isGreaterThan(token);
+                between.release();
+                long late = Contender.token(exporter.attempt());
+                assertThat(late).isGreaterThan(token);
+                assertThat(exporter.adopt(token)).as("%s", kind).isEqualTo(new Renewal.NotHeld());
+                assertThat(exporter.adopt(late)).as("%s", kind).isInstanceOf(Renewal.Held.class);
+            }
+        }
+    }
+
+    @Test
+    default void formerWriterIsAdoptedAsAReaderWithItsToken() {
+        needsHandOn();
+        assumeTrue(backend().features().contains(LockFeature.DOWNGRADE), "needs DOWNGRADE");
+        try (Contest contest = new Contest(this)) {
+            Contender writer = contest.of(LockKind.WRITE, Waiting.NONE);
+            long token = writer.mustAcquire();
+            writer.attemptAs(LockKind.READ);
+            assertThat(writer.adopt(token + 4)).isEqualTo(new Renewal.NotHeld());
+            assertThat(writer.adopt(token)).isInstanceOf(Renewal.Held.class);
+        }
+    }
+
+    private Contender brief(Contest contest, LockKind kind) {
+        return contest.enter(backend(), LockKey.of(kind, contest.name()), lease(), Waiting.NONE);
     }
 }

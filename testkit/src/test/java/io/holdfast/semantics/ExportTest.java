@@ -87,6 +87,28 @@ class ExportTest {
         assertThat(isFree()).isTrue();
     }
 
+    /** Otherwise the adopter would write with a token that is lower than that of the owner in between. */
+    @Test
+    void aHoldThatALateAttemptOfTheExporterHasTakenIsNotAdopted() {
+        world.on(Operation.TRY_ACQUIRE).next(Fault.duplicated(LEASE.plus(SECOND)));
+        LockLease lease = world.granted(world.lock().acquire());
+        String text = exported(lease);
+        world.pass(LEASE.plusMillis(500));
+        LockLease between = world.granted(world.rivalLock().acquire());
+        assertThat(between.fencingToken()).isGreaterThan(lease.fencingToken());
+        world.subscribe(between.release()).expectTerminalSignal();
+        world.pass(SECOND);
+        assertThat(isFree())
+                .as("the late attempt of the exporter has got the lock")
+                .isFalse();
+
+        assertThat(world.subscribe(world.rival.adopt(text)).expectTerminalError())
+                .isInstanceOf(LockLostException.class)
+                .hasMessageContaining("its claim did not hold it any more when it was adopted");
+        world.pass(LEASE);
+        assertThat(isFree()).isTrue();
+    }
+
     @Test
     void theExportersLeaseEndsAndTheAdoptersContinuesWithItsToken() {
         LockLease lease = world.granted(world.lock().acquire());

@@ -59,6 +59,14 @@ class ContractCatchesMutantsTest {
     }
 
     @Test
+    void adoptionThatDoesNotCompareTheTokenIsCaught() {
+        assertThat(failuresOf(AdoptsWithAnyToken::new))
+                .contains(
+                        "claimOfEachKindIsAdoptedWithItsTokenOnly",
+                        "holdThatALateAttemptOfTheExporterHasTakenIsNotAdoptedWithTheFormerToken");
+    }
+
+    @Test
     void releaseWithoutOwnerCheckIsCaught() {
         assertThat(failuresOf(ReleaseFreesAnyHolder::new)).contains("releaseOfAnotherClaimLeavesTheHolder");
     }
@@ -251,6 +259,13 @@ class ContractCatchesMutantsTest {
                     .map(answer -> answer instanceof LockAttempt.Acquired acquired
                             ? new Renewal.Held(acquired.lease())
                             : new Renewal.NotHeld());
+        }
+    }
+
+    private record AdoptsWithAnyToken(LockBackend delegate) implements ForwardingLockBackend {
+        @Override
+        public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
+            return delegate.renew(claim);
         }
     }
 

@@ -144,6 +144,11 @@ final class LockQueue {
         return new Renewal.Held(claim.lease());
     }
 
+    Renewal adopt(LockClaim claim, long token, long now) {
+        Holder holder = holders.get(claim.id());
+        return holder == null || holder.token() != token ? new Renewal.NotHeld() : renew(claim, now);
+    }
+
     Outcome<Ownership> release(LockClaim claim, long now) {
         settle(now);
         Holder held = holders.remove(claim.id());

@@ -88,6 +88,20 @@ public final class LockTable {
     }
 
     /**
+     * Sets a new expiry for a claim that holds the lock with this token; never grants.
+     *
+     * @param claim the claim
+     * @param token its token
+     * @param now the server's time
+     * @return the answer
+     */
+    public Renewal adopt(LockClaim claim, long token, long now) {
+        sweepInTime(now);
+        LockQueue queue = queues.get(LockId.of(claim.key()));
+        return queue == null ? new Renewal.NotHeld() : queue.adopt(claim, token, now);
+    }
+
+    /**
      * Ends a claim, whatever its state.
      *
      * @param claim the claim

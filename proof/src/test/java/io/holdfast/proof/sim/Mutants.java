@@ -37,6 +37,7 @@ final class Mutants {
             Map.entry("MEMORY adoption that forgets the least hold time", 140L),
             Map.entry("MEMORY many locks in the order given", 310L),
             Map.entry("MEMORY_HAND_OVER place that no claim wants", 10_060L),
+            Map.entry("REDIS adoption that does not compare the token", 5_200_163_560L),
             Map.entry("REDIS adoption that forgets the least hold time", 1_200_008_960L),
             Map.entry("REDIS claim of one permit that passes the waiters", 295L),
             Map.entry("REDIS downgrade that lets a writer in", 150L),
@@ -218,6 +219,7 @@ final class Mutants {
                 Mutant.withClonesOfOneSeed(),
                 leastHoldThatEndsWithTheRelease(),
                 adoptionThatForgetsTheLeastHold(),
+                Mutant.backend("adoption that does not compare the token", (host, it) -> new AdoptsWithAnyToken(it)),
                 Mutant.backend(
                         "late grant that releases an adopted lease",
                         (host, it) -> new TakesAdoptedClaimsForWaiters(it)),
@@ -352,11 +354,26 @@ final class Mutants {
         }
 
         @Override
+        public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
+            leases.putIfAbsent(claim.id(), claim.lease());
+            return real.adopt(claim, fencingToken);
+        }
+
+        @Override
         public Mono<Renewal> renew(LockClaim claim) {
             leases.putIfAbsent(claim.id(), claim.lease());
             boolean isShorter = claim.lease().compareTo(leases.get(claim.id())) < 0;
             boolean isWrong = isShorter && !(onlyAdopted && acquired.contains(claim.id()));
             return isWrong ? real.release(claim).thenReturn(new Renewal.Held(claim.lease())) : real.renew(claim);
+        }
+    }
+
+    /** An attempt of the exporter that came late may have taken the lock again, with a higher token. */
+    private record AdoptsWithAnyToken(LockBackend delegate) implements ForwardingLockBackend {
+
+        @Override
+        public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
+            return delegate.renew(claim);
         }
     }
 

@@ -577,17 +577,20 @@ releasing: begin
 end //
 
 -- Extends the lease of a held claim. Never creates a claim.
+--   p_token: the token of a claim that is adopted from another process; with another one it is not held. Else null
 --   answer: held, not_held, or busy: call again, with p_patient
 create procedure holdfast_renew_v1(
   p_patient boolean, p_name varbinary(1024), p_kind varchar(10) character set ascii collate ascii_bin,
-  p_id varchar(96) character set ascii collate ascii_bin, p_lease_ms bigint, out p_answer varchar(10) character set ascii collate ascii_bin)
+  p_id varchar(96) character set ascii collate ascii_bin, p_token bigint, p_lease_ms bigint,
+  out p_answer varchar(10) character set ascii collate ascii_bin)
 sql security invoker
 renewing: begin
   declare v_now bigint;
   declare v_slot bigint;
   declare v_found bigint;
   set p_answer = 'not_held';
-  select slot into v_slot from holdfast_lock where name = p_name and kind = p_kind and holder = p_id order by slot limit 1;
+  select slot into v_slot from holdfast_lock
+   where name = p_name and kind = p_kind and holder = p_id and token = coalesce(p_token, token) order by slot limit 1;
   if v_slot is null then
     leave renewing;
   end if;
@@ -602,7 +605,7 @@ renewing: begin
   end if;
   set v_now = timestampdiff(microsecond, '1970-01-01', utc_timestamp(6));
   update holdfast_lock set expires_us = v_now + p_lease_ms * 1000
-   where name = p_name and kind = p_kind and slot = v_slot and holder = p_id and expires_us > v_now;
+   where name = p_name and kind = p_kind and slot = v_slot and holder = p_id and token = coalesce(p_token, token) and expires_us > v_now;
   if row_count() > 0 then
     set p_answer = 'held';
   end if;
@@ -610,8 +613,8 @@ end //
 
 -- Acquires, renews and releases in one transaction, and so with one flush of the disk.
 --   p_batch    operations, each ended by "|", of words separated by blanks: verb kind mode permits taken attempt lease_ms watched name id, the last two
---              as hexadecimal digits. Verbs: none, notify or queue: acquire, and wait in this way; renew; release; unsure: release a claim that has an
---              unanswered attempt. watched: 1 if the claim can be notified on p_channel
+--              as hexadecimal digits. Verbs: none, notify or queue: acquire, and wait in this way; renew; adopt=T: renew a claim that holds the lock
+--              with token T; release; unsure: release a claim that has an unanswered attempt. watched: 1 if the claim can be notified on p_channel
 --   p_patient  whether to wait for a row that another call has locked; if not, the answer is busy
 --   Returns one text of lines: number answer token ms, and number 0 for a message to a claim of this client: 0 word token ms attempt channel id
 create procedure holdfast_call_v1(
@@ -654,7 +657,7 @@ begin
     set v_end = locate('|', p_batch, v_at);
     set v_line = substring(p_batch, v_at, v_end - v_at);
     set v_at = v_end + 1, v_n = v_n + 1;
-    set v_verb = substring_index(v_line, ' ', 1);
+    set v_verb = substring_index(substring_index(v_line, ' ', 1), '=', 1);
     set v_kind = substring_index(substring_index(v_line, ' ', 2), ' ', -1);
     set v_mode = substring_index(substring_index(v_line, ' ', 3), ' ', -1);
     set v_permits = substring_index(substring_index(v_line, ' ', 4), ' ', -1);
@@ -703,7 +706,10 @@ begin
     if v_answer is not null then
       set v_verb = '';
     elseif v_verb = 'renew' then
-      call holdfast_renew_v1(p_patient, v_name, v_kind, v_id, v_lease, v_answer);
+      call holdfast_renew_v1(p_patient, v_name, v_kind, v_id, null, v_lease, v_answer);
+    elseif v_verb = 'adopt' then
+      set v_token = substring_index(substring_index(v_line, ' ', 1), '=', -1);
+      call holdfast_renew_v1(p_patient, v_name, v_kind, v_id, v_token, v_lease, v_answer);
     elseif v_verb in ('release', 'unsure') then
       call holdfast_release_v1(p_channel, p_claim_ms, p_patient, v_name, v_kind, v_id, v_attempt, v_verb = 'unsure', v_answer);
     else

@@ -482,8 +482,8 @@ begin
 end $$;
 
 -- Acquires, renews and releases in one transaction, and so with one flush of the disk. All arrays have the same length.
---   p_verbs    none, notify or queue: acquire, and wait in this way; renew; release; unsure: release a claim that has an unanswered
---              attempt
+--   p_verbs    none, notify or queue: acquire, and wait in this way; renew; adopt=T: renew a claim that holds the lock with token T;
+--              release; unsure: release a claim that has an unanswered attempt
 --   p_taken    how many permits of a semaphore a claim takes, out of p_permits
 --   p_watched  whether the claim can be notified on p_channel
 --   p_patient  whether to wait for a row that another call has locked; if not, the answer is busy
@@ -533,7 +533,7 @@ begin
     v_id := p_ids[v_n];
     -- The usual cases of a mutex: take a free one, release one, wait for a held one, or hand it to the first waiter. All other cases use the
     -- functions above.
-    if v_kind = 'mutex' and v_verb not in ('unsure', 'renew') then
+    if v_kind = 'mutex' and v_verb in ('none', 'notify', 'queue', 'release') then
       if v_locked is distinct from v_name then
         select ctid, token, holder, attempt, expires_at, served into l from holdfast_lock
          where name = v_name and kind = 'mutex' and slot = 0 for update skip locked;
@@ -618,6 +618,10 @@ begin
         from holdfast_renew_v1(p_patient, array[v_name], array[v_kind], array[v_id], array[p_leases[v_n]]) x;
       v_durable := v_durable or r.answer = 'held';
       return next (v_n, r.answer, null, null, null, null, null)::holdfast_answer_v1;
+    elsif v_verb like 'adopt=%' then
+      r.answer := holdfast_adopt_v1(p_patient, v_name, v_kind, v_id, substr(v_verb, 7)::bigint, p_leases[v_n]);
+      v_durable := v_durable or r.answer = 'held';
+      return next (v_n, r.answer, null, null, null, null, null)::holdfast_answer_v1;
     elsif v_verb in ('release', 'unsure') then
       for r in select * from holdfast_release_v1(v_n, v_name, v_kind, v_id, p_attempts[v_n], v_verb = 'unsure', p_claim_ms, p_patient) loop
         v_durable := v_durable or r.answer = 'granted';
@@ -670,6 +674,29 @@ begin
                    where l.name = c.name collate "C" and l.kind = c.kind collate "C" and l.holder = c.id and l.expires_at > v_now) then 'busy'
                 else 'not_held' end
       from unnest(p_names, p_kinds, p_ids) with ordinality as c(name, kind, id, n) left join renewed on renewed.n = c.n;
+end $$;
+
+-- Extends the lease of a claim of another process, if it holds the lock with this token. With another token, its hold began after the lease had ended.
+--   answer: held, not_held, or busy: call again, with p_patient
+create function holdfast_adopt_v1(p_patient boolean, p_name text, p_kind text, p_id text, p_token bigint, p_lease_ms bigint) returns text
+language plpgsql volatile as $$
+declare
+  v_slot bigint;
+begin
+  if p_patient then
+    select slot into v_slot from holdfast_lock
+     where name = p_name and kind = p_kind and holder = p_id and token = p_token for no key update;
+  else
+    select slot into v_slot from holdfast_lock
+     where name = p_name and kind = p_kind and holder = p_id and token = p_token for no key update skip locked;
+  end if;
+  if not found then
+    return case when exists (select from holdfast_lock where name = p_name and kind = p_kind and holder = p_id and token = p_token
+                                and expires_at > clock_timestamp()) then 'busy' else 'not_held' end;
+  end if;
+  update holdfast_lock set expires_at = clock_timestamp() + p_lease_ms * interval '1 ms'
+   where name = p_name and kind = p_kind and slot = v_slot and expires_at > clock_timestamp();
+  return case when found then 'held' else 'not_held' end;
 end $$;
 
 -- Deletes what is out of date, at most once a minute: locks that had no holder for a day, claims that send no attempts any more, old traces of

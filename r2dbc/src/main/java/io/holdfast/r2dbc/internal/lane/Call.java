@@ -111,7 +111,7 @@ final class Call {
     /** How much the server must do: a renewal (0) changes a row, a release (1) may add one, and an attempt (2) adds some. */
     int rank() {
         return switch (operation.verb()) {
-            case RENEW, PING -> 0;
+            case RENEW, ADOPT, PING -> 0;
             case RELEASE, RELEASE_UNSURE -> 1;
             case ACQUIRE -> LAST_RANK;
         };

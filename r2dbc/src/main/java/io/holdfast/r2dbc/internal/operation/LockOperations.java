@@ -71,8 +71,16 @@ public final class LockOperations {
     }
 
     public Mono<Renewal> renew(LockClaim claim) {
-        return Mono.defer(() -> lanes.send(renewal(claim)))
-                .map(answer -> answer.renewal(Duration.ofMillis(renewal(claim).leaseMillis())));
+        return renewed(renewal(claim));
+    }
+
+    public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
+        return renewed(new Operation(Operation.Verb.ADOPT, claim, false, fencingToken));
+    }
+
+    private Mono<Renewal> renewed(Operation renewal) {
+        return Mono.defer(() -> lanes.send(renewal))
+                .map(answer -> answer.renewal(Duration.ofMillis(renewal.leaseMillis())));
     }
 
     public Flux<Renewal> renewAll(List<LockClaim> claims) {

@@ -9,8 +9,9 @@ import io.holdfast.spi.Printable;
  * @param verb the kind of request
  * @param claim the claim
  * @param isWatched whether the claim can be notified of a grant on the channel of this client
+ * @param token with which an adopted claim must hold the lock; 0 for other requests
  */
-public record Operation(Verb verb, LockClaim claim, boolean isWatched) {
+public record Operation(Verb verb, LockClaim claim, boolean isWatched, long token) {
 
     /** A hundred years: the end of a longer lease may not fit into a timestamp. */
     private static final long LONGEST_LEASE_MILLIS = 100L * 365 * 24 * 3_600_000;
@@ -21,12 +22,19 @@ public record Operation(Verb verb, LockClaim claim, boolean isWatched) {
         ACQUIRE,
         /** Extends the lease. */
         RENEW,
+        /** Extends the lease of a claim of another process. */
+        ADOPT,
         /** Renews a claim that was never granted. The answer is a sign of life. */
         PING,
         /** Ends the claim. */
         RELEASE,
         /** Ends a claim that has an unanswered attempt: that attempt may still arrive. */
         RELEASE_UNSURE
+    }
+
+    /** Makes any request but an adoption. */
+    public Operation(Verb verb, LockClaim claim, boolean isWatched) {
+        this(verb, claim, isWatched, 0);
     }
 
     public long leaseMillis() {
@@ -44,6 +52,7 @@ public record Operation(Verb verb, LockClaim claim, boolean isWatched) {
             case RELEASE -> "release";
             case RELEASE_UNSURE -> "unsure";
             case RENEW, PING -> "renew";
+            case ADOPT -> "adopt=" + token;
         };
     }
 
@@ -60,6 +69,7 @@ public record Operation(Verb verb, LockClaim claim, boolean isWatched) {
         String act = switch (verb) {
             case ACQUIRE -> "acquire";
             case RENEW, PING -> "renew";
+            case ADOPT -> "adopt";
             case RELEASE, RELEASE_UNSURE -> "release";
         };
         return "%s %s '%s'"

@@ -24,6 +24,12 @@ class CallTextTest {
     }
 
     @Test
+    void adoptionHasItsToken() {
+        Operation adoption = new Operation(Operation.Verb.ADOPT, A.claim(), false, 4711);
+        assertThat(CallText.of(List.of(adoption)).batch()).startsWith("adopt=4711 mutex ");
+    }
+
+    @Test
     void answersHaveTheNumbersOfTheGivenOperations() {
         List<Answer> answers = CallText.of(List.of(B, A))
                 .answers("0 granted 4000 2003 3 holdfast_x_0 an id\n1 held 0 0\n2 acquired 8000 30000\n");

@@ -127,6 +127,11 @@ public final class LockOperations {
         return renewals(List.of(claim)).map(answers -> answers.get(0));
     }
 
+    public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
+        Mono<List<Renewal>> sent = send(() -> requests.adopt(claim, fencingToken));
+        return tracked(List.of(claim), sent).map(answers -> answers.get(0));
+    }
+
     public Flux<Renewal> renewAll(List<LockClaim> claims) {
         List<LockClaim> batch = List.copyOf(claims);
         if (batch.isEmpty()) {
@@ -151,8 +156,13 @@ public final class LockOperations {
                     .flatMapSequential(part -> send(() -> requests.renew(part)))
                     .collectList()
                     .map(batch::inOrder);
-            return tracking == null ? all : all.doOnNext(answers -> tracking.renewed(claims, answers));
+            return tracked(claims, all);
         });
+    }
+
+    private Mono<List<Renewal>> tracked(List<LockClaim> claims, Mono<List<Renewal>> renewed) {
+        KeyTracking wanted = tracking;
+        return wanted == null ? renewed : renewed.doOnNext(answers -> wanted.renewed(claims, answers));
     }
 
     public Mono<Ownership> release(LockClaim claim) {

@@ -2,6 +2,7 @@ package io.holdfast.redis.internal.protocol;
 
 import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.redis.internal.script.JoinedCalls;
+import io.holdfast.redis.internal.script.KeysAndArgs;
 import io.holdfast.redis.internal.script.ScriptArgs;
 import io.holdfast.redis.internal.script.ScriptRequest;
 import io.holdfast.spi.LockAttempt;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * The requests of one client about its locks: the script of each operation, its KEYS and ARGV, and the meaning of the
@@ -208,13 +210,30 @@ public final class LockRequests {
 
     /** Makes one request for all claims, which have the same scripts: see {@link RenewalBatch}. */
     public ScriptRequest<List<Renewal>> renew(List<LockClaim> claims) {
+        return renewal(claims, (to, server) -> writeRenewal(claims, to), () -> subjectOfRenewal(claims));
+    }
+
+    /** Makes a request that renews the claim of another process, if it holds the lock with this token. */
+    public ScriptRequest<List<Renewal>> adopt(LockClaim claim, long fencingToken) {
+        List<LockClaim> claims = List.of(claim);
+        return renewal(
+                claims,
+                (to, server) -> {
+                    writeRenewal(claims, to);
+                    to.number(fencingToken);
+                },
+                () -> keysOf(claim).subject("adopt"));
+    }
+
+    private ScriptRequest<List<Renewal>> renewal(
+            List<LockClaim> claims, KeysAndArgs arguments, Supplier<ExceptionTranslator.Subject> subject) {
         return new ScriptRequest<>(
                 LockScripts.of(claims.get(0)).renew(),
                 holderKey(claims.get(0)),
-                (to, server) -> writeRenewal(claims, to),
+                arguments,
                 claims.size(),
                 reply -> renewed(claims, reply),
-                () -> subjectOfRenewal(claims),
+                subject,
                 LockRequests::nothing);
     }
 

@@ -1,7 +1,7 @@
 -- Sets the end of held mutexes anew, each with its own lease. Never takes one.
 --
 -- KEYS    the records, one per claim, all in one slot on a cluster; see record.lua
--- ARGV    id and lease in ms of each claim, in the order of the keys
+-- ARGV    id and lease in ms of each claim, in the order of the keys; of a claim that is adopted, its token at the end: with another one it is not held
 -- Result  one number per claim: 1 renewed, 0 not held by this claim; a foreign key is not held
 -- Cost    2 inner calls per claim and one for all, O(1) each
 
@@ -13,7 +13,7 @@ end
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 
-local answers = {}
+local answers, adopted = {}, tonumber(ARGV[2 * #KEYS + 1])
 for i, key in ipairs(KEYS) do
   local id, lease = ARGV[2 * i - 1], ARGV[2 * i]
   -- pcall: one foreign key must not fail the others. Any other error concerns all of them.
@@ -25,6 +25,7 @@ for i, key in ipairs(KEYS) do
     record = false
   end
   local held = record and sub(record, 1, 1) == 'H' and sub(record, -#id - 1) == '\n' .. id and tonumber(sub(record, 3, 18)) > now
+    and (not adopted or tonumber(sub(record, 19, 34)) == adopted)
   if held then
     local ends, token = written(now + lease * 1000), sub(record, 19, 34)
     local text, kept = sub(record, 1, 2) .. ends .. sub(record, 19), sub(ends > token and ends or token, 1, 10) + 7200

@@ -1,14 +1,14 @@
 -- Sets the expiry of held read, write and semaphore claims anew, each with its own lease. Never creates.
 --
 -- KEYS    of each claim P{name}:K and P{name}:K:holders, see shared_queue.lua; all in one slot on a cluster
--- ARGV    id and lease in ms of each claim, in the order of the keys
+-- ARGV    id and lease in ms of each claim, in the order of the keys; of a claim that is adopted, its token at the end: with another one it is not held
 -- Result  one number per claim: 1 renewed, 0 not held by this claim; a foreign key is not held
 -- Cost    2 inner calls, and at most 7 per claim; O(log n) each in the holders of its lock
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 
-local answers, is_written = {}, false
+local answers, is_written, adopted = {}, false, ARGV[#KEYS + 1]
 for i = 1, #KEYS / 2 do
   local holders, notes, id, lease = KEYS[2 * i - 1], KEYS[2 * i], ARGV[2 * i - 1], tonumber(ARGV[2 * i])
   -- pcall: one foreign key must not fail the others. Any other error concerns all of them.
@@ -16,7 +16,8 @@ for i = 1, #KEYS / 2 do
   if type(expiry) == 'table' and not string.find(expiry.err, 'WRONGTYPE', 1, true) then
     return expiry
   end
-  local held = type(expiry) == 'string' and tonumber(expiry) > now and type(redis.pcall('HGET', notes, id)) == 'string'
+  local note = type(expiry) == 'string' and tonumber(expiry) > now and redis.pcall('HGET', notes, id)
+  local held = type(note) == 'string' and (not adopted or string.match(note, '^%S+ %d+ (%d+) ') == adopted)
   if held then
     if not is_written then
       redis.call('ZREM', holders, ' ') -- a server without memory refuses ZADD as the first write, and accepts it as the second
