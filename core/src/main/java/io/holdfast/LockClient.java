@@ -205,8 +205,8 @@ public interface LockClient {
      * adopted twice gives two leases with one token, which the back end cannot distinguish. The release of one is the
      * loss of the other. So adopt each text once: do not repeat an adoption that failed, here or in another process.
      *
-     * <p>Adopt it before the exporter's lease ends. Later the adoption fails, even if an attempt of the exporter arrived
-     * late and took the lock again: the token of that hold is another one.
+     * <p>Adopt it before the exporter's lease ends. Later the adoption fails and changes nothing, even if an attempt of
+     * the exporter arrived late and took the lock again: that hold has another token, and ends with its lease.
      *
      * @param exported the text; the client ignores white space around it
      * @return the lease, never empty. Fails with {@link IllegalArgumentException} if the text is not an exported lease,

@@ -63,8 +63,8 @@ public interface LockBackend {
 
     /**
      * Renews a claim that another process has exported, if the claim holds the lock with this token. Otherwise it
-     * changes nothing: a hold with another token began after the exporter's lease had ended, when an attempt that the
-     * exporter had sent before arrived late. Never grants.
+     * changes nothing. A hold with another token is not the exported one: it began after the end of the exporter's
+     * lease, when an attempt that the exporter had sent before arrived late. Never grants.
      *
      * <p>A back end with {@link LockFeature#HAND_ON} implements it. The default fails with
      * {@link UnsupportedOperationException}.
@@ -75,8 +75,8 @@ public interface LockBackend {
      */
     default Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
         return Mono.error(() -> new UnsupportedOperationException(
-                "back end %s cannot adopt a claim of another process: it does not have %s, only %s"
-                        .formatted(name(), LockFeature.HAND_ON, features())));
+                "back end %s cannot adopt a claim of another process: it does not implement LockBackend.adopt"
+                        .formatted(name())));
     }
 
     /**

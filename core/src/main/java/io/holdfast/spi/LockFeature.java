@@ -29,8 +29,8 @@ public enum LockFeature {
     HOLDERS,
 
     /**
-     * Any client of the back end that knows a held claim may renew and release it, not only the client that made it. So
-     * {@link io.holdfast.LockLease#export()} works. A back end that ties claims to the session, or to the memory, of
+     * Any client of the back end that knows a held claim may {@linkplain LockBackend#adopt adopt}, renew and release
+     * it, not only the client that made it. So {@link io.holdfast.LockLease#export()} works. A back end that ties claims to the session, or to the memory, of
      * their client does not have it.
      */
     HAND_ON,

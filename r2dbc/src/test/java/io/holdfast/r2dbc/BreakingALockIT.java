@@ -12,9 +12,15 @@ import io.holdfast.LockOptions;
 import io.holdfast.LockReport;
 import io.holdfast.LossReason;
 import io.holdfast.ReactiveLock;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
 import io.r2dbc.spi.Connection;
 import java.time.Duration;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -104,6 +110,22 @@ class BreakingALockIT {
         assertThatThrownBy(() -> run(holder.release())).isInstanceOf(LockLostException.class);
         assertThat(heir.isValid()).isTrue();
         run(heir.release());
+    }
+
+    /** Otherwise the holder's next renewal would find its claim held, with the token of before. */
+    @ParameterizedTest
+    @EnumSource
+    void attemptOfTheBrokenClaimThatArrivesLateTakesNothing(LockKind kind) {
+        R2dbcLockBackend backend = R2dbcLockBackend.create(store.connections());
+        LockClaim claim =
+                LockClaim.first(LockKey.of(kind, "orders"), UUID.randomUUID().toString(), LEASE, Waiting.NONE);
+        assertThat(run(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(run(inspector.breakHold("orders", inspected().holders().get(0))))
+                .isTrue();
+
+        assertThat(run(backend.tryAcquire(claim.withAttempt(2)))).isInstanceOf(LockAttempt.Contended.class);
+        assertThat(run(backend.renew(claim))).isEqualTo(new Renewal.NotHeld());
+        run(backend.close());
     }
 
     @Test

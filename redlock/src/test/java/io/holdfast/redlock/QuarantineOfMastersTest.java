@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
@@ -52,6 +53,34 @@ class QuarantineOfMastersTest {
         client.mustAcquire(held);
         assertThat(client.attempt(Five.claim())).as("taken").isInstanceOf(LockAttempt.Contended.class);
         five.answer(client.backend.release(held));
+    }
+
+    /** After the loss, tokens rise by the clocks alone, and these agree again. */
+    @Test
+    void aClockThatWasAheadLongAgoDoesNotKeepTokensAheadOfTheNextGrantAfterALossOfData() {
+        Five.Client another = five.client();
+        five.masters.get(0).clock.wrongBy = Duration.ofHours(1);
+        grantedAndReleased(client);
+        grantedAndReleased(another);
+        five.masters.get(0).clock.wrongBy = Duration.ZERO;
+        for (int minutes = 0; minutes < 61; minutes++) {
+            five.pass(Duration.ofMinutes(1));
+            grantedAndReleased(client);
+            grantedAndReleased(another);
+        }
+        long before = grantedAndReleased(client);
+
+        quarantine(1, 2, 3, 4, 5);
+        five.pass(QUARANTINE.plusSeconds(5));
+        assertThat(grantedAndReleased(five.client())).isGreaterThan(before);
+    }
+
+    @CanIgnoreReturnValue
+    private long grantedAndReleased(Five.Client by) {
+        LockClaim claim = Five.claim();
+        long token = by.mustAcquire(claim);
+        five.answer(by.backend.release(claim));
+        return token;
     }
 
     @Test

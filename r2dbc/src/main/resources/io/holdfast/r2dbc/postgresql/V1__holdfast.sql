@@ -691,8 +691,8 @@ begin
      where name = p_name and kind = p_kind and holder = p_id and token = p_token for no key update skip locked;
   end if;
   if not found then
-    return case when exists (select from holdfast_lock where name = p_name and kind = p_kind and holder = p_id and token = p_token
-                                and expires_at > clock_timestamp()) then 'busy' else 'not_held' end;
+    return case when exists (select from holdfast_lock where name = p_name and kind = p_kind and holder = p_id and token = p_token)
+                then 'busy' else 'not_held' end;
   end if;
   update holdfast_lock set expires_at = clock_timestamp() + p_lease_ms * interval '1 ms'
    where name = p_name and kind = p_kind and slot = v_slot and expires_at > clock_timestamp();

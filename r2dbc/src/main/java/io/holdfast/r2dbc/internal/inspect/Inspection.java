@@ -112,9 +112,13 @@ public final class Inspection {
                 .onErrorMap(error -> failures.of(lockName, subject, error));
     }
 
-    /** Releases the lock for the claim that holds it. The next waiters are notified, as after any release. */
+    /**
+     * Releases the lock for the claim that holds it. The next waiters are notified, as after any release. Later attempts of the claim get
+     * nothing: its client could renew a lock that such an attempt has taken again, although another owner had it in between.
+     */
     public Mono<Boolean> breakHold(LockKey key, String claimId) {
-        LockClaim broken = LockClaim.first(key, claimId, Duration.ofSeconds(1), Waiting.NONE);
+        LockClaim broken = LockClaim.first(key, claimId, Duration.ofSeconds(1), Waiting.NONE)
+                .withAttempt(Integer.MAX_VALUE);
         return Mono.usingWhen(
                 Mono.fromSupplier(() -> new Lanes(connections, failures, () -> "", claimMillis, Push::messages)),
                 lanes -> lanes.send(new Operation(Operation.Verb.RELEASE, broken, false))

@@ -1,6 +1,7 @@
 package io.holdfast.redlock.internal.master;
 
 import io.holdfast.redlock.Vote;
+import io.holdfast.redlock.internal.quorum.TokenFloor;
 import io.holdfast.redlock.internal.quorum.VoteRecord;
 import io.holdfast.spi.Deadlines;
 import io.holdfast.spi.LockBackend;
@@ -31,7 +32,7 @@ public final class Masters {
     private final SilentMasters silent;
     private final Deadlines deadlines;
     private final BackgroundReleases releases;
-    private final TokenProposals tokens;
+    private final WallClock wallClock;
 
     /**
      * The limits for the last lease: most leases of a client are equally long. Immutable, so threads may write it in
@@ -48,7 +49,7 @@ public final class Masters {
         contacts = new FirstContacts(size);
         silent = new SilentMasters(size);
         deadlines = new Deadlines(settings.timer());
-        tokens = new TokenProposals(settings.wallClock());
+        wallClock = settings.wallClock();
         releases = new BackgroundReleases(this);
     }
 
@@ -102,8 +103,9 @@ public final class Masters {
         return releases;
     }
 
-    public TokenProposals tokens() {
-        return tokens;
+    /** Returns the token to propose to the masters for a claim that wants at least this one. */
+    public long proposedToken(long wanted) {
+        return Math.max(wanted, TokenFloor.proposed(wallClock.micros()));
     }
 
     /** Returns the record for a request that is sent at that time. */
