@@ -80,8 +80,8 @@ import reactor.core.scheduler.Schedulers;
  * </ul>
  *
  * <p>In each of these cases the fencing token protects your data: store the highest token beside the data, and refuse
- * writes with lower ones ({@link io.holdfast.LockLease}). After a loss of data, tokens still rise as long as the clocks
- * of servers and clients differ by less than the time between the two grants.
+ * writes with lower ones ({@link io.holdfast.LockLease}). After a loss of data, tokens still rise if no clock of a
+ * server or client has shown a later time than that of the next grant, less one second.
  *
  * <p><b>Kinds</b>: mutex, and read/write locks if all masters offer them. A semaphore is refused: of three masters with
  * two permits, each two can admit a different pair, so three clients would win. Waiters do not queue at the masters,

@@ -1,7 +1,6 @@
 package io.holdfast.redlock.internal.master;
 
 import io.holdfast.redlock.Vote;
-import io.holdfast.redlock.internal.quorum.TokenFloor;
 import io.holdfast.redlock.internal.quorum.VoteRecord;
 import io.holdfast.spi.Deadlines;
 import io.holdfast.spi.LockBackend;
@@ -32,7 +31,7 @@ public final class Masters {
     private final SilentMasters silent;
     private final Deadlines deadlines;
     private final BackgroundReleases releases;
-    private final WallClock wallClock;
+    private final TokenProposals tokens;
 
     /**
      * The limits for the last lease: most leases of a client are equally long. Immutable, so threads may write it in
@@ -49,7 +48,7 @@ public final class Masters {
         contacts = new FirstContacts(size);
         silent = new SilentMasters(size);
         deadlines = new Deadlines(settings.timer());
-        wallClock = settings.wallClock();
+        tokens = new TokenProposals(settings.wallClock());
         releases = new BackgroundReleases(this);
     }
 
@@ -103,9 +102,8 @@ public final class Masters {
         return releases;
     }
 
-    /** Returns the token to propose to the masters for a claim that wants at least this one. */
-    public long proposedToken(long wanted) {
-        return Math.max(wanted, TokenFloor.proposed(wallClock.micros()));
+    public TokenProposals tokens() {
+        return tokens;
     }
 
     /** Returns the record for a request that is sent at that time. */

@@ -7,7 +7,7 @@ import java.time.temporal.ChronoUnit;
 /**
  * The only class of the library that reads a wall clock. The clock never decides which claim holds a lock. It only
  * makes the proposed tokens higher than those that the masters would give by themselves. A wrong clock costs second
- * rounds, not safety.
+ * rounds, and the order of tokens after the masters have lost their data.
  */
 public final class WallClock {
 

@@ -58,7 +58,9 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
         long present = state.token();
         wasHeld = present != 0;
         // A claim that holds the lock keeps its token, unless its owner wants a higher one.
-        proposal = wasHeld ? Math.max(present, claim.tokenFloor()) : masters.proposedToken(claim.tokenFloor());
+        proposal = wasHeld
+                ? Math.max(present, claim.tokenFloor())
+                : masters.tokens().proposed(claim.tokenFloor());
         AcquireQuorum quorum =
                 wasHeld ? AcquireQuorum.ofHolder(proposal, state.tokens()) : AcquireQuorum.of(masters.size());
         decision = new AcquireDecision(quorum, masters.record(askedAtNanos), wasHeld);
@@ -157,6 +159,7 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
         if (next instanceof AcquireQuorum.Next.Raise raise) {
             send(raise.masters(), Waiting.NONE, raise.token());
         } else if (next instanceof AcquireQuorum.Next.Won won) {
+            masters.tokens().granted(highestGranted(), proposal);
             report(Vote.Outcome.YES);
             sink.success(new LockAttempt.Acquired(won.token(), won.lease()));
         } else if (next instanceof AcquireQuorum.Next.Lost) {
@@ -276,6 +279,10 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
     @Override
     public synchronized boolean isOpen() {
         return !decision.isDecided();
+    }
+
+    private synchronized long highestGranted() {
+        return decision.highestGranted();
     }
 
     private synchronized Vote vote(Vote.Outcome how) {

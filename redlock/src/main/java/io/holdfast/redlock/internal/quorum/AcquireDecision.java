@@ -132,6 +132,11 @@ public final class AcquireDecision {
         return quorum.granted() > 0;
     }
 
+    /** Returns the highest token of any grant that came; 0 without one. */
+    public long highestGranted() {
+        return quorum.highestGranted();
+    }
+
     /** Returns when a majority may be free, as the masters report it. */
     public Duration freeWithin(Duration fallback) {
         return quorum.majorityFreeWithin(fallback);

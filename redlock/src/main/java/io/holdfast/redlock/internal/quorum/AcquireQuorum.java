@@ -171,7 +171,7 @@ public final class AcquireQuorum {
     }
 
     /** Returns the highest token of any grant that came; 0 without one. */
-    private long highestGranted() {
+    long highestGranted() {
         long highest = 0;
         for (int i = 0; i < standings.length; i++) {
             highest = isGranted(i) ? Math.max(highest, grants[i].fencingToken()) : highest;

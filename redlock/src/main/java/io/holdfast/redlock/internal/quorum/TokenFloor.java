@@ -1,15 +1,27 @@
 package io.holdfast.redlock.internal.quorum;
 
 /**
- * The least token that a client requests from the masters, so that all of them normally grant exactly that one without
- * a second round. It is only a proposal: tokens rise because a majority holds the same one, with any proposal and any
- * clocks.
+ * The least token that this client requests from the masters, so that all of them normally grant exactly that one
+ * without a second round. It is only a proposal: tokens rise because a majority holds the same one, with any proposal
+ * and any clocks.
  *
- * <p>A proposal is above the clocks of masters and clients that are kept well. It follows the client's clock alone:
- * after the masters have lost their data, tokens rise by the clocks, and a proposal that other tokens had driven further
- * ahead would be above the next token of another client.
+ * <p>A proposal has to be above what the masters would give by themselves: the last token of the lock plus one, or
+ * their clock. This class does not remember the last token of each lock. It remembers the highest of all, and by how
+ * much other clients' tokens were ahead of the proposals that this client would have made: that is how far their clocks
+ * are ahead. It forgets the lead after one to two {@link #WINDOW_MICROS}.
+ *
+ * <p>It believes both up to {@link #MOST_LEAD_MICROS}. Clients that follow each other's tokens keep a lead alive long
+ * after the clock that caused it is right again. When the masters have lost their data, tokens rise by the clocks alone:
+ * a new client, without that lead, would get lower tokens.
+ *
+ * <p>All times are microseconds of this client's wall clock. Immutable.
+ *
+ * @param last the highest token seen
+ * @param lead the largest lead in the present window
+ * @param earlierLead the largest lead in the window before
+ * @param windowStart when the present window began
  */
-public final class TokenFloor {
+public record TokenFloor(long last, long lead, long earlierLead, long windowStart) {
 
     /**
      * Every token stays exact in a double, with room for 2^40 grants above any floor; masters refuse a floor that is
@@ -17,18 +29,42 @@ public final class TokenFloor {
      */
     public static final long LIMIT = (1L << 53) - (1L << 40);
 
+    /** So much more has to lie between two grants, if the masters have lost their data. A quarantine takes longer. */
+    static final long MOST_LEAD_MICROS = 1_000_000L;
+
+    static final long WINDOW_MICROS = 600_000_000L;
+
     /** Well-kept clocks differ by less. */
     static final long HEADROOM_MICROS = 1_000_000L;
 
-    private TokenFloor() {}
+    public static TokenFloor initial(long nowMicros) {
+        return new TokenFloor(0, 0, 0, nowMicros);
+    }
 
-    /**
-     * Returns the floor to propose now; 0, for none, if there is no valid one.
-     *
-     * @param nowMicros the time of the client's wall clock
-     */
-    public static long proposed(long nowMicros) {
-        long floor = nowMicros + HEADROOM_MICROS;
+    /** Returns the floor to propose now; 0, for none, if there is no valid one. */
+    public long proposed(long nowMicros) {
+        long least = nowMicros + HEADROOM_MICROS;
+        long wanted = Math.max(last + 1, least + Math.max(lead, earlierLead));
+        long floor = Math.min(wanted, least + MOST_LEAD_MICROS);
         return floor > 0 && floor < LIMIT ? floor : 0;
+    }
+
+    /** Learns from a token that was granted. */
+    public TokenFloor seen(long token, long proposal, long nowMicros) {
+        TokenFloor current = inWindow(nowMicros);
+        long highest = Math.max(last, token);
+        // This client's own proposal shows nothing about others, and would keep a lead alive for ever.
+        long beyond = token <= proposal ? 0 : token + 1 - nowMicros - HEADROOM_MICROS;
+        long itsLead = Math.min(MOST_LEAD_MICROS, Math.max(0, beyond));
+        return new TokenFloor(highest, Math.max(current.lead, itsLead), current.earlierLead, current.windowStart);
+    }
+
+    private TokenFloor inWindow(long nowMicros) {
+        long age = nowMicros - windowStart;
+        if (age >= 0 && age < WINDOW_MICROS) {
+            return this;
+        }
+        boolean justOver = age >= 0 && age < 2 * WINDOW_MICROS;
+        return new TokenFloor(last, 0, justOver ? lead : 0, nowMicros);
     }
 }
