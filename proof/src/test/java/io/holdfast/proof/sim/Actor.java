@@ -320,13 +320,16 @@ final class Actor {
     private void handOn(long operation, LockKey key, LockLease lease, Runnable over) {
         Actor heir = crew.get(successions.nextInt(crew.size()));
         long transport = successions.nextLong(plan.lease().toNanos() / 8);
+        long end = world.now() + lease.remaining().toNanos();
         lease.export()
                 .subscribe(
                         text -> {
                             heir.holds++;
                             world.after(
                                     transport,
-                                    () -> heir.member.host().arrive(() -> heir.adopt(key, lease.fencingToken(), text)));
+                                    () -> heir.member
+                                            .host()
+                                            .arrive(() -> heir.adopt(key, lease.fencingToken(), end, text)));
                             handedOn(over);
                         },
                         error -> handedOn(over));
@@ -345,9 +348,12 @@ final class Actor {
         }
     }
 
-    private void adopt(LockKey key, long token, String text) {
+    private void adopt(LockKey key, long token, long end, String text) {
         long operation = member.goesOn(key, token);
         world.trace("%s#%d adopts token %d", member.host(), operation, token);
+        if (world.now() > end - plan.lease().toNanos() / 10) {
+            member.adoptsLate(); // it may be cancelled before it learns that the lease is over
+        }
         goOn(operation, member.adopt(text), () -> {});
     }
 

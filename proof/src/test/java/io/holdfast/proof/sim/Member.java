@@ -370,7 +370,12 @@ final class Member {
         gaveUp(operation, "does not continue: " + error.getMessage());
     }
 
-    /** Returns whether the server alone ended a lease. */
+    /** The server may end the lease before the adoption reaches it. */
+    void adoptsLate() {
+        endedAtServer++;
+    }
+
+    /** Returns whether the server alone ended a lease, or may have done so. */
     boolean leftALease() {
         return endedAtServer > 0;
     }
