@@ -29,7 +29,7 @@ public record TokenFloor(long last, long lead, long earlierLead, long windowStar
      */
     public static final long LIMIT = (1L << 53) - (1L << 40);
 
-    /** So much more has to lie between two grants, if the masters have lost their data. A quarantine takes longer. */
+    /** So much more has to lie between two grants, if the masters have lost their data. A usual quarantine is longer. */
     static final long MOST_LEAD_MICROS = 1_000_000L;
 
     static final long WINDOW_MICROS = 600_000_000L;
