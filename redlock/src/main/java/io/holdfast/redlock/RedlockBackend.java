@@ -55,7 +55,8 @@ import reactor.core.scheduler.Schedulers;
  * restores it there.
  *
  * <p><b>Fencing tokens</b> rise strictly from owner to owner while the masters keep their data, for all majorities and
- * all clocks. Before you get the lease, a majority has its token or a higher one.
+ * all times that clocks show. Before you get the lease, a majority has its token or a higher one. Tokens of readers that
+ * hold together may be equal, or in any order.
  *
  * <p><b>Assumptions</b>, and the consequences if one is broken:
  *
@@ -80,8 +81,10 @@ import reactor.core.scheduler.Schedulers;
  * </ul>
  *
  * <p>In each of these cases the fencing token protects your data: store the highest token beside the data, and refuse
- * writes with lower ones ({@link io.holdfast.LockLease}). After a loss of data, tokens still rise if no clock of a
- * server or client has shown a later time than that of the next grant, less one second.
+ * writes with lower ones ({@link io.holdfast.LockLease}). After a loss of data, also of one master, tokens still rise if
+ * the clock of the next owner's client shows over a second more than any clock of a server or client had shown. If the
+ * clock of a master is set forward by a whole lease during an acquisition, the later of two owners may have the lower
+ * token, or the same one.
  *
  * <p><b>Kinds</b>: mutex, and read/write locks if all masters offer them. A semaphore is refused: of three masters with
  * two permits, each two can admit a different pair, so three clients would win. Waiters do not queue at the masters,

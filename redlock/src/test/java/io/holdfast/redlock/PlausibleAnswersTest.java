@@ -2,6 +2,7 @@ package io.holdfast.redlock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
@@ -11,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -28,6 +30,8 @@ class PlausibleAnswersTest {
         return Stream.of(
                 new LockAttempt.Acquired(Long.MAX_VALUE, Five.LEASE),
                 new LockAttempt.Acquired(1L << 53, Five.LEASE),
+                new LockAttempt.Acquired((1L << 53) - 1, Five.LEASE),
+                new LockAttempt.Acquired((1L << 53) - (1L << 40) - 1, Five.LEASE),
                 new LockAttempt.Acquired(0, Five.LEASE),
                 new LockAttempt.Acquired(-1, Five.LEASE),
                 new LockAttempt.Acquired(7, FOR_EVER),
@@ -71,6 +75,71 @@ class PlausibleAnswersTest {
         }
         five.answer(backend.release(claim));
         five.subscribe(backend.close());
+    }
+
+    /** A master refuses a floor near the end of the tokens. So such a token would make the lock unusable for good. */
+    @Test
+    void aMasterWithATokenNearTheEndIsLikeOneThatIsAway() {
+        raiseAtTheFirst((1L << 53) - (1L << 40) - 1);
+        Five.Client client = five.client();
+        long last = 0;
+        for (int down = 2; down <= 5; down++) {
+            client.up();
+            client.down(down);
+            last = acquireAbove(last, client);
+        }
+        assertThat(last).isLessThan(client.clock.micros() + 2_000_000);
+    }
+
+    @Test
+    void theHighestTokenThatAClientBelievesLeavesTheLockUsableForEachMajority() {
+        Five.Client client = five.client();
+        raiseAtTheFirst(client.clock.micros() + (1L << 52) - 1_000);
+        long last = acquireAbove(0, client);
+        assertThat(last).isGreaterThan(1L << 52);
+
+        for (int one = 1; one <= 5; one++) {
+            for (int other = one + 1; other <= 5; other++) {
+                client.up();
+                client.down(one, other);
+                five.passMillis(1);
+                last = acquireAbove(last, client);
+            }
+        }
+        Five.Client behind = five.client();
+        behind.clock.wrongBy = Duration.ofSeconds(-5);
+        five.pass(Duration.ofSeconds(5));
+        acquireAbove(last, behind);
+    }
+
+    /** Its proposals are believed by all clients. */
+    @Test
+    void aClientWhoseClockIsFarAheadDelaysNoOther() {
+        Five.Client wrong = five.client();
+        long last = 0;
+        for (int years : new int[] {80, 90, 400}) {
+            wrong.clock.wrongBy = Duration.ofDays(365L * years);
+            last = acquireAbove(last, wrong);
+            Five.Client unset = five.client();
+            unset.clock.wrongBy = Duration.ofDays(-365L * 50);
+            last = acquireAbove(last, unset);
+            last = acquireAbove(last, five.client());
+        }
+    }
+
+    private void raiseAtTheFirst(long token) {
+        LockClaim claim = Five.claim().withTokenFloor(token);
+        five.answer(five.masters.get(0).tryAcquire(claim));
+        five.answer(five.masters.get(0).release(claim));
+    }
+
+    @CanIgnoreReturnValue
+    private long acquireAbove(long last, Five.Client client) {
+        LockClaim claim = Five.claim();
+        long token = client.mustAcquire(claim);
+        five.answer(client.backend.release(claim));
+        assertThat(token).isGreaterThan(last);
+        return token;
     }
 
     private RedlockBackend over(LockAttempt... nonsense) {

@@ -23,7 +23,12 @@ public final class TokenProposals {
 
     /** A majority has granted that token after this proposal. */
     public void granted(long token, long proposal) {
-        long now = wallClock.micros();
-        floor.updateAndGet(it -> it.seen(token, proposal, now));
+        // Each try reads the clock: another thread may have begun a window meanwhile, by a later time.
+        floor.updateAndGet(it -> it.seen(token, proposal, wallClock.micros()));
+    }
+
+    /** Returns what this client's wall clock shows, in microseconds. */
+    public long nowMicros() {
+        return wallClock.micros();
     }
 }

@@ -2,7 +2,7 @@ package io.holdfast.redlock.internal.master;
 
 import java.time.Clock;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The only class of the library that reads a wall clock. The clock never decides which claim holds a lock. It only
@@ -22,6 +22,7 @@ public final class WallClock {
     }
 
     public long micros() {
-        return ChronoUnit.MICROS.between(Instant.EPOCH, clock.instant());
+        Instant now = clock.instant();
+        return TimeUnit.SECONDS.toMicros(now.getEpochSecond()) + TimeUnit.NANOSECONDS.toMicros(now.getNano());
     }
 }

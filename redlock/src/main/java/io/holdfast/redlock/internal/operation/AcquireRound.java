@@ -106,7 +106,7 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
 
     @Override
     public void heard(int master, LockAttempt said) {
-        LockAttempt answer = PlausibleAnswers.to(claim, said);
+        LockAttempt answer = PlausibleAnswers.to(claim, said, masters.tokens().nowMicros());
         if (answer == null) {
             failed(master, PlausibleAnswers.absurd(said));
             return;

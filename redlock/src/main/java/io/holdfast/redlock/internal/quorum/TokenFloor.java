@@ -29,7 +29,10 @@ public record TokenFloor(long last, long lead, long earlierLead, long windowStar
      */
     public static final long LIMIT = (1L << 53) - (1L << 40);
 
-    /** So much more has to lie between two grants, if the masters have lost their data. A usual quarantine is longer. */
+    /**
+     * Two grants, one before and one after the masters have lost their data, have to be so much further apart. A usual
+     * quarantine is longer.
+     */
     static final long MOST_LEAD_MICROS = 1_000_000L;
 
     static final long WINDOW_MICROS = 600_000_000L;
@@ -41,12 +44,15 @@ public record TokenFloor(long last, long lead, long earlierLead, long windowStar
         return new TokenFloor(0, 0, 0, nowMicros);
     }
 
+    /** No client proposes more, so that all clients believe it: the year 2112. */
+    static final long MOST_PROPOSED = 1L << 52;
+
     /** Returns the floor to propose now; 0, for none, if there is no valid one. */
     public long proposed(long nowMicros) {
         long least = nowMicros + HEADROOM_MICROS;
         long wanted = Math.max(last + 1, least + Math.max(lead, earlierLead));
         long floor = Math.min(wanted, least + MOST_LEAD_MICROS);
-        return floor > 0 && floor < LIMIT ? floor : 0;
+        return floor > 0 && floor <= MOST_PROPOSED ? floor : 0;
     }
 
     /** Learns from a token that was granted. */

@@ -88,4 +88,12 @@ class TokenFloorTest {
                 .isZero();
         assertThat(TokenFloor.initial(-NOW).proposed(-NOW)).isZero();
     }
+
+    /** Others would not believe it. */
+    @Test
+    void nothingIsProposedByAClockThatIsFarAhead() {
+        long far = TokenFloor.MOST_PROPOSED - SECOND;
+        assertThat(TokenFloor.initial(far).proposed(far)).isEqualTo(TokenFloor.MOST_PROPOSED);
+        assertThat(TokenFloor.initial(far + 1).proposed(far + 1)).isZero();
+    }
 }
