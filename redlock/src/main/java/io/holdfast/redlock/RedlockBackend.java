@@ -55,8 +55,8 @@ import reactor.core.scheduler.Schedulers;
  * restores it there.
  *
  * <p><b>Fencing tokens</b> rise strictly from owner to owner while the masters keep their data, for all majorities and
- * all times that clocks show. Before you get the lease, a majority has its token or a higher one. Tokens of readers that
- * hold together may be equal, or in any order.
+ * all times that clocks show. Before you get the lease, a majority has its token or a higher one. Readers may get equal
+ * tokens, or in another order than their leases.
  *
  * <p><b>Assumptions</b>, and the consequences if one is broken:
  *
@@ -83,7 +83,7 @@ import reactor.core.scheduler.Schedulers;
  * <p>In each of these cases the fencing token protects your data: store the highest token beside the data, and refuse
  * writes with lower ones ({@link io.holdfast.LockLease}). After a loss of data, also of one master, tokens still rise if
  * the clock of the next owner's client shows over a second more than any clock of a server or client had shown. If the
- * clock of a master is set forward by a whole lease during an acquisition, the later of two owners may have the lower
+ * clock of a master is set forward by about a lease during an acquisition, the later of two owners may have the lower
  * token, or the same one.
  *
  * <p><b>Kinds</b>: mutex, and read/write locks if all masters offer them. A semaphore is refused: of three masters with

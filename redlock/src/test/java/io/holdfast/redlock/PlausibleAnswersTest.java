@@ -1,8 +1,11 @@
 package io.holdfast.redlock;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockBackendException;
+import io.holdfast.LockLease;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
@@ -16,6 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** A master that answers nonsense counts as an unreachable one: the votes of the others stand. */
@@ -24,19 +29,21 @@ class PlausibleAnswersTest {
     @RegisterExtension
     final Five five = new Five();
 
+    private static final long TOKENS_END = 1L << 53;
     private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
 
     static Stream<LockAttempt> nonsense() {
         return Stream.of(
                 new LockAttempt.Acquired(Long.MAX_VALUE, Five.LEASE),
-                new LockAttempt.Acquired(1L << 53, Five.LEASE),
-                new LockAttempt.Acquired((1L << 53) - 1, Five.LEASE),
-                new LockAttempt.Acquired((1L << 53) - (1L << 40) - 1, Five.LEASE),
+                new LockAttempt.Acquired(TOKENS_END, Five.LEASE),
+                new LockAttempt.Acquired(TOKENS_END - 1, Five.LEASE),
+                new LockAttempt.Acquired(TOKENS_END - (1L << 40) - 1, Five.LEASE),
                 new LockAttempt.Acquired(0, Five.LEASE),
                 new LockAttempt.Acquired(-1, Five.LEASE),
                 new LockAttempt.Acquired(7, FOR_EVER),
                 new LockAttempt.Acquired(7, Duration.ZERO),
                 new LockAttempt.Acquired(7, Duration.ofMillis(-1)),
+                new LockAttempt.Acquired(7, Duration.ofMillis(1)),
                 new LockAttempt.Contended(FOR_EVER),
                 new LockAttempt.Contended(Duration.ofSeconds(Long.MIN_VALUE)),
                 new LockAttempt.Queued(FOR_EVER));
@@ -80,7 +87,7 @@ class PlausibleAnswersTest {
     /** A master refuses a floor near the end of the tokens. So such a token would make the lock unusable for good. */
     @Test
     void aMasterWithATokenNearTheEndIsLikeOneThatIsAway() {
-        raiseAtTheFirst((1L << 53) - (1L << 40) - 1);
+        raiseAtTheFirst(TOKENS_END - (1L << 40) - 1);
         Five.Client client = five.client();
         long last = 0;
         for (int down = 2; down <= 5; down++) {
@@ -89,6 +96,18 @@ class PlausibleAnswersTest {
             last = acquireAbove(last, client);
         }
         assertThat(last).isLessThan(client.clock.micros() + 2_000_000);
+    }
+
+    @Test
+    void theErrorNamesATokenThatIsFarAhead() {
+        raiseAtTheFirst(TOKENS_END - (1L << 45));
+        Five.Client client = five.client();
+        client.down(2, 3);
+        assertThatThrownBy(() -> client.attempt(Five.claim()))
+                .isInstanceOfSatisfying(
+                        LockBackendException.class,
+                        it -> assertThat(it.isTransient()).isTrue())
+                .hasMessageContaining("far ahead of this client's clock, and no other master has such a token");
     }
 
     @Test
@@ -106,10 +125,29 @@ class PlausibleAnswersTest {
                 last = acquireAbove(last, client);
             }
         }
-        Five.Client behind = five.client();
-        behind.clock.wrongBy = Duration.ofSeconds(-5);
-        five.pass(Duration.ofSeconds(5));
-        acquireAbove(last, behind);
+    }
+
+    /** The first master answers each client with the highest token that the client believes. */
+    @ParameterizedTest
+    @ValueSource(longs = {20, 900, 86_400_000, 124L * 365 * 86_400_000})
+    void aMasterThatRaisesTheOthersForAFastClockKeepsNoSlowClockOut(long aheadMillis) {
+        Five.Client fast = five.client();
+        fast.clock.wrongBy = Duration.ofMillis(aheadMillis);
+        Five.Client slow = five.client();
+        for (Five.Client client : List.of(fast, slow)) {
+            Raising raising = new Raising(five.masters.get(0), client.clock);
+            client.wires.get(0).master = () -> raising;
+        }
+        long last = 0;
+        for (int i = 0; i < 50; i++) {
+            last = acquireAbove(last, fast);
+            five.passMillis(5);
+            last = acquireAbove(last, slow);
+            five.passMillis(500);
+        }
+        slow.down(1);
+        last = acquireAbove(last, slow);
+        assertThat(last).isLessThan(TOKENS_END - (1L << 49));
     }
 
     /** Its proposals are believed by all clients. */
@@ -125,6 +163,23 @@ class PlausibleAnswersTest {
             last = acquireAbove(last, unset);
             last = acquireAbove(last, five.client());
         }
+    }
+
+    /** The lease of a claim is the shortest of a majority, so such an answer would end it almost at once. */
+    @Test
+    void aMasterThatPromisesAMillisecondDoesNotShortenTheLease() {
+        Five.Client client = five.client();
+        Hasty hasty = new Hasty(five.masters.get(0));
+        client.wires.get(0).master = () -> hasty;
+        for (int other = 2; other <= 5; other++) {
+            client.roundTrip(other, Duration.ofMillis(2));
+        }
+        LockLease lease = five.answer(client.locks.lock(Five.NAME).acquire());
+        for (int i = 0; i < 10; i++) {
+            five.pass(Five.LEASE.dividedBy(2));
+            assertThat(lease.isValid()).isTrue();
+        }
+        five.answer(lease.release().thenReturn(true));
     }
 
     private void raiseAtTheFirst(long token) {
@@ -152,6 +207,39 @@ class PlausibleAnswersTest {
                 .timer(five.time)
                 .closeMasters(false)
                 .build();
+    }
+
+    private record Raising(LockBackend delegate, MutableClock clock) implements ForwardingLockBackend {
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            long most = Math.min(clock.micros() + (1L << 52), TOKENS_END - (1L << 50) - (1L << 40));
+            return delegate.tryAcquire(claim)
+                    .thenReturn(new LockAttempt.Acquired(Math.max(most, claim.tokenFloor()), claim.lease()));
+        }
+    }
+
+    private record Hasty(LockBackend delegate) implements ForwardingLockBackend {
+
+        private static final Duration SHORT = Duration.ofMillis(1);
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return delegate.tryAcquire(claim)
+                    .map(it -> it instanceof LockAttempt.Acquired grant
+                            ? new LockAttempt.Acquired(grant.fencingToken(), SHORT)
+                            : it);
+        }
+
+        @Override
+        public Mono<Renewal> renew(LockClaim claim) {
+            return delegate.renew(claim).map(it -> it instanceof Renewal.Held ? new Renewal.Held(SHORT) : it);
+        }
+
+        @Override
+        public Flux<Renewal> renewAll(List<LockClaim> claims) {
+            return Flux.fromIterable(claims).concatMap(this::renew);
+        }
     }
 
     private record Broken(LockBackend delegate, LockAttempt nonsense) implements ForwardingLockBackend {

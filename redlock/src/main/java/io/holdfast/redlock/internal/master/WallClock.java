@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * The only class of the library that reads a wall clock. The clock never decides which claim holds a lock. It only
  * makes the proposed tokens higher than those that the masters would give by themselves. A wrong clock costs second
- * rounds, and the order of tokens after the masters have lost their data.
+ * rounds, and the order of tokens after the masters have lost their data. It also says which tokens are nonsense.
  */
 public final class WallClock {
 

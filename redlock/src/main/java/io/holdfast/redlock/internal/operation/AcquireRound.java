@@ -61,8 +61,9 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
         proposal = wasHeld
                 ? Math.max(present, claim.tokenFloor())
                 : masters.tokens().proposed(claim.tokenFloor());
-        AcquireQuorum quorum =
-                wasHeld ? AcquireQuorum.ofHolder(proposal, state.tokens()) : AcquireQuorum.of(masters.size());
+        AcquireQuorum quorum = wasHeld
+                ? AcquireQuorum.ofHolder(proposal, state.tokens())
+                : AcquireQuorum.of(masters.size(), masters.tokens().nowMicros());
         decision = new AcquireDecision(quorum, masters.record(askedAtNanos), wasHeld);
         sent = new SentAttempts(masters.size());
     }
@@ -106,7 +107,7 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
 
     @Override
     public void heard(int master, LockAttempt said) {
-        LockAttempt answer = PlausibleAnswers.to(claim, said, masters.tokens().nowMicros());
+        LockAttempt answer = PlausibleAnswers.to(claim, said);
         if (answer == null) {
             failed(master, PlausibleAnswers.absurd(said));
             return;

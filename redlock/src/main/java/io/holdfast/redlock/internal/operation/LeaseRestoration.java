@@ -19,8 +19,8 @@ import reactor.util.context.Context;
  * <p>It runs only after a renewal that a majority has confirmed without it, and only while the lease is valid by the
  * local clock. So it does not continue a lease that another owner has interrupted, even if masters voted that should
  * have abstained. That owner had a majority which did not hold this client's lease. Nothing more is restored there
- * before this client's next renewal finds no majority any more. The exception is a restoration that was already under
- * way and arrives after that owner's release.
+ * before this client's next renewal finds no majority any more. The exception is an owner that got and released the
+ * lock while the restoration, or the answers to the renewal before it, were under way.
  *
  * <p>The master usually grants the lease with a later token, by its clock or its counter. The lease keeps its own
  * token; the next owner gets a higher one than both there.
@@ -52,7 +52,7 @@ public final class LeaseRestoration implements ResponseHandler<LockAttempt> {
 
     @Override
     public void heard(int from, LockAttempt said) {
-        LockAttempt answer = PlausibleAnswers.to(attempt, said, masters.tokens().nowMicros());
+        LockAttempt answer = PlausibleAnswers.to(attempt, said);
         if (answer == null) {
             failed(from, PlausibleAnswers.absurd(said));
             return;

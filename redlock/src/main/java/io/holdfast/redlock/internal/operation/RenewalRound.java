@@ -135,6 +135,11 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
             records.get(k).put(master, unknown.failure(), masters.now());
             return;
         }
+        if (answer instanceof Renewal.Held held && !PlausibleAnswers.isLongEnough(claims.get(k), held.lease())) {
+            counts.set(k, count.plusFailed());
+            records.get(k).put(master, PlausibleAnswers.absurd(held), masters.now());
+            return;
+        }
         records.get(k).put(master, answer, masters.now());
         if (answer instanceof Renewal.Held held) {
             counts.set(k, count.plusYes());

@@ -86,6 +86,9 @@ public final class AcquireDecision {
         } else if (!(next instanceof AcquireQuorum.Next.Open)) {
             outcome = next;
         }
+        if (next instanceof AcquireQuorum.Next.Failed) {
+            votes.disbelieve(quorum::isDisbelieved);
+        }
     }
 
     public boolean isAbandoned() {

@@ -24,9 +24,18 @@ import org.jspecify.annotations.Nullable;
  * the first three give 11 to one owner, and the last three give 2 to the next. A grant above T counts: a majority has
  * to know the token of a lease as a floor, and the token at a master may be higher.
  *
+ * <p>T is raised at all masters, so one broken or hostile master could use up the tokens of a lock for good. A grant
+ * that is far ahead of this client's clock is therefore a failure, unless another master grants about the same token,
+ * or a higher one. The bound moves with the clock, faster than grants raise a token: if a master once raised the others
+ * to it, each client believes each of them later. A grant that is not believed is no vote, so it does not weaken the
+ * proof above.
+ *
  * <p>Not thread-safe: its user guards it.
  */
 public final class AcquireQuorum {
+
+    /** Tokens at masters that were raised together differ by one for each lost vote. */
+    private static final long ABOUT_THE_SAME = 1L << 10;
 
     /** What to do next. */
     public sealed interface Next {
@@ -62,6 +71,9 @@ public final class AcquireQuorum {
     private final @Nullable Duration[] withins;
     private final int majority;
 
+    /** The highest token that is believed from one master alone. */
+    private final long mostBelieved;
+
     /** Null for a new claim. */
     private final long @Nullable [] heldTokens;
 
@@ -71,20 +83,25 @@ public final class AcquireQuorum {
     private final boolean[] wasRaised;
     private boolean raised;
 
-    private AcquireQuorum(int masters, long token, long @Nullable [] heldTokens) {
+    private AcquireQuorum(int masters, long mostBelieved, long token, long @Nullable [] heldTokens) {
         standings = new Standing[masters];
         Arrays.fill(standings, Standing.PENDING);
         grants = new Acquired[masters];
         withins = new Duration[masters];
         wasRaised = new boolean[masters];
         majority = VoteCount.majorityOf(masters);
+        this.mostBelieved = mostBelieved;
         this.token = token;
         this.heldTokens = heldTokens;
     }
 
-    /** Begins the round of a new claim. */
-    public static AcquireQuorum of(int masters) {
-        return new AcquireQuorum(masters, 0, null);
+    /**
+     * Begins the round of a new claim.
+     *
+     * @param nowMicros what this client's wall clock shows
+     */
+    public static AcquireQuorum of(int masters, long nowMicros) {
+        return new AcquireQuorum(masters, TokenFloor.mostBelieved(nowMicros), 0, null);
     }
 
     /**
@@ -95,7 +112,7 @@ public final class AcquireQuorum {
      * @param heldTokens with which each master granted it, 0 if that is not known
      */
     public static AcquireQuorum ofHolder(long token, long[] heldTokens) {
-        return new AcquireQuorum(heldTokens.length, token, heldTokens);
+        return new AcquireQuorum(heldTokens.length, Long.MAX_VALUE, token, heldTokens);
     }
 
     void heard(int master, LockAttempt answer) {
@@ -135,11 +152,12 @@ public final class AcquireQuorum {
 
     /** Returns how many masters have granted it. */
     int granted() {
-        int granted = 0;
-        for (Standing standing : standings) {
-            granted += standing == Standing.GRANTED ? 1 : 0;
-        }
-        return granted;
+        return (int) all().filter(this::isGranted).count();
+    }
+
+    /** Whether the master has granted it with a token that is too far ahead. */
+    boolean isDisbelieved(int master) {
+        return standings[master] == Standing.GRANTED && !isBelieved(master);
     }
 
     int rounds() {
@@ -213,8 +231,10 @@ public final class AcquireQuorum {
             switch (standings[i]) {
                 case PENDING -> {}
                 case GRANTED -> {
-                    yes += counts(i) ? 1 : 0;
-                    no += counts(i) ? 0 : 1;
+                    boolean isBelieved = isBelieved(i);
+                    failed += isBelieved ? 0 : 1;
+                    yes += isBelieved && counts(i) ? 1 : 0;
+                    no += isBelieved && !counts(i) ? 1 : 0;
                 }
                 case REFUSED -> no++;
                 case ABSTAINED, FAILED -> failed++;
@@ -242,7 +262,15 @@ public final class AcquireQuorum {
     }
 
     private boolean isGranted(int master) {
-        return standings[master] == Standing.GRANTED;
+        return standings[master] == Standing.GRANTED && isBelieved(master);
+    }
+
+    private boolean isBelieved(int master) {
+        long granted = grants[master].fencingToken();
+        return granted <= Math.max(mostBelieved, token)
+                || all().anyMatch(other -> other != master
+                        && standings[other] == Standing.GRANTED
+                        && grants[other].fencingToken() >= granted - ABOUT_THE_SAME);
     }
 
     private IntStream all() {

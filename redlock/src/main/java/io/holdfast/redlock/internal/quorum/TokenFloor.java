@@ -44,8 +44,19 @@ public record TokenFloor(long last, long lead, long earlierLead, long windowStar
         return new TokenFloor(0, 0, 0, nowMicros);
     }
 
-    /** No client proposes more, so that all clients believe it: the year 2112. */
+    /** No clock makes a client propose more, so that all clients believe it: the year 2112. */
     static final long MOST_PROPOSED = 1L << 52;
+
+    /** Clocks of masters and clients differ by less: 142 years. */
+    private static final long MOST_AHEAD_MICROS = 1L << 52;
+
+    /** As far below the limit as grants of decades raise a token. */
+    private static final long MOST_BELIEVED = LIMIT - (1L << 50);
+
+    /** Returns the highest token that a client believes from one master alone. */
+    public static long mostBelieved(long nowMicros) {
+        return Math.min(Math.max(0, nowMicros), MOST_BELIEVED - MOST_AHEAD_MICROS) + MOST_AHEAD_MICROS;
+    }
 
     /** Returns the floor to propose now; 0, for none, if there is no valid one. */
     public long proposed(long nowMicros) {

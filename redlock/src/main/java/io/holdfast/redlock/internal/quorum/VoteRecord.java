@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +43,17 @@ public final class VoteRecord {
         said[master] = answerOrError;
         afterNanos[master] = nowNanos - askedAtNanos;
     }
+
+    /** The grants of these masters are no votes: their tokens are too far ahead. */
+    void disbelieve(IntPredicate masters) {
+        for (int i = 0; i < said.length; i++) {
+            if (said[i] instanceof LockAttempt.Acquired grant && masters.test(i)) {
+                said[i] = new Disbelieved(grant.fencingToken());
+            }
+        }
+    }
+
+    private record Disbelieved(long token) {}
 
     public Vote vote(String lockName, Vote.Question question, Vote.Outcome outcome, int rounds, long nowNanos) {
         long elapsed = nowNanos - askedAtNanos;
@@ -81,8 +93,10 @@ public final class VoteRecord {
                 .flatMap(it -> abstention(it).stream())
                 .sorted()
                 .toList();
-        int failed =
-                (int) Arrays.stream(said).filter(Throwable.class::isInstance).count() - rests.size();
+        int failed = (int) Arrays.stream(said)
+                        .filter(it -> it instanceof Throwable || it instanceof Disbelieved)
+                        .count()
+                - rests.size();
         int missing = VoteCount.majorityOf(said.length) - (said.length - failed - rests.size());
         if (rests.isEmpty() || missing > rests.size()) {
             return Optional.empty();
@@ -114,7 +128,7 @@ public final class VoteRecord {
         if (abstention(it).isPresent()) {
             return Ballot.Answer.ABSTAINED;
         }
-        if (it instanceof Throwable) {
+        if (it instanceof Throwable || it instanceof Disbelieved) {
             return Ballot.Answer.FAILED;
         }
         boolean isYes = it instanceof LockAttempt.Acquired || it instanceof Renewal.Held || it == Ownership.HELD;
@@ -128,6 +142,10 @@ public final class VoteRecord {
         if (it instanceof LockAttempt.Contended contended) {
             return "next attempt within %d ms"
                     .formatted(contended.nextAttemptWithin().toMillis());
+        }
+        if (it instanceof Disbelieved disbelieved) {
+            return "token %d is far ahead of this client's clock, and no other master has such a token: correct the clock, or delete the lock's record at this master"
+                    .formatted(disbelieved.token());
         }
         return it instanceof Throwable error ? String.valueOf(error.getMessage()) : "";
     }

@@ -24,12 +24,15 @@ class AcquireQuorumTest {
         return new LockAttempt.Acquired(token, lease);
     }
 
+    /** Nobody with a clock at 0 believes it from one master. */
+    private static final long FAR = TokenFloor.mostBelieved(0) + 1;
+
     private static LockAttempt refused(long millis) {
         return new LockAttempt.Contended(Duration.ofMillis(millis));
     }
 
     private static AcquireQuorum ofFive() {
-        return AcquireQuorum.of(5);
+        return AcquireQuorum.of(5, 0);
     }
 
     @Test
@@ -157,6 +160,52 @@ class AcquireQuorumTest {
     }
 
     @Test
+    void tokenThatIsFarAheadCountsAsFailedUnlessAnotherMasterHasIt() {
+        AcquireQuorum quorum = ofFive();
+        quorum.heard(0, granted(FAR));
+        quorum.heard(1, granted(7));
+        quorum.heard(2, granted(7));
+        assertThat(quorum.next()).isEqualTo(new Next.Open());
+        assertThat(quorum.isDisbelieved(0)).isTrue();
+        assertThat(quorum.granted()).isEqualTo(2);
+
+        quorum.heard(3, granted(FAR - 5));
+        assertThat(quorum.isDisbelieved(0)).isFalse();
+        assertThat(quorum.isDisbelieved(3))
+                .as("the one that confirms is confirmed")
+                .isFalse();
+        assertThat(quorum.next()).isEqualTo(new Next.Raise(FAR, List.of(1, 2, 3)));
+        quorum.heard(1, granted(FAR));
+        quorum.failed(3);
+        quorum.heard(2, granted(FAR));
+        assertThat(quorum.next()).isEqualTo(new Next.Won(FAR, LEASE));
+    }
+
+    @Test
+    void highestOfTwoTokensThatAreFarAheadNeedsAnotherOne() {
+        AcquireQuorum quorum = ofFive();
+        quorum.heard(0, granted(FAR));
+        quorum.heard(1, granted(FAR + 2_000));
+        quorum.heard(2, granted(7));
+        quorum.heard(3, granted(7));
+        assertThat(quorum.isDisbelieved(1)).isTrue();
+        assertThat(quorum.next()).isEqualTo(new Next.Raise(FAR, List.of(2, 3)));
+        assertThat(quorum.highestGranted()).isEqualTo(FAR);
+    }
+
+    @Test
+    void withoutAMajorityOfBelievedTokensTheRoundFails() {
+        AcquireQuorum quorum = ofFive();
+        quorum.heard(0, granted(FAR));
+        quorum.heard(1, granted(7));
+        quorum.heard(2, granted(7));
+        quorum.failed(3);
+        assertThat(quorum.next()).isEqualTo(new Next.Open());
+        quorum.failed(4);
+        assertThat(quorum.next()).isEqualTo(new Next.Failed());
+    }
+
+    @Test
     void claimThatHoldsTheLockKeepsItsTokenOrLosesTheAttempt() {
         AcquireQuorum quorum = AcquireQuorum.ofHolder(50, new long[] {50, 50, 50, 0, 0});
         quorum.heard(0, granted(50));
@@ -205,7 +254,7 @@ class AcquireQuorumTest {
         Random random = new Random(3);
         for (int run = 0; run < 5_000; run++) {
             int masters = 3 + 2 * random.nextInt(3);
-            AcquireQuorum quorum = AcquireQuorum.of(masters);
+            AcquireQuorum quorum = AcquireQuorum.of(masters, 0);
             long[] tokens = new long[masters];
             List<Integer> order =
                     new ArrayList<>(IntStream.range(0, masters).boxed().toList());

@@ -73,7 +73,7 @@ class TokensRiseTest {
 
         Claim(int number, int masters) {
             this.number = number;
-            quorum = AcquireQuorum.of(masters);
+            quorum = AcquireQuorum.of(masters, 0);
         }
     }
 
