@@ -135,7 +135,8 @@ public final class RedlockBackend implements LockBackend {
     }
 
     /**
-     * Starts with the defaults.
+     * Starts with the defaults. A master has to grant at least half of the lease that a claim requests, as Redis and the
+     * back end in memory do; otherwise its answer is a failure.
      *
      * @param masters an odd number, at least three, that know nothing of each other
      * @return a builder

@@ -165,6 +165,21 @@ class PlausibleAnswersTest {
         }
     }
 
+    @Test
+    void aVoteThatWasLostDoesNotCountATokenThatIsFarAheadAsAYes() {
+        raiseAtTheFirst(TOKENS_END - (1L << 45));
+        LockClaim other = Five.claim();
+        five.answer(five.masters.get(3).tryAcquire(other));
+        five.answer(five.masters.get(4).tryAcquire(other));
+        assertThat(five.client().attempt(Five.claim())).isInstanceOf(LockAttempt.Contended.class);
+        Vote vote = five.votes.get(0);
+        assertThat(vote.outcome()).isEqualTo(Vote.Outcome.NO);
+        assertThat(vote.count(Ballot.Answer.YES)).isEqualTo(2);
+        assertThat(vote.ballots().get(0).detail()).contains("far ahead");
+        five.answer(five.masters.get(3).release(other));
+        five.answer(five.masters.get(4).release(other));
+    }
+
     /** The lease of a claim is the shortest of a majority, so such an answer would end it almost at once. */
     @Test
     void aMasterThatPromisesAMillisecondDoesNotShortenTheLease() {

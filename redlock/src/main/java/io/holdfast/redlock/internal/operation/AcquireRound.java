@@ -109,7 +109,7 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
     public void heard(int master, LockAttempt said) {
         LockAttempt answer = PlausibleAnswers.to(claim, said);
         if (answer == null) {
-            failed(master, PlausibleAnswers.absurd(said));
+            failed(master, PlausibleAnswers.absurd(claim, said));
             return;
         }
         boolean isToBeUndone;

@@ -54,7 +54,7 @@ public final class LeaseRestoration implements ResponseHandler<LockAttempt> {
     public void heard(int from, LockAttempt said) {
         LockAttempt answer = PlausibleAnswers.to(attempt, said);
         if (answer == null) {
-            failed(from, PlausibleAnswers.absurd(said));
+            failed(from, PlausibleAnswers.absurd(attempt, said));
             return;
         }
         state.answered(master, attempt);

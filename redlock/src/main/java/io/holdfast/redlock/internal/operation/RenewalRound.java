@@ -137,7 +137,7 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
         }
         if (answer instanceof Renewal.Held held && !PlausibleAnswers.isLongEnough(claims.get(k), held.lease())) {
             counts.set(k, count.plusFailed());
-            records.get(k).put(master, PlausibleAnswers.absurd(held), masters.now());
+            records.get(k).put(master, PlausibleAnswers.absurd(claims.get(k), held), masters.now());
             return;
         }
         records.get(k).put(master, answer, masters.now());

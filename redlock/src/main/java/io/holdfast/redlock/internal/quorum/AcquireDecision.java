@@ -86,7 +86,7 @@ public final class AcquireDecision {
         } else if (!(next instanceof AcquireQuorum.Next.Open)) {
             outcome = next;
         }
-        if (next instanceof AcquireQuorum.Next.Failed) {
+        if (isDecided()) {
             votes.disbelieve(quorum::isDisbelieved);
         }
     }

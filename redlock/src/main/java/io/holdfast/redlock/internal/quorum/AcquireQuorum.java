@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * <p>T is raised at all masters, so one broken or hostile master could use up the tokens of a lock for good. A grant
  * that is far ahead of this client's clock is therefore a failure, unless another master grants about the same token,
  * or a higher one. The bound moves with the clock, faster than grants raise a token: if a master once raised the others
- * to it, each client believes each of them later. A grant that is not believed is no vote, so it does not weaken the
+ * to it, each client believes each of them later (unless a clock shows a time after 2077). A grant that is not believed is no vote, so it does not weaken the
  * proof above.
  *
  * <p>Not thread-safe: its user guards it.

@@ -32,8 +32,9 @@ public final class PlausibleAnswers {
                 : new Contended(within(claim, ((Contended) said).nextAttemptWithin()));
     }
 
-    public static IllegalStateException absurd(Object said) {
-        return new IllegalStateException("the master gave an impossible answer: " + said);
+    public static IllegalStateException absurd(LockClaim claim, Object said) {
+        return new IllegalStateException("the master gave an impossible answer to a request for a lease of %d ms: %s"
+                .formatted(claim.lease().toMillis(), said));
     }
 
     /** Returns a time from zero to the requested lease. */
