@@ -40,10 +40,6 @@ public record TokenFloor(long last, long lead, long earlierLead, long windowStar
     /** Well-kept clocks differ by less. */
     static final long HEADROOM_MICROS = 1_000_000L;
 
-    public static TokenFloor initial(long nowMicros) {
-        return new TokenFloor(0, 0, 0, nowMicros);
-    }
-
     /** No clock makes a client propose more, so that all clients believe it: the year 2112. */
     static final long MOST_PROPOSED = 1L << 52;
 
@@ -52,6 +48,10 @@ public record TokenFloor(long last, long lead, long earlierLead, long windowStar
 
     /** As far below the limit as grants of decades raise a token. */
     private static final long MOST_BELIEVED = LIMIT - (1L << 50);
+
+    public static TokenFloor initial(long nowMicros) {
+        return new TokenFloor(0, 0, 0, nowMicros);
+    }
 
     /** Returns the highest token that a client believes from one master alone. */
     public static long mostBelieved(long nowMicros) {

@@ -24,7 +24,7 @@ class AcquireQuorumTest {
         return new LockAttempt.Acquired(token, lease);
     }
 
-    /** Nobody with a clock at 0 believes it from one master. */
+    /** A client whose clock shows 1970 does not believe this token if only one master grants it. */
     private static final long FAR = TokenFloor.mostBelieved(0) + 1;
 
     private static LockAttempt refused(long millis) {
