@@ -91,11 +91,12 @@ record Arguments(
     }
 
     private static Command command(@Nullable String word) {
-        return switch (word == null ? "help" : word) {
+        return switch (word == null ? "" : word) {
             case "list" -> Command.LIST;
             case "show" -> Command.SHOW;
             case "break" -> Command.BREAK;
             case "help" -> Command.HELP;
+            case "" -> throw new UsageException("Name a command: list, show NAME or break NAME.");
             default ->
                 throw new UsageException("There is no command %s. Use list, show NAME or break NAME."
                         .formatted(Printable.start(String.valueOf(word), 30)));

@@ -29,7 +29,7 @@ final class Program {
     /** The command line is wrong, or the operator did not confirm with yes. */
     static final int USAGE = 2;
 
-    /** There is no such lock, or the claim does not hold it. */
+    /** No claim holds the lock or waits for it, or the claim to break does not hold it. */
     static final int NOTHING_THERE = 3;
 
     /** The default time to wait for each answer of the back end. */
@@ -53,7 +53,7 @@ final class Program {
               --schema SCHEMA               databases: the schema of the tables, by default that of the connection
 
             Set the user and the password in the environment: HOLDFAST_USER and HOLDFAST_PASSWORD.
-            Exit code: 0 done, 1 the back end failed or did not answer, 2 wrong usage or not confirmed, 3 no such lock or holder.""";
+            Exit code: 0 done, 1 the back end failed or did not answer, 2 wrong usage or not confirmed, 3 nothing there: no claim holds the lock or waits for it.""";
 
     private final Map<String, String> environment;
     private final Function<Arguments, LockInspector> stores;
@@ -162,11 +162,14 @@ final class Program {
                 Tables.show(lock).forEach(out::println);
             }
         }
-        if (locks.isEmpty()) {
-            err.println("This back end has no lock '%s': no holder, no waiter and no last fencing token."
-                    .formatted(Printable.text(arguments.lockName())));
+        if (locks.stream().anyMatch(lock -> lock.isHeld() || lock.waiterCount() > 0)) {
+            return DONE;
         }
-        return locks.isEmpty() ? NOTHING_THERE : DONE;
+        err.println((locks.isEmpty()
+                        ? "This back end has no lock '%s': no holder, no waiter and no last fencing token."
+                        : "No claim holds lock '%s' or waits for it.")
+                .formatted(Printable.text(arguments.lockName())));
+        return NOTHING_THERE;
     }
 
     private int breakHold(Arguments arguments, LockInspector inspector) {

@@ -30,11 +30,13 @@ class ArgumentsTest {
                         Arguments.Command.BREAK, "stock/42", "redis://there", "00ff@x", true, true, null, null));
         assertThat(Arguments.parse(List.of("show", "--", "--yes"), STORE).lockName())
                 .isEqualTo("--yes");
-        assertThat(Arguments.parse(List.of(), Map.of()).command()).isEqualTo(Arguments.Command.HELP);
+        assertThat(Arguments.parse(List.of("list", "--help"), Map.of()).command())
+                .isEqualTo(Arguments.Command.HELP);
     }
 
     @ParameterizedTest
     @CsvSource({
+        "--yes, Name a command",
         "steal, There is no command steal",
         "list --force, There is no option --force",
         "show, Name the lock",
