@@ -40,6 +40,7 @@ public final class Main {
     static final String ELECTION = "election";
     private static final String CAPACITY = "capacity";
 
+    private final String what;
     private final Plan plan;
     private final Path folder;
     private final List<String> failures = new ArrayList<>();
@@ -49,7 +50,8 @@ public final class Main {
         String of(Path folder) throws IOException;
     }
 
-    private Main(Plan plan, Path folder) {
+    private Main(String what, Plan plan, Path folder) {
+        this.what = what;
         this.plan = plan;
         this.folder = folder;
     }
@@ -65,19 +67,19 @@ public final class Main {
         Path folder = Path.of(args.length > 1 ? args[1] : folderOf(what));
         String part = args.length > 2 ? args[2] : "";
         switch (what) {
-            case REDIS -> run(Plan.redis(), folder, part, Report::goalsOfRedis);
-            case REDLOCK -> run(Plan.redlock(), folder, part, Report::goalsOfRedlock);
-            case ZOOKEEPER -> run(Plan.zookeeper(), folder, part, Report::goalsOfZooKeeper);
-            case POSTGRES -> run(Plan.postgres(), folder, part, Report::goalsOfPostgres);
-            case HAND_OVER -> run(Plan.handOver(), folder, part, Report::goalsOfHandOver);
-            case WAITING -> run(Plan.waiting(), folder, part, Report::goalsOfWaiting);
-            case ELECTION -> run(Plan.election(), folder, part, Report::goalsOfElection);
-            case CAPACITY -> run(Plan.capacity(), folder, part, Report::capacity);
-            case "quick" -> run(Plan.quick(), folder, part);
-            case "contended" -> run(Plan.contended(), folder, part);
-            case "once" -> run(Plan.all().lasting(1, 10, 3), folder, part);
-            case "all" -> run(Plan.all(), folder, part);
-            case "smoke" -> run(Plan.quick().lasting(1, 1, 1), folder, part);
+            case REDIS -> run(what, Plan.redis(), folder, part, Report::goalsOfRedis);
+            case REDLOCK -> run(what, Plan.redlock(), folder, part, Report::goalsOfRedlock);
+            case ZOOKEEPER -> run(what, Plan.zookeeper(), folder, part, Report::goalsOfZooKeeper);
+            case POSTGRES -> run(what, Plan.postgres(), folder, part, Report::goalsOfPostgres);
+            case HAND_OVER -> run(what, Plan.handOver(), folder, part, Report::goalsOfHandOver);
+            case WAITING -> run(what, Plan.waiting(), folder, part, Report::goalsOfWaiting);
+            case ELECTION -> run(what, Plan.election(), folder, part, Report::goalsOfElection);
+            case CAPACITY -> run(what, Plan.capacity(), folder, part, Report::capacity);
+            case "quick" -> run(what, Plan.quick(), folder, part);
+            case "contended" -> run(what, Plan.contended(), folder, part);
+            case "once" -> run(what, Plan.all().lasting(1, 10, 3), folder, part);
+            case "all" -> run(what, Plan.all(), folder, part);
+            case "smoke" -> run(what, Plan.quick().lasting(1, 1, 1), folder, part);
             case "report" -> System.out.println(Report.write(folder));
             default -> {
                 System.err.println(USAGE);
@@ -93,17 +95,17 @@ public final class Main {
         return (isOfOnePart ? "benchmarks/target/" : "benchmarks/results/") + what;
     }
 
-    private static void run(Plan plan, Path folder, String part) throws IOException {
-        run(plan, folder, part, it -> "");
+    private static void run(String what, Plan plan, Path folder, String part) throws IOException {
+        run(what, plan, folder, part, it -> "");
     }
 
     /** Runs a plan, or a part of it. With a part, keeps the former measurements of the rest. */
-    private static void run(Plan plan, Path folder, String part, Summary summary) throws IOException {
+    private static void run(String what, Plan plan, Path folder, String part, Summary summary) throws IOException {
         Files.createDirectories(folder);
         if (part.isEmpty()) {
             Report.forgetMeasurements(folder);
         }
-        new Main(plan.only(part), folder).run(summary);
+        new Main(what, plan.only(part), folder).run(summary);
     }
 
     private void run(Summary summary) throws IOException {
@@ -114,7 +116,7 @@ public final class Main {
         }
         try (Servers servers = new Servers(plan.needsPostgres())) {
             Addresses addresses = servers.addresses();
-            Report.writeEnvironment(folder, Machine.describe(addresses, servers.kind()));
+            Report.writeEnvironment(folder, what, Machine.describe(addresses, servers.kind()));
             for (Comparison comparison : plan.comparisons()) {
                 compare(comparison, addresses);
             }

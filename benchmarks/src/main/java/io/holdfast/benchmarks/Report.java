@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -28,6 +29,7 @@ final class Report {
     static final String RATIOS = "ratios.svg";
 
     private static final List<String> SHOWN_TOGETHER = List.of(Main.REDIS, Main.REDLOCK, Main.ZOOKEEPER, Main.POSTGRES);
+    private static final String WHAT = "benchmarks";
     private static final String ROUND = "round-";
     private static final String WATCH = "watch-";
     private static final String JMH = "jmh-";
@@ -119,8 +121,7 @@ final class Report {
                 .append(Costs.table(samples))
                 .append(Capacity.section(samples))
                 .append("\n## On what\n\n| | |\n| --- | --- |\n");
-        ResultFiles.ofTexts(Files.readString(folder.resolve(ENVIRONMENT)))
-                .forEach((name, value) -> text.append("| %s | %s |%n".formatted(name, value)));
+        environment(folder).forEach((name, value) -> text.append("| %s | %s |%n".formatted(name, value)));
         text.append("\n## Charts\n\n");
         return text.append(Drawing.links(samples))
                 .append("\n## Everything\n\nWith the names that the JSON files have.\n")
@@ -128,27 +129,27 @@ final class Report {
                 .toString();
     }
 
-    /** Returns the goals of a run. A run of one module has stricter goals of its own. */
-    private static List<Goal> goals(Path folder) {
-        if (folder.endsWith(Main.REDLOCK)) {
-            return Goals.ofRedlock();
-        }
-        if (folder.endsWith(Main.ZOOKEEPER)) {
-            return Goals.ofZooKeeper();
-        }
-        if (folder.endsWith(Main.POSTGRES)) {
-            return Goals.ofPostgres();
-        }
-        if (folder.endsWith(Main.HAND_OVER)) {
-            return Goals.ofHandOver();
-        }
-        if (folder.endsWith(Main.WAITING)) {
-            return Goals.ofWaiting();
-        }
-        if (folder.endsWith(Main.ELECTION)) {
-            return Goals.ofElection();
-        }
-        return folder.endsWith(Main.REDIS) ? Goals.ofRedis() : Goals.all();
+    /** Returns the goals of a run. A run of one module has stricter goals of its own. An older run has its name from its folder only. */
+    private static List<Goal> goals(Path folder) throws IOException {
+        String named = String.valueOf(folder.getFileName());
+        return goals(environment(folder).getOrDefault(WHAT, named));
+    }
+
+    private static Map<String, String> environment(Path folder) throws IOException {
+        return ResultFiles.ofTexts(Files.readString(folder.resolve(ENVIRONMENT)));
+    }
+
+    private static List<Goal> goals(String what) {
+        return switch (what) {
+            case Main.REDIS -> Goals.ofRedis();
+            case Main.REDLOCK -> Goals.ofRedlock();
+            case Main.ZOOKEEPER -> Goals.ofZooKeeper();
+            case Main.POSTGRES -> Goals.ofPostgres();
+            case Main.HAND_OVER -> Goals.ofHandOver();
+            case Main.WAITING -> Goals.ofWaiting();
+            case Main.ELECTION -> Goals.ofElection();
+            default -> Goals.all();
+        };
     }
 
     static String goalsOfRedis(Path folder) throws IOException {
@@ -186,7 +187,7 @@ final class Report {
     /** The goals of one module, what a cycle costs, and the load that says how far to trust them. */
     private static String goalsOf(List<Goal> goals, Path folder) throws IOException {
         List<Sample> samples = samples(folder);
-        Map<String, String> environment = ResultFiles.ofTexts(Files.readString(folder.resolve(ENVIRONMENT)));
+        Map<String, String> environment = environment(folder);
         return "%n%s%s%nLoad before the run, on %s cores: %s%n"
                 .formatted(
                         Table.ofGoals(goals, samples),
@@ -217,7 +218,10 @@ final class Report {
         }
     }
 
-    static void writeEnvironment(Path folder, Map<String, String> text) throws IOException {
-        Path unused = Files.writeString(folder.resolve(ENVIRONMENT), ResultFiles.toJson(text));
+    /** Writes what was run, and on what. The user chooses the name of the folder, so it does not tell. */
+    static void writeEnvironment(Path folder, String what, Map<String, String> text) throws IOException {
+        Map<String, String> environment = new LinkedHashMap<>(Map.of(WHAT, what));
+        environment.putAll(text);
+        Path unused = Files.writeString(folder.resolve(ENVIRONMENT), ResultFiles.toJson(environment));
     }
 }

@@ -30,7 +30,7 @@ class ReportTest {
 
     @Test
     void goalsOfRedisAreFollowedByTheCostsAndTheLoad(@TempDir Path folder) throws Exception {
-        Report.writeEnvironment(folder, Map.of(Machine.CORES, "2", Machine.LOAD, "0.3"));
+        Report.writeEnvironment(folder, Main.REDIS, Map.of(Machine.CORES, "2", Machine.LOAD, "0.3"));
         for (String peer : List.of("HOLDFAST", "LETTUCE")) {
             Observation seen = new Observation(
                     "RedisUncontended",
@@ -48,5 +48,16 @@ class ReportTest {
                         "| Redis without contention, one lock at a time | Holdfast | 20.0 | 30.0 | 40.0 |",
                         "| Redis without contention, one lock at a time | raw Lettuce (limit) | 20.0 | 30.0 | 40.0 |",
                         "Load before the run, on 2 cores: 0.3");
+    }
+
+    @Test
+    void reportInAFolderOfAnyNameHasTheRatiosOfItsRun(@TempDir Path folder) throws Exception {
+        Report.writeEnvironment(folder, Main.POSTGRES, Map.of());
+        for (String peer : List.of("HOLDFAST", "RAW")) {
+            Observation seen = new Observation(
+                    "PostgresUncontended", Map.of("peer", peer, "inFlight", "1"), Map.of(Sample.THROUGHPUT, 10.0));
+            Files.writeString(Report.comparisonFile(folder, 1, seen), seen.toJson());
+        }
+        assertThat(Report.text(folder).lines()).anyMatch(line -> line.contains("| **1.00** |"));
     }
 }
