@@ -11,6 +11,7 @@ import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -221,6 +222,68 @@ class ReleaseRoundTest {
         five.passMillis(100);
         assertThat(five.holding()).isEmpty();
         assertThat(client.backend.claimCount()).isZero();
+    }
+
+    /** A hand-over inside the process sends such attempts: it wants tokens for the next owners. */
+    @Test
+    void releaseBesideAnotherAttemptOfTheHolderSaysHeld() {
+        LockClaim claim = Five.claim();
+        client.mustAcquire(claim);
+        for (int number = 1; number <= 5; number++) {
+            client.roundTrip(number, Duration.ofMillis(10));
+        }
+        five.subscribe(client.backend.tryAcquire(claim.withAttempt(2).withTokenFloor(1L << 51)));
+        five.passMillis(6);
+        client.up();
+        client.wires.get(0).fateOfRequest = () -> {
+            client.wires.get(0).fateOfRequest = () -> Wire.Fate.ARRIVES;
+            five.passMillis(10); // another thread handles the answers to the attempt while this one sends the release
+            return Wire.Fate.ARRIVES;
+        };
+        assertThat(release(claim.withAttempt(2))).isEqualTo(Ownership.HELD);
+        assertThat(five.holding()).isEmpty();
+        assertThat(client.backend.claimCount()).isZero();
+    }
+
+    @Test
+    void cancelledAttemptOfTheHolderLeavesItTheLock() {
+        LockClaim claim = Five.claim();
+        client.mustAcquire(claim);
+        for (int number = 1; number <= 5; number++) {
+            client.roundTrip(number, Duration.ofMillis(10));
+        }
+        Disposable attempt = client.backend.tryAcquire(claim.withAttempt(2)).subscribe();
+        five.passMillis(6);
+        attempt.dispose();
+        five.passMillis(50);
+        assertThat(five.holding()).containsExactly(1, 2, 3, 4, 5);
+        client.up();
+        assertThat(five.answer(client.backend.renew(claim.withAttempt(2)))).isInstanceOf(Renewal.Held.class);
+        assertThat(release(claim.withAttempt(2))).isEqualTo(Ownership.HELD);
+    }
+
+    @Test
+    void releaseBesideARestorationSaysHeld() {
+        client.down(4, 5);
+        LockClaim claim = Five.claim();
+        client.mustAcquire(claim);
+        client.up();
+        client.roundTrip(4, Duration.ofMillis(10));
+        client.roundTrip(5, Duration.ofMillis(10));
+        five.answer(client.backend.renew(claim));
+        five.passMillis(16);
+        client.up();
+        client.down(1);
+        client.wires.get(1).fateOfRequest = () -> {
+            client.wires.get(1).fateOfRequest = () -> Wire.Fate.ARRIVES;
+            five.passMillis(10); // another thread handles the answers to the restoration
+            return Wire.Fate.ARRIVES;
+        };
+        assertThat(five.holding()).containsExactly(1, 2, 3, 4, 5);
+        assertThat(release(claim)).isEqualTo(Ownership.HELD);
+        client.up();
+        five.pass(Duration.ofSeconds(1));
+        assertThat(five.holding()).isEmpty();
     }
 
     @Test

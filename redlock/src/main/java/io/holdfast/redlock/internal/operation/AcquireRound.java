@@ -149,7 +149,7 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
             next = decision.next(state.isClosed());
             if (next instanceof AcquireQuorum.Next.Won won
                     && !state.held(won.token(), LeaseValidity.untilNanos(askedAtNanos, won.lease()))) {
-                next = new AcquireQuorum.Next.Lost(); // released meanwhile
+                next = new AcquireQuorum.Next.GivenUp(); // released meanwhile
             }
             decision.decided(next);
         }
@@ -163,7 +163,7 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
             masters.tokens().granted(highestGranted(), proposal);
             report(Vote.Outcome.YES);
             sink.success(new LockAttempt.Acquired(won.token(), won.lease()));
-        } else if (next instanceof AcquireQuorum.Next.Lost) {
+        } else if (next instanceof AcquireQuorum.Next.Lost || next instanceof AcquireQuorum.Next.GivenUp) {
             lost();
         } else if (next instanceof AcquireQuorum.Next.Failed) {
             failed();

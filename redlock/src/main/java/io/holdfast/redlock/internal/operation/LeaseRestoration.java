@@ -65,9 +65,7 @@ public final class LeaseRestoration implements ResponseHandler<LockAttempt> {
         if (answer instanceof LockAttempt.Acquired acquired) {
             state.grantedAt(master, acquired.fencingToken());
         }
-        if (!state.isHeld()) {
-            masters.releases().release(master, state.retire(master, attempt)); // released or lost meanwhile
-        }
+        undoIfLost();
     }
 
     /** The outcome at the master is unknown; the next renewal shows it. */
@@ -78,8 +76,13 @@ public final class LeaseRestoration implements ResponseHandler<LockAttempt> {
             state.answered(master, attempt); // it did nothing, and may not vote yet
             return;
         }
-        if (!state.isHeld()) {
-            masters.releases().release(master, state.retire(master, attempt)); // the lease is not renewed any more
+        undoIfLost();
+    }
+
+    /** Only after a loss: a release ends the claim at all masters, and must find it there. */
+    private void undoIfLost() {
+        if (!state.isHeld() && !state.isClosed()) {
+            masters.releases().release(master, state.retire(master, attempt));
         }
     }
 }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 public final class AcquireDecision {
 
     private static final AcquireQuorum.Next WAIT = new AcquireQuorum.Next.Open();
-    private static final AcquireQuorum.Next LOST = new AcquireQuorum.Next.Lost();
+    private static final AcquireQuorum.Next GIVEN_UP = new AcquireQuorum.Next.GivenUp();
 
     private final AcquireQuorum quorum;
     private final VoteRecord votes;
@@ -76,7 +76,7 @@ public final class AcquireDecision {
         if (isSending || isDecided()) {
             return WAIT;
         }
-        return isAbandoned || isReleased ? LOST : quorum.next();
+        return isAbandoned || isReleased ? GIVEN_UP : quorum.next();
     }
 
     /** The round has done it. */
@@ -100,8 +100,9 @@ public final class AcquireDecision {
     }
 
     /**
-     * Whether the claim may hold the lock as before: too few masters have answered another attempt of a holder. Its
-     * owner releases it, or it expires.
+     * Whether the claim may hold the lock as before: too few masters have answered another attempt of a holder, or the
+     * round was given up. Its owner releases it, or it expires. A round that undid its votes beside that release would
+     * make the masters tell the owner that the lock was lost.
      */
     public boolean keepsWhatItHeld() {
         return wasHeld && !(outcome instanceof AcquireQuorum.Next.Lost);

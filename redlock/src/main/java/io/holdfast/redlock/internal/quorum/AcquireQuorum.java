@@ -54,6 +54,9 @@ public final class AcquireQuorum {
 
         /** A majority of the masters failed. */
         record Failed() implements Next {}
+
+        /** The votes do not matter any more: the claim was released, or the caller of the round has left. */
+        record GivenUp() implements Next {}
     }
 
     private enum Standing {
