@@ -22,6 +22,12 @@ public record Servers(String text) {
         return known.isBlank() ? UNKNOWN : new Servers(Printable.start(known, MOST_CHARS));
     }
 
+    /** Returns the path behind the servers of a connect string; empty without one. */
+    public static String chroot(String connectString) {
+        int root = connectString.indexOf('/');
+        return root < 0 ? "" : connectString.substring(root);
+    }
+
     @Override
     public String toString() {
         return text;

@@ -3,6 +3,7 @@ package io.holdfast.zookeeper.internal.client;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockException;
 import io.holdfast.LockQueueFullException;
+import io.holdfast.spi.Printable;
 import io.holdfast.zookeeper.internal.session.Session;
 import java.time.Duration;
 import org.apache.zookeeper.KeeperException;
@@ -20,6 +21,16 @@ public final class ZooKeeperFailures {
                 advice(reply.code()) + ". ZooKeeper: " + reply.code(),
                 isTransient(reply.code()),
                 reply.error());
+    }
+
+    /** The topmost node is missing, so no other node can be created. */
+    public static LockBackendException noChroot(Subject subject, Session session) {
+        return exception(
+                subject,
+                "the chroot %s of the connect string does not exist: create it, or correct the connect string"
+                        .formatted(Printable.text(session.chroot())),
+                false,
+                null);
     }
 
     public static LockBackendException notConnected(Subject subject, Session session, Servers servers, Duration tried) {

@@ -8,6 +8,7 @@ import io.holdfast.zookeeper.internal.client.ZooKeeperFailures;
 import io.holdfast.zookeeper.internal.client.ZooKeeperFailures.Subject;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.apache.curator.CuratorZookeeperClient;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.api.CuratorEventType;
 import org.apache.curator.framework.api.CuratorListener;
@@ -22,8 +23,8 @@ import reactor.core.scheduler.Scheduler;
 /** Gets the handle of the session from Curator, and listens for connects and for the closing of the client. On the executor, unless noted. */
 final class CuratorSessionSource {
 
-    /** The handle and the namespace of the Curator client. */
-    record Found(ZooKeeper handle, String namespace) {}
+    /** The handle, the chroot and the namespace of the Curator client. */
+    record Found(ZooKeeper handle, String chroot, String namespace) {}
 
     /** Called on the executor after each search. */
     interface Outcome {
@@ -152,7 +153,11 @@ final class CuratorSessionSource {
                 throw ZooKeeperFailures.noClient(new Subject("", "opening a session"));
             }
             listenTo(borrowed);
-            return new Found(borrowed.getZookeeperClient().getZooKeeper(), borrowed.getNamespace());
+            CuratorZookeeperClient connector = borrowed.getZookeeperClient();
+            return new Found(
+                    connector.getZooKeeper(),
+                    Servers.chroot(connector.getCurrentConnectionString()),
+                    borrowed.getNamespace());
         } catch (LinkageError e) {
             // Reactor throws a LinkageError instead of passing it on, as if the JVM had failed. Here only a class of
             // ZooKeeper is missing.

@@ -18,6 +18,7 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
@@ -44,7 +45,7 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
     private @Nullable Session session;
     private int agreedMillis;
 
-    /** True if the request for the watch was lost. Then the back end does not receive the session's own events. */
+    /** True if the request for the watch was lost, or the driver has dropped it. Then the back end does not receive the session's own events. */
     private boolean isUnwatched;
 
     /** When the connection of the current session was lost; 0 while it is connected. */
@@ -187,7 +188,8 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
         SessionWatcher watcher = new SessionWatcher(executor, this::happened);
         agreedMillis = found.handle().getSessionTimeout();
         SessionValidity validity = validities.found(executor.now(), agreedMillis);
-        Session opened = new Session(found.handle(), found.handle().getSessionId(), base + root, watcher, validity);
+        Session opened = new Session(
+                found.handle(), found.handle().getSessionId(), found.chroot(), base + root, watcher, validity);
         watcher.watches(opened);
         session = opened;
         disconnectedNanos = 0;
@@ -258,6 +260,7 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
                 case SyncConnected -> connectedAgain(to);
                 case Disconnected -> {
                     disconnectedNanos = executor.now();
+                    isUnwatched = dropsWatches(to.handle());
                     events.disconnected(to);
                 }
                 case Expired, Closed, AuthFailed -> end(to);
@@ -270,6 +273,11 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
         } else {
             events.changed(to, event.getPath());
         }
+    }
+
+    /** By a setting, the driver forgets all watches with the connection. The next one is reported by Curator alone, and by the heartbeat. */
+    private static boolean dropsWatches(ZooKeeper handle) {
+        return handle.getClientConfig().getBoolean(ZKClientConfig.DISABLE_AUTO_WATCH_RESET);
     }
 
     /** Each connection negotiates the time-out again, and the leader uses the latest one. */

@@ -191,9 +191,18 @@ public final class QueueInspection {
                         : Mono.just(new Reply<List<String>>(synced.code(), path, null)))
                 .flatMap(listed -> {
                     if (listed.isNoNode()) {
-                        return Mono.just(List.<String>of());
+                        return nothingThere(session, subject);
                     }
                     return listed.isOk() ? Mono.just(listed.get()) : Mono.error(ZooKeeperFailures.of(subject, listed));
                 });
+    }
+
+    /** Without its chroot, the client would see no lock of any client. */
+    private Mono<List<String>> nothingThere(Session session, Subject subject) {
+        return zooKeeper
+                .stat(session, Session.TOP)
+                .flatMap(top -> top.isNoNode()
+                        ? Mono.error(ZooKeeperFailures.noChroot(subject, session))
+                        : Mono.just(List.<String>of()));
     }
 }

@@ -233,9 +233,15 @@ public final class LockOperations {
     public Mono<Void> ping() {
         Subject subject = new Subject("", "ping");
         return executor.defer(() -> sessions.current(subject)
-                .flatMap(session -> zooKeeper.sync(session, Session.WATCHED_NODE))
-                .flatMap(synced ->
-                        synced.isOk() ? Mono.<Void>empty() : Mono.error(ZooKeeperFailures.of(subject, synced))));
+                .flatMap(session -> Mono.zip(zooKeeper.sync(session, Session.TOP), zooKeeper.stat(session, Session.TOP))
+                        .flatMap(both -> {
+                            if (!both.getT1().isOk()) {
+                                return Mono.<Void>error(ZooKeeperFailures.of(subject, both.getT1()));
+                            }
+                            return both.getT2().isNoNode()
+                                    ? Mono.error(ZooKeeperFailures.noChroot(subject, session))
+                                    : Mono.empty();
+                        })));
     }
 
     /** Emits outside of the executor. */

@@ -201,9 +201,13 @@ record NodeCreation(AcquireOperation acquire) {
     }
 
     private Mono<LockAttempt> makeTheQueue(int tries) {
-        return zooKeeper()
-                .ensure(session(), state().queue().fromTheTop())
-                .flatMap(made -> made.isOk() || made.isNoNode() ? enter(tries) : acquire.fail(made));
+        List<String> nodes = state().queue().fromTheTop();
+        return zooKeeper().ensure(session(), nodes).flatMap(made -> {
+            if (made.isNoNode() && made.path().equals(nodes.get(0))) {
+                return Mono.error(ZooKeeperFailures.noChroot(acquire.subject(), session()));
+            }
+            return made.isOk() || made.isNoNode() ? enter(tries) : acquire.fail(made);
+        });
     }
 
     /**

@@ -9,18 +9,23 @@ import org.apache.zookeeper.ZooKeeper.States;
  *
  * @param handle the borrowed client of ZooKeeper, never closed here
  * @param id the session's id; never 0, since it has been connected
+ * @param chroot the path in the connect string of the client, under which the server sees all paths of this session; empty without one
  * @param root the node under which all locks are, with the namespace in front
  * @param watcher the watcher of all its watches. The driver keeps one for each path, and notifies it once of each change of the session
  *     itself
  * @param validity what the answers have proved so far; on the executor only
  */
-public record Session(ZooKeeper handle, long id, String root, Watcher watcher, SessionValidity validity) {
+public record Session(
+        ZooKeeper handle, long id, String chroot, String root, Watcher watcher, SessionValidity validity) {
+
+    /** The topmost node of the session. It is missing if the server does not have the chroot. */
+    public static final String TOP = "/";
 
     /**
      * Watched as long as the session lasts, so that its watcher receives the events of the session itself. No client changes the data of
      * this node.
      */
-    public static final String WATCHED_NODE = "/";
+    public static final String WATCHED_NODE = TOP;
 
     public boolean isConnected() {
         return handle.getState() == States.CONNECTED;

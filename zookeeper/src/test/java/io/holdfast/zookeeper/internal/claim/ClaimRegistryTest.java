@@ -61,7 +61,7 @@ class ClaimRegistryTest {
         SerialExecutor later = new SerialExecutor(time);
         ClaimRegistry holders = new ClaimRegistry(
                 new ClaimSignals(time), new AsyncZooKeeper(later, new AccessRights(null)), later, LockQueue::create);
-        Session session = new Session(null, 1, "/holdfast", event -> {}, SessionValidity.found(0, 3_000));
+        Session session = new Session(null, 1, "", "/holdfast", event -> {}, SessionValidity.found(0, 3_000));
         for (int i = 0; i < 1_000; i++) {
             LockClaim claim = LockClaim.first(
                     LockKey.of(LockKind.MUTEX, "lock"),

@@ -48,7 +48,7 @@ class LockQueuesTest {
     @BeforeEach
     void connect() throws IOException {
         handle = new StandInHandle();
-        session = new Session(handle, 1, "/holdfast", event -> {}, SessionValidity.found(executor.now(), 3_000));
+        session = new Session(handle, 1, "", "/holdfast", event -> {}, SessionValidity.found(executor.now(), 3_000));
         events.opened(session);
     }
 
@@ -136,7 +136,7 @@ class LockQueuesTest {
         ClaimState state = attempt("late", io.holdfast.spi.Waiting.QUEUE);
         StandInHandle next = new StandInHandle();
         events.ended(session);
-        events.opened(new Session(next, 2, "/holdfast", event -> {}, SessionValidity.found(executor.now(), 3_000)));
+        events.opened(new Session(next, 2, "", "/holdfast", event -> {}, SessionValidity.found(executor.now(), 3_000)));
 
         String node = QUEUE + '/' + QueueNode.prefix(state.claim(), 1) + "0000000009";
         handle.answerCreation(node);
@@ -156,7 +156,7 @@ class LockQueuesTest {
         Session before = session;
         StandInHandle next = new StandInHandle();
         events.ended(before);
-        session = new Session(next, 2, "/holdfast", event -> {}, SessionValidity.found(executor.now(), 3_000));
+        session = new Session(next, 2, "", "/holdfast", event -> {}, SessionValidity.found(executor.now(), 3_000));
         events.opened(session);
         String unused = waiterBehind(3, 4, 5);
 

@@ -34,7 +34,7 @@ class LostListsTest {
     @BeforeEach
     void connect() throws IOException {
         handle = new StandInHandle();
-        session = new Session(handle, 1, "/holdfast", event -> {}, SessionValidity.found(executor.now(), 3_000));
+        session = new Session(handle, 1, "", "/holdfast", event -> {}, SessionValidity.found(executor.now(), 3_000));
     }
 
     @AfterEach
