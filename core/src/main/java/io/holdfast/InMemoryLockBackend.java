@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.internal.memory.LockTable;
 import io.holdfast.internal.memory.Outcome;
+import io.holdfast.internal.memory.Push;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
@@ -15,9 +16,13 @@ import io.holdfast.spi.WatchSignal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongFunction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
@@ -33,9 +38,11 @@ import reactor.core.scheduler.Schedulers;
  * LockClient locks = LockClient.create(InMemoryLockBackend.create());
  * }</pre>
  *
- * <p>Each instance keeps locks of its own. Tokens rise over all locks of one instance. It has no timers: a request
- * removes expired claims. It keeps nothing for a lock without holders and waiters. The first request after the end of
- * the last lease may be needed to remove it.
+ * <p>Each instance keeps locks of its own. Tokens rise over all locks of one instance. A request removes expired claims.
+ * A timer runs only while grants are pushed to waiters: a grant that its client does not confirm ends after 2 s. The
+ * other claims of that client are passed over until it sends a request. Claims with the same owner's label count as
+ * those of one client. It keeps nothing for a lock without holders and waiters. The first request after the end of the
+ * last lease may be needed to remove it.
  *
  * <p>It answers requests on the subscribing thread. Signals of {@link #watch} arrive on the clock's scheduler, but the
  * first one, {@code Armed}, on the subscribing thread. A subscriber may cause a signal while it handles another one.
@@ -44,6 +51,8 @@ import reactor.core.scheduler.Schedulers;
  * section.
  */
 public final class InMemoryLockBackend implements LockBackend {
+
+    private static final Logger LOG = LoggerFactory.getLogger(InMemoryLockBackend.class);
 
     private static final Set<LockFeature> FEATURES = Set.copyOf(List.of(LockFeature.values()));
 
@@ -54,6 +63,11 @@ public final class InMemoryLockBackend implements LockBackend {
 
     /** Written once, under the monitor. */
     private boolean closed;
+
+    /** When a grant was last pushed, and whether a task examines the grants after it. Written under the monitor. */
+    private long lastPushNanos;
+
+    private boolean isExamining;
 
     private InMemoryLockBackend(Scheduler clock) {
         this.clock = clock;
@@ -214,6 +228,13 @@ public final class InMemoryLockBackend implements LockBackend {
         }
     }
 
+    /** Counts the claims that requests have examined so far, for tests. */
+    long examined() {
+        synchronized (monitor) {
+            return locks.examined();
+        }
+    }
+
     @Override
     public String toString() {
         synchronized (monitor) {
@@ -236,10 +257,47 @@ public final class InMemoryLockBackend implements LockBackend {
         synchronized (monitor) {
             failIfClosed(verb, lockName);
             outcome = decision.apply(now());
-            signalled = watches.enqueue(outcome.pushes());
+            signalled = enqueue(outcome.pushes());
         }
         signalled.forEach(watches::deliver);
         return outcome.answer();
+    }
+
+    private List<SignalSink> enqueue(List<Push> pushes) {
+        if (!pushes.isEmpty()) {
+            lastPushNanos = now();
+            examineLater();
+        }
+        return watches.enqueue(pushes);
+    }
+
+    private void examineLater() {
+        if (isExamining) {
+            return;
+        }
+        try {
+            Disposable unused = clock.schedule(this::examine, LockTable.CLAIM_NANOS, TimeUnit.NANOSECONDS);
+            isExamining = true;
+        } catch (RejectedExecutionException disposed) {
+            LOG.debug("the clock is disposed: a grant that is not confirmed ends with the next request", disposed);
+        }
+    }
+
+    /** Serves the waiters behind a grant that was not confirmed. */
+    private void examine() {
+        List<SignalSink> signalled;
+        synchronized (monitor) {
+            isExamining = false;
+            if (closed) {
+                return;
+            }
+            long now = now();
+            if (now - lastPushNanos < LockTable.CLAIM_NANOS) {
+                examineLater();
+            }
+            signalled = enqueue(locks.serveAfterExpiries(now));
+        }
+        signalled.forEach(watches::deliver);
     }
 
     private void open(LockClaim claim, CoreSubscriber<? super WatchSignal> subscriber) {
@@ -248,6 +306,7 @@ public final class InMemoryLockBackend implements LockBackend {
             synchronized (monitor) {
                 failIfClosed("watch", claim.key().name());
                 watches.open(watch);
+                locks.watched(claim);
             }
         } catch (LockBackendException closedBefore) {
             Operators.error(subscriber, closedBefore);

@@ -3,20 +3,28 @@ package io.holdfast.internal.memory;
 import io.holdfast.LockHolder;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKind;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
-/** A claim that holds the lock of a {@link LockQueue}, or a share of it, until its expiry. */
-record Holder(LockClaim claim, long token, long sinceNanos, long expiryNanos) {
+/**
+ * A claim that holds the lock of a {@link LockQueue}, or a share of it, until its expiry. It is confirmed if its client
+ * has sent a request since the grant.
+ */
+record Holder(LockClaim claim, long token, long sinceNanos, long expiryNanos, boolean isConfirmed) {
 
     int permits() {
         return claim.permits();
     }
 
     Holder until(long expiryNanos) {
-        return new Holder(claim, token, sinceNanos, expiryNanos);
+        return new Holder(claim, token, sinceNanos, expiryNanos, true);
+    }
+
+    boolean isWriter() {
+        return claim.key().kind() == LockKind.WRITE;
     }
 
     LockHolder shown(long now) {

@@ -2,6 +2,7 @@ package io.holdfast.internal.memory;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockHolder;
 import io.holdfast.LockReport;
 import io.holdfast.LossReason;
@@ -15,12 +16,15 @@ import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.TreeMap;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One lock: its holders, its waiters, and the decisions about requests.
@@ -35,6 +39,9 @@ import java.util.function.Predicate;
  *     free, even waiters that would fit.
  * <li>A waiter that is granted by the request of another claim gets a push. Until it confirms the grant, it holds the
  *     lock for the {@link #CLAIM_NANOS claim time} only: a dead waiter must not cost the next one a whole lease.
+ * <li>If it does not confirm the grant, its client is doubted: the other waiters of that client are set aside, and keep
+ *     their places, until the client sends a request for this lock. So a client that is gone costs a claim time once.
+ *     The owner's label in the id of a claim tells its client.
  * </ul>
  *
  * <p>Times are nanoseconds on the server's clock; only their differences count. Not thread-safe.
@@ -51,6 +58,7 @@ final class LockQueue {
     private static final long NANOS_PER_PLACE = Duration.ofMillis(10).toNanos();
 
     private static final int FIRST_PLACES = 2;
+    private static final int MOST_EXAMINED = 16;
     private static final int MOST_INTERESTED = 256;
 
     /** No claim has this id: ids are not empty. */
@@ -58,9 +66,19 @@ final class LockQueue {
 
     private final Map<String, Holder> holders = new LinkedHashMap<>();
     private final Map<String, Waiter> waiters = new LinkedHashMap<>();
+
+    /** The waiters that are not set aside, by their places. */
+    private final TreeMap<Long, Waiter> line = new TreeMap<>();
+
+    /** The ids of the waiters that are set aside, of each client that is doubted. */
+    private final Map<String, List<String>> doubted = new HashMap<>(0);
+
     private final Map<String, Waiter> interested = new LinkedHashMap<>();
     private final Tokens tokens;
     private final Predicate<String> isWatched;
+
+    /** How many claims the requests of all locks have examined, in one element. */
+    private final long[] examined;
 
     /**
      * Before this time nothing ends: no lease of a holder, and no place of a waiter. It may be too early, since a
@@ -74,19 +92,29 @@ final class LockQueue {
     /** How many permits the holders have taken together. Written together with {@link #holders}. */
     private long taken;
 
+    /** How many holders are writers. Written together with {@link #holders}. */
+    private int writers;
+
+    /** The place of the last waiter. Written by {@link #join}. */
+    private long lastPlace;
+
     /**
      * Makes a lock without holders.
      *
      * @param tokens the tokens of the back end
      * @param isWatched whether a push to the claim with this id would reach a watch now
+     * @param examined its element counts the claims that the requests of all locks examine
      */
-    LockQueue(Tokens tokens, Predicate<String> isWatched) {
+    LockQueue(Tokens tokens, Predicate<String> isWatched, long[] examined) {
         this.tokens = tokens;
         this.isWatched = isWatched;
+        this.examined = examined;
     }
 
     Outcome<LockAttempt> tryAcquire(LockClaim claim, long now) {
+        examined[0]++;
         settle(now);
+        trust(claim);
         // A later attempt of the same claim was processed before: its effect must stand, so this attempt only gets an
         // answer.
         boolean overtaken = claim.attempt() < lastAttempt(claim.id());
@@ -97,9 +125,7 @@ final class LockQueue {
         boolean isLast = false;
         if (!overtaken) {
             interested.remove(claim.id());
-            Waiter waiter = new Waiter(claim, now);
-            endsAt(waiter.staleAtNanos());
-            isLast = waiters.put(claim.id(), waiter) == null;
+            isLast = join(claim, now);
         }
         List<Push> pushes = promote(overtaken ? NO_CLAIM : claim.id(), now);
         Holder holder = holders.get(claim.id());
@@ -134,8 +160,51 @@ final class LockQueue {
         return new Outcome<>(answer, pushes);
     }
 
+    /** Returns whether the claim is new in the queue. */
+    private boolean join(LockClaim claim, long now) {
+        Waiter before = waiters.get(claim.id());
+        Waiter waiter = new Waiter(claim, now, before == null ? ++lastPlace : before.place());
+        endsAt(waiter.staleAtNanos());
+        waiters.put(claim.id(), waiter);
+        line.put(waiter.place(), waiter);
+        return before == null;
+    }
+
+    private @Nullable Waiter leave(String id) {
+        Waiter waiter = waiters.remove(id);
+        if (waiter != null) {
+            line.remove(waiter.place());
+        }
+        return waiter;
+    }
+
+    /** A watch of this claim has opened: a push would reach it from now on. */
+    void watched(String id) {
+        Waiter waiter = waiters.get(id);
+        if (waiter != null && !doubted.containsKey(waiter.claim().owner())) {
+            line.put(waiter.place(), waiter);
+        }
+    }
+
+    /** The client of this claim lives: its waiters get their places back. */
+    private void trust(LockClaim claim) {
+        if (doubted.isEmpty()) {
+            return;
+        }
+        for (String id : doubted.getOrDefault(claim.owner(), List.of())) {
+            examined[0]++;
+            Waiter waiter = waiters.get(id);
+            if (waiter != null) {
+                line.put(waiter.place(), waiter);
+            }
+        }
+        doubted.remove(claim.owner());
+    }
+
     /** Also confirms a pushed grant. */
     Renewal renew(LockClaim claim, long now) {
+        examined[0]++;
+        trust(claim);
         Holder holder = holders.get(claim.id());
         if (holder == null || holder.isOver(now)) {
             return new Renewal.NotHeld();
@@ -150,10 +219,14 @@ final class LockQueue {
     }
 
     Outcome<Ownership> release(LockClaim claim, long now) {
+        examined[0]++;
         settle(now);
+        trust(claim);
         Holder held = holders.remove(claim.id());
-        taken -= held == null ? 0 : held.permits();
-        boolean queued = waiters.remove(claim.id()) != null;
+        if (held != null) {
+            count(held, -1);
+        }
+        boolean queued = leave(claim.id()) != null;
         interested.remove(claim.id());
         List<Push> pushes = promote(NO_CLAIM, now);
         if (held != null || queued) {
@@ -163,6 +236,7 @@ final class LockQueue {
     }
 
     private void signalInterested(List<Push> pushes) {
+        examined[0] += interested.size();
         interested.keySet().forEach(id -> pushes.add(new Push(id, new WatchSignal.Changed())));
         interested.clear();
     }
@@ -180,22 +254,55 @@ final class LockQueue {
         return waiter == null ? 0 : waiter.claim().attempt();
     }
 
-    /** Ends expired leases and drops stale waiters. Grants nothing: the next attempt does. */
-    void settle(long now) {
+    /** Ends expired leases, and grants the lock to the first waiters that it admits then. */
+    List<Push> serveAfterExpiry(long now) {
+        return settle(now) ? promote(NO_CLAIM, now) : List.of();
+    }
+
+    /** Ends expired leases and drops stale waiters. Grants nothing. Returns whether it has examined them. */
+    @CanIgnoreReturnValue
+    boolean settle(long now) {
         if (!mayEnd || nothingEndsBefore - now > 0) {
-            return;
+            return false;
         }
-        holders.values().removeIf(holder -> holder.isOver(now));
-        waiters.values().removeIf(waiter -> waiter.isStale(now));
-        interested.values().removeIf(waiter -> waiter.isStale(now));
         mayEnd = false;
+        examined[0] += holders.size() + 2L * waiters.size() + interested.size();
         taken = 0;
-        holders.values().forEach(holder -> {
+        writers = 0;
+        holders.values().removeIf(holder -> hasEnded(holder, now));
+        waiters.values().removeIf(waiter -> hasEnded(waiter, now));
+        line.values().removeIf(waiter -> waiter.isStale(now));
+        interested.values().removeIf(waiter -> hasEnded(waiter, now));
+        if (waiters.isEmpty()) {
+            doubted.clear();
+        }
+        return true;
+    }
+
+    private boolean hasEnded(Holder holder, long now) {
+        if (!holder.isOver(now)) {
+            count(holder, 1);
             endsAt(holder.expiryNanos());
-            taken += holder.permits();
-        });
-        waiters.values().forEach(waiter -> endsAt(waiter.staleAtNanos()));
-        interested.values().forEach(waiter -> endsAt(waiter.staleAtNanos()));
+            return false;
+        }
+        String client = holder.claim().owner();
+        if (!holder.isConfirmed() && !client.isEmpty()) {
+            doubted.putIfAbsent(client, new ArrayList<>());
+        }
+        return true;
+    }
+
+    private boolean hasEnded(Waiter waiter, long now) {
+        if (!waiter.isStale(now)) {
+            endsAt(waiter.staleAtNanos());
+            return false;
+        }
+        return true;
+    }
+
+    private void count(Holder holder, int times) {
+        taken += (long) times * holder.permits();
+        writers += holder.isWriter() ? times : 0;
     }
 
     private void endsAt(long nanos) {
@@ -208,7 +315,10 @@ final class LockQueue {
     private void hold(String id, Holder holder) {
         endsAt(holder.expiryNanos());
         Holder before = holders.put(id, holder);
-        taken += holder.permits() - (before == null ? 0 : before.permits());
+        count(holder, 1);
+        if (before != null) {
+            count(before, -1);
+        }
     }
 
     boolean isEmpty() {
@@ -285,18 +395,21 @@ final class LockQueue {
      */
     private List<Push> promote(String caller, long now) {
         List<Push> pushes = new ArrayList<>();
-        for (Iterator<Waiter> inOrder = waiters.values().iterator(); inOrder.hasNext(); ) {
+        for (Iterator<Waiter> inOrder = line.values().iterator(); inOrder.hasNext(); ) {
             Waiter next = inOrder.next();
+            examined[0]++;
             String id = next.claim().id();
             boolean isCaller = id.equals(caller);
-            if (!isCaller && !isWatched.test(id)) {
-                continue; // a push would not reach it: passed over, but it keeps its place until it is stale
+            if (!isCaller && isOutOfReach(next)) {
+                inOrder.remove(); // set aside, but it keeps its place until it is stale
+                continue;
             }
             if (!admits(next.claim())) {
                 // The waiters behind it wait too: this keeps a writer, or a claim of many permits, from starving.
                 break;
             }
             inOrder.remove();
+            waiters.remove(id);
             Holder holder = grant(next, now);
             if (!isCaller) {
                 pushes.add(new Push(id, holder.granted(next)));
@@ -305,11 +418,20 @@ final class LockQueue {
         return pushes;
     }
 
+    /** Returns whether a push would not reach this waiter, or its client is doubted. */
+    private boolean isOutOfReach(Waiter waiter) {
+        LockClaim claim = waiter.claim();
+        List<String> aside = doubted.isEmpty() ? null : doubted.get(claim.owner());
+        if (aside != null) {
+            aside.add(claim.id());
+        }
+        return aside != null || !isWatched.test(claim.id());
+    }
+
     private boolean admits(LockClaim claim) {
         return switch (claim.key().kind()) {
             case MUTEX, WRITE -> holders.isEmpty();
-            case READ ->
-                holders.values().stream().noneMatch(it -> it.claim().key().kind() == LockKind.WRITE);
+            case READ -> writers == 0;
             case SEMAPHORE -> taken + claim.permits() <= claim.key().permits();
         };
     }
@@ -317,20 +439,20 @@ final class LockQueue {
     private Holder grant(Waiter waiter, long now) {
         LockClaim claim = waiter.claim();
         long expiry = now + Math.min(CLAIM_NANOS, nanos(claim.lease()));
-        Holder holder = new Holder(claim, tokens.next(claim.tokenFloor()), now, expiry);
+        Holder holder = new Holder(claim, tokens.next(claim.tokenFloor()), now, expiry, false);
         hold(claim.id(), holder);
         return holder;
     }
 
     private LockAttempt confirm(Holder holder, LockClaim claim, long now) {
         long token = tokens.raised(holder.token(), claim.tokenFloor());
-        hold(claim.id(), new Holder(claim, token, holder.sinceNanos(), now + nanos(claim.lease())));
+        hold(claim.id(), new Holder(claim, token, holder.sinceNanos(), now + nanos(claim.lease()), true));
         return new LockAttempt.Acquired(token, claim.lease());
     }
 
     /** A claim with a place that gives it up may have held back the waiters behind it. */
     private List<Push> leaveQueue(LockClaim claim, long now) {
-        Waiter waiter = requireNonNull(waiters.remove(claim.id()));
+        Waiter waiter = requireNonNull(leave(claim.id()));
         if (claim.waiting() == Waiting.NOTIFY) {
             interested.put(claim.id(), waiter);
             if (interested.size() > MOST_INTERESTED) {
@@ -347,22 +469,29 @@ final class LockQueue {
         return Duration.ofNanos(Math.max(1, bounded));
     }
 
+    /** Examines a few holders only: a lock may have many, and none of them has to end before the waiters try again. */
     private long firstExpiryIn(long now) {
         long first = Long.MAX_VALUE;
-        for (Holder holder : holders.values()) {
-            first = Math.min(first, holder.expiryNanos() - now);
+        int few = 0;
+        for (Iterator<Holder> some = holders.values().iterator(); some.hasNext() && few < MOST_EXAMINED; ) {
+            first = Math.min(first, some.next().expiryNanos() - now);
+            few++;
+            examined[0]++;
         }
         return holders.isEmpty() ? 0 : first;
     }
 
-    /** Returns 1 for the first waiter; for a claim that is not in the queue, one more than the last place. */
+    /** Returns 1 for the first waiter. Behind the first places, the number of waiters is exact enough. */
     private int place(String id) {
         int place = 1;
-        for (Iterator<String> ids = waiters.keySet().iterator();
-                ids.hasNext() && !ids.next().equals(id); ) {
+        for (Iterator<Waiter> first = line.values().iterator(); first.hasNext() && place <= FIRST_PLACES; ) {
+            if (first.next().claim().id().equals(id)) {
+                return place;
+            }
             place++;
+            examined[0]++;
         }
-        return place;
+        return Math.max(place, waiters.size());
     }
 
     private static long nanos(Duration lease) {

@@ -9,6 +9,7 @@ import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -29,6 +30,9 @@ public final class LockTable {
     /** Longer than an attempt of a withdrawn claim may be under way: an operation timeout is at most 2 s by default. */
     static final long TOMBSTONE_NANOS = Duration.ofSeconds(5).toNanos();
 
+    /** How long a pushed grant lasts without a confirmation. */
+    public static final long CLAIM_NANOS = LockQueue.CLAIM_NANOS;
+
     private static final long SWEEP_NANOS = Duration.ofSeconds(1).toNanos();
 
     private final Map<LockId, LockQueue> queues = new HashMap<>();
@@ -38,6 +42,7 @@ public final class LockTable {
 
     private final Tokens tokens = new Tokens();
     private final Predicate<String> isWatched;
+    private final long[] examined = new long[1];
 
     /** Written by {@link #sweepInTime}. */
     private long lastSweepNanos;
@@ -68,7 +73,7 @@ public final class LockTable {
             return new Outcome<>(new LockAttempt.Contended(claim.lease()), List.of());
         }
         LockId lock = LockId.of(claim.key());
-        LockQueue queue = queues.computeIfAbsent(lock, it -> new LockQueue(tokens, isWatched));
+        LockQueue queue = queues.computeIfAbsent(lock, it -> new LockQueue(tokens, isWatched, examined));
         Outcome<LockAttempt> outcome = queue.tryAcquire(claim, now);
         dropIfEmpty(lock, queue);
         return outcome;
@@ -121,6 +126,30 @@ public final class LockTable {
         Outcome<Ownership> outcome = queue.release(claim, now);
         dropIfEmpty(lock, queue);
         return outcome;
+    }
+
+    /**
+     * Records that a watch of a claim has opened.
+     *
+     * @param claim the claim
+     */
+    public void watched(LockClaim claim) {
+        LockQueue queue = queues.get(LockId.of(claim.key()));
+        if (queue != null) {
+            queue.watched(claim.id());
+        }
+    }
+
+    /**
+     * Ends expired leases, and grants the locks to their next waiters. Without this, the next attempt for a lock does.
+     *
+     * @param now the server's time
+     * @return the grants to push
+     */
+    public List<Push> serveAfterExpiries(long now) {
+        List<Push> pushes = new ArrayList<>();
+        queues.values().forEach(queue -> pushes.addAll(queue.serveAfterExpiry(now)));
+        return pushes;
     }
 
     /**
@@ -212,6 +241,15 @@ public final class LockTable {
     public int tombstones(long now) {
         sweep(now);
         return tombstones.size();
+    }
+
+    /**
+     * Counts the claims that requests have examined so far, for tests: the work must not grow with the queue.
+     *
+     * @return a number that rises
+     */
+    public long examined() {
+        return examined[0];
     }
 
     /** Removes everything but the last token. */

@@ -9,10 +9,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A claim in a {@link LockQueue}, as of its last attempt. It is stale when its last attempt is older than half of its
- * lease.
+ * A claim in a {@link LockQueue}, as of its last attempt, and its place: lower numbers are served first. It is stale when
+ * its last attempt is older than half of its lease.
  */
-record Waiter(LockClaim claim, long attemptedAtNanos) {
+record Waiter(LockClaim claim, long attemptedAtNanos, long place) {
 
     LockWaiter shown(long now) {
         Map<String, String> details = new LinkedHashMap<>();

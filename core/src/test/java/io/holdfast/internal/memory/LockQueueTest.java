@@ -28,7 +28,7 @@ class LockQueueTest {
 
     private final Set<String> unwatched = new HashSet<>();
     private final Tokens tokens = new Tokens();
-    private final LockQueue queue = new LockQueue(tokens, id -> !unwatched.contains(id));
+    private final LockQueue queue = new LockQueue(tokens, id -> !unwatched.contains(id), new long[1]);
 
     @Test
     void freeLockGoesToTheNextAttempt() {
@@ -112,6 +112,7 @@ class LockQueueTest {
                 .extracting(Push::claimId)
                 .containsExactly("c");
         unwatched.clear();
+        queue.watched("b");
         assertThat(queue.release(mutex("c", Waiting.NONE), at(0)).pushes())
                 .extracting(Push::claimId)
                 .containsExactly("b");
