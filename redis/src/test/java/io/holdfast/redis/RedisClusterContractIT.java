@@ -8,6 +8,7 @@ import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -56,6 +57,11 @@ class RedisClusterContractIT implements LockBackendContract {
     @Override
     public LockBackend anotherClient() {
         return another;
+    }
+
+    @Override
+    public Set<String> openPoints() {
+        return RedisOpenPoints.ALL;
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.holdfast.testkit.LockBackendContract;
 import io.holdfast.testkit.server.RedisReplicas;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -51,6 +52,11 @@ class RedisConfirmedContractIT implements LockBackendContract {
     @Override
     public LockBackend anotherClient() {
         return another;
+    }
+
+    @Override
+    public Set<String> openPoints() {
+        return RedisOpenPoints.ALL;
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.holdfast.spi.LockBackend;
 import io.holdfast.testkit.LockBackendContract;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -45,6 +46,11 @@ class RedisHandOverContractIT implements LockBackendContract {
     @Override
     public LockBackend anotherClient() {
         return anotherHandsOver;
+    }
+
+    @Override
+    public Set<String> openPoints() {
+        return RedisOpenPoints.ALL;
     }
 
     @Override

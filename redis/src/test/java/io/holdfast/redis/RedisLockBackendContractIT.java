@@ -5,6 +5,7 @@ import io.holdfast.spi.LockBackend;
 import io.holdfast.testkit.LockBackendContract;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -48,6 +49,11 @@ class RedisLockBackendContractIT implements LockBackendContract {
     @Override
     public LockInspector inspector() {
         return inspector;
+    }
+
+    @Override
+    public Set<String> openPoints() {
+        return RedisOpenPoints.ALL;
     }
 
     @Override

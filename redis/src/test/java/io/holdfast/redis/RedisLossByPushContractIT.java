@@ -4,6 +4,7 @@ import io.holdfast.spi.LockBackend;
 import io.holdfast.testkit.LockBackendContract;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -46,6 +47,11 @@ class RedisLossByPushContractIT implements LockBackendContract {
     @Override
     public LockBackend anotherClient() {
         return another;
+    }
+
+    @Override
+    public Set<String> openPoints() {
+        return RedisOpenPoints.ALL;
     }
 
     @Override

@@ -14,6 +14,7 @@ import io.holdfast.testkit.LockBackendContract;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -74,6 +75,11 @@ class RedisSharedContractIT {
         @Override
         default LockBackend anotherClient() {
             return new OfKind(another, kind());
+        }
+
+        @Override
+        default Set<String> openPoints() {
+            return RedisOpenPoints.ALL;
         }
 
         @Override

@@ -18,6 +18,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 
 /** One claim in a {@link Contest}: sends numbered attempts as the engine does, and records its signals. */
 final class Contender {
@@ -32,6 +33,7 @@ final class Contender {
     private LockClaim claim;
 
     private boolean hasAttempted;
+    private boolean hasVanished;
     private @Nullable Disposable watch;
 
     Contender(Contest contest, LockBackend backend, LockClaim claim) {
@@ -46,11 +48,15 @@ final class Contender {
 
     /** Sends the next attempt. */
     LockAttempt attempt() {
+        return contest.answer(attempting());
+    }
+
+    Mono<LockAttempt> attempting() {
         if (hasAttempted) {
             claim = claim.withAttempt(claim.attempt() + 1);
         }
         hasAttempted = true;
-        return contest.answer(backend.tryAcquire(claim));
+        return backend.tryAcquire(claim);
     }
 
     /** Sends an attempt with a given number: a duplicate, or a late one. */
@@ -182,6 +188,68 @@ final class Contender {
     /** Checks the signals so far; call it only after a later event was seen to arrive. */
     void mustNotHaveBeenPushed() {
         assertThat(signals).noneMatch(WatchSignal.Granted.class::isInstance);
+    }
+
+    /**
+     * Waits as a client does: it confirms a pushed grant, and sends its next attempt when the last answer says so or at
+     * a signal.
+     *
+     * @param queued the answer to its last attempt
+     * @param bound the longest time to wait
+     * @return how long it has waited
+     */
+    @CanIgnoreReturnValue
+    Duration mustBeGrantedWithin(Duration bound, LockAttempt queued) {
+        long begun = System.nanoTime();
+        Duration waited = Duration.ZERO;
+        LockAttempt answer = queued;
+        Duration due = nextAttemptWithin(answer);
+        while (!(answer instanceof LockAttempt.Acquired)) {
+            WatchSignal signal = signals.poll();
+            if (signal instanceof WatchSignal.Granted && renew() instanceof Renewal.Held) {
+                return waited;
+            }
+            if (isHint(signal) || waited.compareTo(due) >= 0) {
+                answer = attempt();
+                due = waited.plus(nextAttemptWithin(answer));
+            } else if (waited.compareTo(bound) > 0) {
+                throw new AssertionError("the waiter was not granted the lock within " + bound);
+            } else if (signal == null) {
+                contest.passTime(POLL);
+                Duration onTheClock = Duration.ofNanos(System.nanoTime() - begun);
+                waited = waited.plus(POLL);
+                waited = onTheClock.compareTo(waited) > 0 ? onTheClock : waited;
+            }
+        }
+        return waited;
+    }
+
+    /** A grant that is over when it arrives is a reason to try again, as a change is. */
+    private static boolean isHint(@Nullable WatchSignal signal) {
+        return signal instanceof WatchSignal.Changed || signal instanceof WatchSignal.Granted;
+    }
+
+    private static Duration nextAttemptWithin(LockAttempt answer) {
+        if (answer instanceof LockAttempt.Queued queued) {
+            return queued.nextAttemptWithin();
+        }
+        return answer instanceof LockAttempt.Contended contended ? contended.nextAttemptWithin() : Duration.ZERO;
+    }
+
+    /** Marks a claim of a client that vanishes: its release at the end of the test may fail. */
+    @CanIgnoreReturnValue
+    Contender vanishing() {
+        hasVanished = true;
+        return this;
+    }
+
+    boolean hasVanished() {
+        return hasVanished;
+    }
+
+    Mono<Ownership> leaving() {
+        unwatch();
+        return backend.release(claim).onErrorReturn(Ownership.NOT_HELD);
     }
 
     /** Cancels the watch and releases. */

@@ -16,6 +16,7 @@ import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** The contenders for one lock name in one test. At its end it releases all, and the server must keep nothing. */
@@ -115,6 +116,12 @@ final class Contest implements AutoCloseable {
         return enter(store.anotherClient(), LockKey.of(LockKind.MUTEX, name), LONG, Waiting.NONE);
     }
 
+    /** Returns a contender with the owner's label of its client. */
+    Contender of(LockBackend client, String owner, LockKind kind, Duration lease, Waiting waiting) {
+        String id = randomId() + LockClaim.OWNER_MARK + owner;
+        return enter(client, LockClaim.first(LockKey.of(kind, name), id, lease, waiting));
+    }
+
     Contender enter(LockBackend backend, LockKey key, Duration lease, Waiting waiting) {
         return enter(backend, LockClaim.first(key, newId(), lease, waiting));
     }
@@ -127,6 +134,16 @@ final class Contest implements AutoCloseable {
 
     Duration patience() {
         return store.patience();
+    }
+
+    void passTime(Duration time) {
+        store.passTime(time);
+    }
+
+    /** Sends the next attempts of these contenders, some at a time, and waits for the answers. */
+    void allAttempt(List<Contender> some) {
+        answer(Flux.fromIterable(some).flatMap(Contender::attempting, 16).then(Mono.just(true)));
+        some.forEach(this::armed);
     }
 
     /** The only method that waits for the back end. */
@@ -149,7 +166,11 @@ final class Contest implements AutoCloseable {
     /** Ends all claims; then the server must keep nothing. */
     @Override
     public void close() {
-        contenders.forEach(Contender::leave);
+        answer(Flux.fromIterable(contenders)
+                .filter(Contender::hasVanished)
+                .flatMap(Contender::leaving)
+                .then(Mono.just(true)));
+        contenders.stream().filter(it -> !it.hasVanished()).forEach(Contender::leave);
         awaitMemoryOfLosses();
         assertThat(store.leftovers()).as("left at the back end").isEmpty();
     }
@@ -170,6 +191,10 @@ final class Contest implements AutoCloseable {
     }
 
     private static String newId() {
-        return UUID.randomUUID().toString().replace("-", "") + LockClaim.OWNER_MARK + OWNER;
+        return randomId() + LockClaim.OWNER_MARK + OWNER;
+    }
+
+    private static String randomId() {
+        return UUID.randomUUID().toString().replace("-", "");
     }
 }

@@ -1,5 +1,7 @@
 package io.holdfast.testkit;
 
+import org.junit.jupiter.api.extension.ExtendWith;
+
 /**
  * The executable specification of {@link io.holdfast.spi.LockBackend}. The test class of a back end implements this
  * interface, and so {@link LockBackendUnderTest}; JUnit finds the tests:
@@ -14,6 +16,7 @@ package io.holdfast.testkit;
  * <p>If a back end does not offer a feature, by its {@link io.holdfast.spi.LockBackend#features()} or by the hooks,
  * JUnit reports the tests of that feature as skipped.
  */
+@ExtendWith(OpenPoints.class)
 public interface LockBackendContract
         extends ExclusionContract,
                 TokenContract,
@@ -28,4 +31,6 @@ public interface LockBackendContract
                 ElectionContract,
                 HandOnContract,
                 HoldersContract,
-                InspectionContract {}
+                InspectionContract,
+                VanishedClientsContract,
+                WaysOutContract {}

@@ -6,6 +6,7 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -117,5 +118,65 @@ public interface LockBackendUnderTest {
      */
     default boolean oneOfManyAlwaysWins() {
         return true;
+    }
+
+    /**
+     * Returns a further client of the same server, for claims of a client that vanishes.
+     *
+     * @return another client for each call; the implementor closes it; default: {@link #anotherClient()}
+     */
+    default LockBackend newClient() {
+        return anotherClient();
+    }
+
+    /**
+     * Makes a client vanish, as a process does that hangs or whose host loses power: its connections stay open. The
+     * contract sends no request for its claims from then on and confirms no grant, except a release at the end of the
+     * test. Only a back end that takes signs of life from the client itself, and not from its claims, needs to do
+     * more.
+     *
+     * @param client from {@link #newClient()}
+     */
+    default void vanish(LockBackend client) {}
+
+    /**
+     * Returns how long a living claim may wait behind claims of vanished clients, from the release on.
+     *
+     * @param clients how many clients have vanished
+     * @return default: a claim time for each client and one more, and a second for the machine
+     */
+    default Duration vanishedClientBound(int clients) {
+        return claimTime().multipliedBy(clients + 1L).plusSeconds(1);
+    }
+
+    /**
+     * Returns a client that refuses claims when this many claims wait.
+     *
+     * @param maxWaiters the limit
+     * @return another client for each call; the implementor closes it; default null: the back end has no such limit
+     */
+    default @Nullable LockBackend clientWithLimit(int maxWaiters) {
+        return null;
+    }
+
+    /**
+     * Counts what the server has done for requests so far, in the unit that suits the back end: commands and calls
+     * inside Redis, statements and rows of a database, requests to ZooKeeper. It leaves out what does not belong to
+     * requests of claims, such as heartbeats.
+     *
+     * @return a number that never falls; default -1: not counted, so the back end has no tests of its work
+     */
+    default long serverWork() {
+        return -1;
+    }
+
+    /**
+     * Names the tests of the contract that this back end does not pass yet. Such a test must fail: it is reported as
+     * skipped then, and as failed once it passes, so that the entry is removed.
+     *
+     * @return names of test methods; default: none
+     */
+    default Set<String> openPoints() {
+        return Set.of();
     }
 }

@@ -2,6 +2,7 @@ package io.holdfast.testkit;
 
 import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockInspector;
+import io.holdfast.MemoryWork;
 import io.holdfast.spi.LockBackend;
 import java.time.Duration;
 import java.util.Collection;
@@ -25,6 +26,11 @@ class InMemoryLockBackendContractTest implements LockBackendContract {
     @Override
     public LockInspector inspector() {
         return store.inspector();
+    }
+
+    @Override
+    public long serverWork() {
+        return MemoryWork.of(store);
     }
 
     @Override

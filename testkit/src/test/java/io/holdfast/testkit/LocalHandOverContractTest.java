@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import reactor.core.publisher.Flux;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
@@ -36,6 +37,14 @@ class LocalHandOverContractTest implements LockBackendContract {
     @Override
     public LockBackend anotherClient() {
         return another;
+    }
+
+    @Override
+    public Set<String> openPoints() {
+        return Set.of(
+                "claimOfAMutexBehindAVanishedClientIsServedInTime",
+                "claimOfAMutexBehindFiveVanishedClientsIsServedInTime",
+                "clientThatLostOneAnswerToAClaimOfAMutexIsTrustedAgain");
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.holdfast.testkit;
 
 import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockInspector;
+import io.holdfast.MemoryWork;
 import io.holdfast.spi.LockBackend;
 import java.time.Duration;
 import java.util.Collection;
@@ -37,6 +38,11 @@ final class MutatedMemory implements LockBackendContract {
     @Override
     public LockBackend anotherClient() {
         return mutant;
+    }
+
+    @Override
+    public long serverWork() {
+        return MemoryWork.of(store);
     }
 
     @Override

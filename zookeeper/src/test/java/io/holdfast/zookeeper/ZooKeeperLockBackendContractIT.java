@@ -14,6 +14,7 @@ import io.holdfast.zookeeper.internal.queue.NodeNames;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -66,6 +67,26 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
     @Override
     public Duration claimTime() {
         return RecheckInterval.SHORTEST.multipliedBy(3).dividedBy(2);
+    }
+
+    /** A client that vanished is gone when its session ends. */
+    @Override
+    public Duration vanishedClientBound(int clients) {
+        return Store.SESSION.plusSeconds(2);
+    }
+
+    /** This class cannot make a client vanish yet: a session goes on while its client is open. */
+    @Override
+    public Set<String> openPoints() {
+        return Set.of(
+                "claimOfAMutexBehindAVanishedClientIsServedInTime",
+                "claimOfAMutexBehindFiveVanishedClientsIsServedInTime",
+                "claimOfASemaphoreBehindAVanishedClientIsServedInTime",
+                "claimOfASemaphoreBehindFiveVanishedClientsIsServedInTime",
+                "writerBehindReadersOfAVanishedClientIsServedInTime",
+                "writerBehindReadersOfFiveVanishedClientsIsServedInTime",
+                "writerBehindWritersOfAVanishedClientIsServedInTime",
+                "writerBehindWritersOfFiveVanishedClientsIsServedInTime");
     }
 
     /** A waiter counts as dead when its session ends, not by its attempts. So its lease duration does not matter. */
