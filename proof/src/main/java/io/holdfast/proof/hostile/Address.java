@@ -67,20 +67,28 @@ record Address(Terms terms, List<String> servers, String secret) {
     record Opened(LockBackend backend, Runnable rest) {}
 
     Opened open() {
+        return open(0);
+    }
+
+    /**
+     * Opens a back end that refuses claims.
+     *
+     * @param maxWaiters how many claims may wait for one lock, where the back end can limit that; 0 for no limit
+     */
+    Opened open(int maxWaiters) {
         return switch (terms.target()) {
-            case REDIS -> overRedis(List.of(servers.get(0)));
-            case SENTINEL -> overRedis(List.of(servers.get(0)));
-            case CLUSTER -> overCluster();
-            case REDLOCK -> overRedis(servers);
-            case ZOOKEEPER -> overZooKeeper();
+            case REDIS, SENTINEL -> overRedis(List.of(servers.get(0)), maxWaiters);
+            case CLUSTER -> overCluster(maxWaiters);
+            case REDLOCK -> overRedis(servers, 0);
+            case ZOOKEEPER -> overZooKeeper(maxWaiters);
             case POSTGRESQL -> overPostgres();
         };
     }
 
-    private Opened overRedis(List<String> uris) {
+    private Opened overRedis(List<String> uris, int maxWaiters) {
         ClientResources resources = ClientResources.create();
         List<RedisLockBackend> backends = new ArrayList<>();
-        uris.forEach(uri -> backends.add(redis(resources, uri)));
+        uris.forEach(uri -> backends.add(redis(resources, uri, maxWaiters)));
         LockBackend backend = terms.target() == Target.REDLOCK ? RedlockBackend.over(backends) : backends.get(0);
         if (terms.flaw() == Flaw.TRUSTED_GRANTS && terms.target() == Target.REDIS) {
             backend = new TrustedGrants(backend, RedisURI.create(uris.get(0)));
@@ -88,9 +96,9 @@ record Address(Terms terms, List<String> servers, String secret) {
         return new Opened(terms.on(backend), () -> end(resources));
     }
 
-    private RedisLockBackend redis(ClientResources resources, String uri) {
-        RedisLockBackend.Builder builder =
-                RedisLockBackend.builder(redisUri(uri)).claimTime(terms.lease().dividedBy(CLAIMS));
+    private RedisLockBackend redis(ClientResources resources, String uri, int maxWaiters) {
+        RedisLockBackend.Builder builder = limited(RedisLockBackend.builder(redisUri(uri)), maxWaiters)
+                .claimTime(terms.lease().dividedBy(CLAIMS));
         if (terms.target() == Target.SENTINEL) {
             builder = builder.confirmGrants(CONFIRMATIONS, CONFIRMED_WITHIN);
         }
@@ -101,10 +109,15 @@ record Address(Terms terms, List<String> servers, String secret) {
         return builder.resources(resources).build();
     }
 
-    private Opened overCluster() {
+    private static RedisLockBackend.Builder limited(RedisLockBackend.Builder builder, int maxWaiters) {
+        return maxWaiters == 0 ? builder : builder.maxWaiters(maxWaiters);
+    }
+
+    private Opened overCluster(int maxWaiters) {
         ClientResources resources = ClientResources.create();
-        RedisLockBackend backend = RedisLockBackend.clusterBuilder(
-                        servers.stream().map(this::redisUri).toList())
+        RedisLockBackend.Builder builder = RedisLockBackend.clusterBuilder(
+                servers.stream().map(this::redisUri).toList());
+        RedisLockBackend backend = limited(builder, maxWaiters)
                 .claimTime(terms.lease().dividedBy(CLAIMS))
                 .confirmGrants(CONFIRMATIONS, CONFIRMED_WITHIN)
                 .resources(resources)
@@ -133,7 +146,7 @@ record Address(Terms terms, List<String> servers, String secret) {
     }
 
     /** The client must not learn the servers' own addresses: it would bypass the wires that faults cut. */
-    private Opened overZooKeeper() {
+    private Opened overZooKeeper(int maxWaiters) {
         CuratorFramework client = CuratorFrameworkFactory.builder()
                 .connectString(servers.get(0))
                 .ensembleTracker(false)
@@ -142,6 +155,8 @@ record Address(Terms terms, List<String> servers, String secret) {
                 .retryPolicy(new ExponentialBackoffRetry(50, 3))
                 .build();
         client.start();
-        return new Opened(terms.on(ZooKeeperLockBackend.over(client)), client::close);
+        ZooKeeperLockBackend.Builder builder = ZooKeeperLockBackend.builder(client);
+        return new Opened(
+                terms.on((maxWaiters == 0 ? builder : builder.maxWaiters(maxWaiters)).build()), client::close);
     }
 }

@@ -32,6 +32,9 @@ public final class Client {
     static final String END = "END";
     static final String DONE = "DONE";
 
+    /** The limit of waiters for one lock, at back ends that have one: some more claims are refused. */
+    private static final int MOST_WAITERS = 8;
+
     private static final int SAMPLE_MILLIS = 40;
     private static final Duration FINISHES_WITHIN = Duration.ofSeconds(2);
     private static final Duration CLOSES_WITHIN = Duration.ofSeconds(10);
@@ -68,11 +71,12 @@ public final class Client {
         journal = Files.newBufferedWriter(order.journal());
         recorder = HistoryRecorder.lines(order.name(), journal);
         register = Register.open(order.register(), order.address().terms());
-        opened = order.address().open();
+        opened = order.address().open(MOST_WAITERS);
         locks = LockClient.builder(opened.backend())
                 .options(LockOptions.builder()
                         .leaseDuration(order.address().terms().lease())
                         .build())
+                .maxWaiters(order.lanes() - 2) // some claims are refused, with any back end
                 .build();
         says.accept(READY);
     }

@@ -40,6 +40,11 @@ enum FaultKind {
 
     REQUESTS_DROPPED(Field.NETWORK, "a client's bytes to the servers silently dropped", 0.1, 1.5),
     ANSWERS_DROPPED(Field.NETWORK, "the servers' bytes to a client silently dropped", 0.1, 1.5),
+    CLIENT_CUT_OFF(
+            Field.NETWORK,
+            "a client cut off: bytes of both directions silently dropped, connections half-open",
+            0.5,
+            3),
     CONNECTIONS_RESET(Field.NETWORK, "a client's connections reset", 0.01, 0.05),
     CONNECTIONS_REFUSED(Field.NETWORK, "a client's connections reset, and new ones refused", 0.05, 0.7),
     BYTES_DELAYED(Field.NETWORK, "a client's bytes delayed in one direction", 0.2, 1.5),

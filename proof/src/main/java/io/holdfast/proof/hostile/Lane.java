@@ -59,7 +59,8 @@ final class Lane {
     private Mono<Void> once() {
         Resource resource = resources.get(random.nextInt(resources.size()));
         Way way = Way.values()[random.nextInt(Way.values().length)];
-        Duration waitTimeout = lease.multipliedBy(1 + random.nextInt(3));
+        Duration impatience = Duration.ofMillis(1 + random.nextInt((int) lease.toMillis() / 4));
+        Duration waitTimeout = way == Way.TIMED ? impatience : lease.multipliedBy(1 + random.nextInt(3));
         ReactiveLock lock = resource.of(client)
                 .with(LockOptions.builder()
                         .leaseDuration(lease)
@@ -70,7 +71,7 @@ final class Lane {
         Duration hold = hold(resource);
         Operation operation = Operation.ask(recorder, resource);
         current.add(operation);
-        return ask(way, lock, held -> work(resource, operation, held, hold), operation)
+        return ask(way, lock, held -> work(resource, operation, held, hold), operation, impatience)
                 .doOnError(operation::failed)
                 .doOnCancel(() -> {
                     operation.leaves();
@@ -89,16 +90,16 @@ final class Lane {
     private enum Way {
         WITH_LOCK,
         ACQUIRE,
+        TIMED,
         TRY,
         IMPATIENT,
         DROPPED
     }
 
-    private Mono<Void> ask(Way way, ReactiveLock lock, Work work, Operation operation) {
-        Duration impatience = Duration.ofMillis(1 + random.nextInt((int) lease.toMillis() / 4));
+    private Mono<Void> ask(Way way, ReactiveLock lock, Work work, Operation operation, Duration impatience) {
         return switch (way) {
             case WITH_LOCK -> scoped(lock, work, operation);
-            case ACQUIRE -> lock.acquire().flatMap(held -> byHand(held, work, operation));
+            case ACQUIRE, TIMED -> lock.acquire().flatMap(held -> byHand(held, work, operation));
             case TRY ->
                 lock.tryAcquire()
                         .switchIfEmpty(Mono.fromRunnable(() -> operation.ended("empty")))

@@ -38,6 +38,10 @@ final class Wires implements AutoCloseable {
         Map<FaultKind, Strike.Fault> faults = new LinkedHashMap<>();
         faults.put(FaultKind.REQUESTS_DROPPED, strike -> whileLasting(strike, it -> it.drop(Direction.TO_SERVER)));
         faults.put(FaultKind.ANSWERS_DROPPED, strike -> whileLasting(strike, it -> it.drop(Direction.TO_CLIENT)));
+        faults.put(
+                FaultKind.CLIENT_CUT_OFF,
+                strike -> whileLasting(
+                        strike, strike.oneOf(proxies), it -> it.drop(Direction.TO_SERVER, Direction.TO_CLIENT)));
         faults.put(FaultKind.CONNECTIONS_RESET, strike -> whileLasting(strike, TcpProxy::cut));
         faults.put(
                 FaultKind.CONNECTIONS_REFUSED,
@@ -70,7 +74,10 @@ final class Wires implements AutoCloseable {
     private void whileLasting(Strike strike, Damage damage) throws InterruptedException {
         List<TcpProxy> all = strike.oneOf(proxies);
         int one = strike.other(2 * all.size());
-        List<TcpProxy> hit = one < all.size() ? List.of(all.get(one)) : all;
+        whileLasting(strike, one < all.size() ? List.of(all.get(one)) : all, damage);
+    }
+
+    private static void whileLasting(Strike strike, List<TcpProxy> hit, Damage damage) throws InterruptedException {
         try {
             hit.forEach(damage::to);
             strike.last();

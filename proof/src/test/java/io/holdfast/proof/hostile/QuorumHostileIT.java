@@ -1,6 +1,7 @@
 package io.holdfast.proof.hostile;
 
 import static io.holdfast.proof.hostile.FaultKind.ANSWERS_DROPPED;
+import static io.holdfast.proof.hostile.FaultKind.CLIENT_CUT_OFF;
 import static io.holdfast.proof.hostile.FaultKind.CLIENT_FROZEN;
 import static io.holdfast.proof.hostile.FaultKind.CONNECTIONS_RESET;
 import static io.holdfast.proof.hostile.FaultKind.LEADER_KILLED;
@@ -15,11 +16,18 @@ class QuorumHostileIT {
     @Test
     void redlockKeepsItsPromisesUnderEachFault() throws Exception {
         ShortCampaign.keepsItsPromises(
-                Target.REDLOCK, CLIENT_FROZEN, SERVER_EMPTIED, MAJORITY_EMPTIED, ANSWERS_DROPPED, CONNECTIONS_RESET);
+                Target.REDLOCK,
+                CLIENT_FROZEN,
+                CLIENT_CUT_OFF,
+                SERVER_EMPTIED,
+                MAJORITY_EMPTIED,
+                ANSWERS_DROPPED,
+                CONNECTIONS_RESET);
     }
 
     @Test
     void zooKeeperKeepsItsPromisesUnderEachFault() throws Exception {
-        ShortCampaign.keepsItsPromises(Target.ZOOKEEPER, CLIENT_FROZEN, LEADER_KILLED, CONNECTIONS_RESET);
+        ShortCampaign.keepsItsPromises(
+                Target.ZOOKEEPER, CLIENT_FROZEN, CLIENT_CUT_OFF, LEADER_KILLED, CONNECTIONS_RESET);
     }
 }

@@ -1,6 +1,7 @@
 package io.holdfast.proof.hostile;
 
 import static io.holdfast.proof.hostile.FaultKind.CLIENTS_LIMITED;
+import static io.holdfast.proof.hostile.FaultKind.CLIENT_CUT_OFF;
 import static io.holdfast.proof.hostile.FaultKind.CLIENT_FROZEN;
 import static io.holdfast.proof.hostile.FaultKind.CLIENT_KILLED;
 import static io.holdfast.proof.hostile.FaultKind.CONNECTIONS_REFUSED;
@@ -30,6 +31,7 @@ class RedisHostileIT {
                 SERVER_EMPTIED,
                 SERVER_FROZEN,
                 REQUESTS_DROPPED,
+                CLIENT_CUT_OFF,
                 CONNECTIONS_REFUSED,
                 CUT_IN_MIDSTREAM,
                 MASTER_DEMOTED,
