@@ -156,7 +156,9 @@ class ProgramIT {
         List<RedisServer> servers = Stream.generate(RedisServer::start).limit(3).toList();
         String hosts = servers.stream().map(it -> it.host() + ":" + it.port()).collect(Collectors.joining(","));
         LockClient client = client(RedlockBackend.over(servers.stream()
-                .map(it -> RedisLockBackend.create(RedisAddress.parse(it.uri())))
+                .map(it -> RedisLockBackend.builder(RedisAddress.parse(it.uri()))
+                        .quarantine(Duration.ZERO)
+                        .build())
                 .toList()));
         LockLease lease = answer(client.lock("orders").acquire());
         servers.get(2).stop();

@@ -39,5 +39,11 @@ public enum LockFeature {
      * An attempt of {@link LockKind#READ} turns the claim that holds the lock as a writer into a reader, see
      * {@link LockBackend#tryAcquire}. So {@link io.holdfast.LockLease#downgrade()} works.
      */
-    DOWNGRADE
+    DOWNGRADE,
+
+    /**
+     * A server that restarts grants no lock that is still held: it keeps its locks, or it grants nothing for a while.
+     * Members of a quorum need it. A back end over servers that may lose their locks has it only if its options say so.
+     */
+    SAFE_RESTART
 }

@@ -28,6 +28,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
@@ -106,10 +108,17 @@ public final class RedisLockBackend implements LockBackend {
             LockFeature.HAND_ON,
             LockFeature.DOWNGRADE);
 
+    private static final Set<LockFeature> FEATURES_WITH_QUARANTINE = Stream.concat(
+                    FEATURES.stream(), Stream.of(LockFeature.SAFE_RESTART))
+            .collect(Collectors.toUnmodifiableSet());
+
     private final LockOperations operations;
 
-    private RedisLockBackend(LockOperations operations) {
+    private final Set<LockFeature> features;
+
+    private RedisLockBackend(LockOperations operations, Set<LockFeature> features) {
         this.operations = operations;
+        this.features = features;
     }
 
     /**
@@ -260,7 +269,7 @@ public final class RedisLockBackend implements LockBackend {
 
     @Override
     public Set<LockFeature> features() {
-        return FEATURES;
+        return features;
     }
 
     @Override
@@ -291,7 +300,7 @@ public final class RedisLockBackend implements LockBackend {
         private String keyPrefix = "holdfast:";
         private Duration claimTime = Duration.ofSeconds(2);
         private int maxWaiters;
-        private Duration quarantine = Duration.ZERO;
+        private @Nullable Duration quarantine;
         private @Nullable ReplicaConfirmation confirmation;
         private boolean lossByPush;
 
@@ -501,14 +510,16 @@ public final class RedisLockBackend implements LockBackend {
          * on. A lock client with leases longer than this time cannot be built.
          *
          * <p>This is for the masters of a Redlock: a master that restarted without its locks must not vote until the
-         * longest lease of all clients is over. So all clients have to set this, to at least that lease.
+         * longest lease of all clients is over. So all clients have to set this, to at least that lease. Set zero if
+         * the server keeps its locks over a restart ({@code appendonly yes}, {@code appendfsync always}). A Redlock
+         * warns when it is built over masters for which this is not set.
          *
          * <p>The client reads the server's uptime once per connection with {@code INFO}, again after a reconnect, and
          * rounds it down by a second. The server measures its uptime by its wall clock. The uptime shows neither a
          * flush, nor the promotion of a replica, nor data that was restored from an old file: none of these may happen
          * to such a server. A user without {@code +info} has no quarantine, and one warning says so.
          *
-         * @param time zero for none, the default; at most 1 day
+         * @param time zero for none; at most 1 day; default: not set, and none
          * @return this
          * @throws IllegalArgumentException if the time is out of that range, or not zero for a cluster, whose failovers
          *     the uptime does not show
@@ -550,8 +561,17 @@ public final class RedisLockBackend implements LockBackend {
          */
         RedisLockBackend build(DriverClient driver, String clientName) {
             BackendSettings settings = new BackendSettings(
-                    uris, isCluster, keyPrefix, claimTime, maxWaiters, quarantine, confirmation, lossByPush);
-            return new RedisLockBackend(new LockOperations(settings, driver, clientName));
+                    uris,
+                    isCluster,
+                    keyPrefix,
+                    claimTime,
+                    maxWaiters,
+                    quarantine == null ? Duration.ZERO : quarantine,
+                    confirmation,
+                    lossByPush);
+            return new RedisLockBackend(
+                    new LockOperations(settings, driver, clientName),
+                    quarantine == null ? FEATURES : FEATURES_WITH_QUARANTINE);
         }
     }
 }

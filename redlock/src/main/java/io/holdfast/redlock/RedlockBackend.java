@@ -72,7 +72,8 @@ import reactor.core.scheduler.Schedulers;
  *       longest lease of all clients is over. If broken: there are two holders at once, as soon as such masters form a
  *       majority with those that the holder does not have. If the holder has the smallest possible majority, one such
  *       master is enough. On Redis, {@code RedisLockBackend.Builder.quarantine} ensures this. It has no default: set it
- *       on each master, in each client, to the longest lease of all clients. Masters in quarantine abstain. While too
+ *       on each master, in each client, to the longest lease of all clients, or to zero if the server writes each grant
+ *       to its disk before it answers. Where it is not set, one warning is logged when this back end is built. Masters in quarantine abstain. While too
  *       few others are left, attempts fail and report for how long ({@link
  *       io.holdfast.LockBackendException#retryAfter}), and a waiting acquisition waits for that time. With a majority
  *       of others, nothing changes.
@@ -118,6 +119,7 @@ public final class RedlockBackend implements LockBackend {
                 builder.wallClock));
         operations = new LockOperations(masters, builder.closesMasters);
         features = MasterChecks.featuresOf(builder.masters);
+        MasterChecks.warnOfUnsafeRestarts(builder.masters, builder.names);
         members = builder.masters;
         names = builder.names;
         limit = builder.limit != null ? builder.limit : LONGEST_QUESTION;

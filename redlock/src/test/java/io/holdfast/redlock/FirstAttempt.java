@@ -34,8 +34,9 @@ final class FirstAttempt {
      */
     public static void main(String[] args) {
         List<RedisLockBackend> masters = Stream.of(args)
-                .map(RedisURI::create)
-                .map(RedisLockBackend::create)
+                .map(it -> RedisLockBackend.builder(RedisURI.create(it))
+                        .quarantine(Duration.ZERO)
+                        .build())
                 .toList();
         LockOptions options = LockOptions.builder().leaseDuration(LEASE).build();
         LockClient locks = LockClient.builder(RedlockBackend.builder(masters)

@@ -80,7 +80,7 @@ final class FiveServers implements AfterEachCallback {
     }
 
     RedisLockBackend.Builder at(RedisURI uri) {
-        return RedisLockBackend.builder(uri).resources(resources);
+        return RedisLockBackend.builder(uri).resources(resources).quarantine(Duration.ZERO);
     }
 
     Client client(Duration lease) {

@@ -3,8 +3,12 @@ package io.holdfast.redlock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
+import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
@@ -12,14 +16,18 @@ import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
+import io.lettuce.core.RedisURI;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
@@ -163,5 +171,45 @@ class RedlockBuilderTest {
         StepVerifier.create(backend.renewAll(Collections.nCopies(2, claim))).verifyError();
         StepVerifier.create(backend.release(claim)).verifyError();
         StepVerifier.create(backend.watch(claim)).verifyError();
+    }
+
+    private static List<String> warningsOf(List<RedisLockBackend> masters) {
+        Logger logger = (Logger) LoggerFactory.getLogger("io.holdfast.redlock.RedlockBackend");
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        lines.start();
+        logger.addAppender(lines);
+        try {
+            RedlockBackend.over(masters).close().toFuture().join();
+        } finally {
+            logger.detachAppender(lines);
+        }
+        return lines.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+    }
+
+    private static List<RedisLockBackend> redis(UnaryOperator<RedisLockBackend.Builder> options) {
+        return Stream.generate(() -> options.apply(RedisLockBackend.builder(RedisURI.create("redis://localhost:1")))
+                        .build())
+                .limit(3)
+                .toList();
+    }
+
+    @Test
+    void mastersWithoutAQuarantineAreNamedInOneWarning() {
+        assertThat(warningsOf(redis(it -> it)))
+                .singleElement()
+                .asString()
+                .startsWith("masters without quarantine: [redis 1, redis 2, redis 3]; ")
+                .contains("quarantine of RedisLockBackend.Builder", "docs/operate/redlock.md");
+        List<RedisLockBackend> mixed = new ArrayList<>(
+                redis(it -> it.quarantine(Duration.ofMinutes(1))).subList(0, 2));
+        mixed.add(redis(it -> it).get(0));
+        assertThat(warningsOf(mixed)).singleElement().asString().contains(": [redis 3]; ");
+    }
+
+    @Test
+    void aQuarantineOrTheStatementThatNoneIsNeededIsEnough() {
+        assertThat(warningsOf(redis(it -> it.quarantine(Duration.ofMinutes(1)))))
+                .isEmpty();
+        assertThat(warningsOf(redis(it -> it.quarantine(Duration.ZERO)))).isEmpty();
     }
 }

@@ -57,7 +57,9 @@ class RedlockContractIT {
 
         private List<LockBackend> masters() {
             return servers.stream()
-                    .<LockBackend>map(it -> RedisLockBackend.create(RedisURI.create(it.uri())))
+                    .<LockBackend>map(it -> RedisLockBackend.builder(RedisURI.create(it.uri()))
+                            .quarantine(Duration.ZERO)
+                            .build())
                     .toList();
         }
 

@@ -39,7 +39,9 @@ class RedlockServersIT {
 
     private LockClient newClient() {
         List<RedisLockBackend> masters = servers.stream()
-                .map(it -> RedisLockBackend.create(RedisURI.create(it.uri())))
+                .map(it -> RedisLockBackend.builder(RedisURI.create(it.uri()))
+                        .quarantine(Duration.ZERO)
+                        .build())
                 .toList();
         List<String> names = servers.stream().map(it -> "port " + it.port()).toList();
         LockClient made = LockClient.builder(RedlockBackend.builder(masters)

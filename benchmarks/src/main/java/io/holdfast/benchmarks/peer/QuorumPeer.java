@@ -6,6 +6,7 @@ import io.holdfast.redlock.RedlockBackend;
 import io.holdfast.spi.LockBackend;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
@@ -44,6 +45,7 @@ public enum QuorumPeer implements PeerChoice {
         List<RedisLockBackend> members = masters.stream()
                 .map(uri -> RedisLockBackend.builder(RedisURI.create(uri))
                         .resources(shared)
+                        .quarantine(Duration.ZERO) // the servers do not restart
                         .build())
                 .toList();
         return new HoldfastPeer(decoration.apply(RedlockBackend.over(members)), () -> LettuceEnd.shutDown(shared));

@@ -6,6 +6,7 @@ import io.holdfast.spi.LockBackend;
 import io.holdfast.zookeeper.ZooKeeperLockBackend;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import org.apache.curator.framework.CuratorFramework;
@@ -48,7 +49,10 @@ record LockAddress(Kind kind, List<String> servers) {
     }
 
     private static RedisLockBackend redis(ClientResources resources, String server) {
-        return RedisLockBackend.create(resources, RedisURI.create(server));
+        return RedisLockBackend.builder(RedisURI.create(server))
+                .resources(resources)
+                .quarantine(Duration.ZERO) // the servers of this example do not restart
+                .build();
     }
 
     /** Starts a client, which this JVM owns: its session ends when the JVM ends. */

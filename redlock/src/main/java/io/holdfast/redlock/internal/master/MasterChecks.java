@@ -2,13 +2,15 @@ package io.holdfast.redlock.internal.master;
 
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.Printable;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 
-/** Checks which back ends can be the masters of a Redlock, and which features they offer together. Pure. */
+/** Checks which back ends can be the masters of a Redlock, and which features they offer together. */
 public final class MasterChecks {
 
     private static final int FEWEST = 3;
@@ -40,6 +42,21 @@ public final class MasterChecks {
                         "masters must offer TOKEN_FLOOR, but number %d, '%s', does not: its tokens cannot be made to rise over several masters; use it without RedlockBackend"
                                 .formatted(i + 1, master.name()));
             }
+        }
+    }
+
+    /** Warns if the application has not said how the masters restart safely. */
+    public static void warnOfUnsafeRestarts(List<LockBackend> masters, List<String> names) {
+        List<String> unsafe = IntStream.range(0, masters.size())
+                .filter(i -> !masters.get(i).features().contains(LockFeature.SAFE_RESTART))
+                .mapToObj(names::get)
+                .toList();
+        if (!unsafe.isEmpty()) {
+            Masters.LOG.warn(
+                    "masters without quarantine: {}; a master that restarts without its locks may grant one that is still held. "
+                            + "Set quarantine of RedisLockBackend.Builder to the longest lease of all clients, or to zero "
+                            + "if the master has appendonly yes and appendfsync always: docs/operate/redlock.md, Quarantine",
+                    Printable.text(unsafe.toString()));
         }
     }
 
