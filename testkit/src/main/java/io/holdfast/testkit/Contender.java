@@ -1,8 +1,10 @@
 package io.holdfast.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockQueueFullException;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
@@ -109,6 +111,10 @@ final class Contender {
         LockAttempt answer = attempt();
         assertThat(answer).isInstanceOf(LockAttempt.Contended.class);
         assertThat(((LockAttempt.Contended) answer).nextAttemptWithin()).isPositive();
+    }
+
+    void mustFindAFullQueue() {
+        assertThatThrownBy(this::attempt).hasCauseInstanceOf(LockQueueFullException.class);
     }
 
     void mustHold() {

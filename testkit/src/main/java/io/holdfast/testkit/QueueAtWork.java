@@ -86,11 +86,11 @@ final class QueueAtWork {
     }
 
     void refusal() {
-        refusal(store.backend(), Waiting.NONE);
+        contest.of(kind, Waiting.NONE).mustBeRefused();
     }
 
-    void refusal(LockBackend client, Waiting waiting) {
-        contest.of(client, "refused", kind, Contest.LONG, waiting).mustBeRefused();
+    void refusalByAFullQueue(LockBackend limited) {
+        contest.of(limited, "refused", kind, Contest.LONG, Waiting.QUEUE).mustFindAFullQueue();
     }
 
     void withdrawal() {

@@ -7,7 +7,6 @@ import io.holdfast.LockInspector;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKind;
-import io.holdfast.spi.Waiting;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -95,7 +94,7 @@ interface WaysOutContract extends LockBackendUnderTest {
         needsWorkOf(kind);
         LockBackend limited = clientWithLimit(QueueAtWork.SHORT);
         assumeTrue(limited != null, "needs a limit of waiters");
-        compare(kind, queue -> queue.refusal(limited, Waiting.QUEUE));
+        compare(kind, queue -> queue.refusalByAFullQueue(limited));
     }
 
     private void compareBroken(LockKind kind) {
