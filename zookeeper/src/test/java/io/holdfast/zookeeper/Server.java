@@ -10,8 +10,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
+import org.apache.zookeeper.ZooDefs.OpCode;
 import org.apache.zookeeper.metrics.impl.DefaultMetricsProvider;
 import org.apache.zookeeper.server.ContainerManager;
 import org.apache.zookeeper.server.DataNode;
@@ -32,6 +35,10 @@ final class Server implements AutoCloseable {
 
     private static final DefaultMetricsProvider METRICS = new DefaultMetricsProvider();
 
+    private static final Set<Integer> KEEPS_A_SESSION =
+            Set.of(OpCode.ping, OpCode.sync, OpCode.createSession, OpCode.closeSession);
+
+    private final LongAdder requests = new LongAdder();
     private final Path files;
     private final int port = FreePorts.next();
     private ZooKeeperServer server;
@@ -56,7 +63,15 @@ final class Server implements AutoCloseable {
         ServerMetrics.metricsProviderInitialized(
                 METRICS); // they are global in the JVM: another server may have set its own
         try {
-            server = new ZooKeeperServer(files.toFile(), files.toFile(), TICK_MILLIS);
+            server = new ZooKeeperServer(files.toFile(), files.toFile(), TICK_MILLIS) {
+                @Override
+                public void submitRequest(Request request) {
+                    if (request.cnxn != null && !KEEPS_A_SESSION.contains(request.type)) {
+                        requests.increment();
+                    }
+                    super.submitRequest(request);
+                }
+            };
             server.setMaxSessionTimeout(LONGEST_SESSION_MILLIS);
             connections = ServerCnxnFactory.createFactory(
                     new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0, 50);
@@ -107,6 +122,11 @@ final class Server implements AutoCloseable {
 
     /** Removes empty containers, as a server does each minute. */
     void removeEmptyContainers() {
+        removeEmptyContainers(60_000);
+    }
+
+    /** Does it with that setting of {@code znode.container.maxPerMinute}. */
+    void removeEmptyContainers(int maxPerMinute) {
         RequestProcessor processor = new RequestProcessor() {
             @Override
             public void processRequest(Request request) {
@@ -118,7 +138,7 @@ final class Server implements AutoCloseable {
                 // The server shuts its own processor down.
             }
         };
-        ContainerManager manager = new ContainerManager(server.getZKDatabase(), processor, 60_000, 60_000);
+        ContainerManager manager = new ContainerManager(server.getZKDatabase(), processor, 60_000, maxPerMinute);
         try {
             manager.checkContainers();
         } catch (InterruptedException e) {
@@ -126,6 +146,10 @@ final class Server implements AutoCloseable {
         } finally {
             manager.stop();
         }
+    }
+
+    long requests() {
+        return requests.sum();
     }
 
     int connections() {

@@ -51,6 +51,19 @@ final class Store implements AutoCloseable {
         return address;
     }
 
+    String host() {
+        return address.substring(0, address.lastIndexOf(':'));
+    }
+
+    int port() {
+        return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
+    }
+
+    /** Counts the requests of clients so far, without those that only keep a session; -1 if the server is not in this JVM. */
+    long requests() {
+        return server == null ? -1 : server.requests();
+    }
+
     CuratorFramework client(String namespace) {
         return client(namespace, address(), SESSION);
     }

@@ -1,5 +1,6 @@
 package io.holdfast.zookeeper;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockInspector;
@@ -9,18 +10,26 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.testkit.LockBackendContract;
+import io.holdfast.testkit.server.TcpProxy;
+import io.holdfast.testkit.server.TcpProxy.Direction;
 import io.holdfast.zookeeper.internal.operation.RecheckInterval;
 import io.holdfast.zookeeper.internal.queue.NodeNames;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
+import org.apache.curator.framework.CuratorFramework;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 class ZooKeeperLockBackendContractIT implements LockBackendContract {
+
+    private static final Duration BRIEF_SESSION = Duration.ofMillis(1_500);
+
+    private static final Map<LockBackend, TcpProxy> proxies = new ConcurrentHashMap<>();
 
     private static Store store;
     private static ZooKeeperLockBackend backend;
@@ -37,10 +46,12 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
 
     @AfterAll
     static void stop() {
+        proxies.values().forEach(TcpProxy::pass);
         Store.end(backend);
         Store.end(another);
         Waiting.forMono(inspector.close().thenReturn(true));
         store.close();
+        proxies.values().forEach(TcpProxy::close);
     }
 
     @Override
@@ -72,21 +83,34 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
     /** A client that vanished is gone when its session ends. */
     @Override
     public Duration vanishedClientBound(int clients) {
-        return Store.SESSION.plusSeconds(2);
+        return BRIEF_SESSION.plusSeconds(2);
     }
 
-    /** This class cannot make a client vanish yet: a session goes on while its client is open. */
+    /** Each has a connection of its own, which {@link #vanish} makes silent, and a short session. */
     @Override
-    public Set<String> openPoints() {
-        return Set.of(
-                "claimOfAMutexBehindAVanishedClientIsServedInTime",
-                "claimOfAMutexBehindFiveVanishedClientsIsServedInTime",
-                "claimOfASemaphoreBehindAVanishedClientIsServedInTime",
-                "claimOfASemaphoreBehindFiveVanishedClientsIsServedInTime",
-                "writerBehindReadersOfAVanishedClientIsServedInTime",
-                "writerBehindReadersOfFiveVanishedClientsIsServedInTime",
-                "writerBehindWritersOfAVanishedClientIsServedInTime",
-                "writerBehindWritersOfFiveVanishedClientsIsServedInTime");
+    public LockBackend newClient() {
+        TcpProxy proxy = TcpProxy.to(store.host(), store.port());
+        CuratorFramework curator = store.client("contract", proxy.host() + ':' + proxy.port(), BRIEF_SESSION);
+        LockBackend client = ZooKeeperLockBackend.over(curator);
+        proxies.put(client, proxy);
+        return client;
+    }
+
+    @Override
+    public void vanish(LockBackend client) {
+        requireNonNull(proxies.get(client)).drop(Direction.TO_SERVER, Direction.TO_CLIENT);
+    }
+
+    @Override
+    public LockBackend clientWithLimit(int maxWaiters) {
+        return ZooKeeperLockBackend.builder(store.client("contract"))
+                .maxWaiters(maxWaiters)
+                .build();
+    }
+
+    @Override
+    public long serverWork() {
+        return store.requests();
     }
 
     /** A waiter counts as dead when its session ends, not by its attempts. So its lease duration does not matter. */
