@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -25,6 +26,18 @@ final class Repository {
 
     static String page(String path) {
         return read(ROOT.resolve(path));
+    }
+
+    /** Returns the README and the pages below docs, by their paths. */
+    static Map<String, String> pages() {
+        try (Stream<Path> files = Files.walk(ROOT.resolve("docs"))) {
+            return Stream.concat(Stream.of(ROOT.resolve("README.md")), files)
+                    .filter(file -> file.toString().endsWith(".md"))
+                    .collect(Collectors.toMap(
+                            file -> ROOT.relativize(file).toString().replace('\\', '/'), Repository::read));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Returns all Java sources, except generated ones. */

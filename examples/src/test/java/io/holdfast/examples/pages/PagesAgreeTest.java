@@ -1,0 +1,168 @@
+package io.holdfast.examples.pages;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** What several pages say is the same. The page about compatibility is the source for versions, and evidence for campaigns. */
+class PagesAgreeTest {
+
+    private static final String COMPATIBILITY = Repository.page("docs/reference/compatibility.md");
+    private static final String POM = Repository.page("pom.xml");
+
+    /** The name of a library as pages write it, and its property in the pom. */
+    private static final Map<String, String> LIBRARIES = Map.of(
+            "Spring Boot", "spring-boot",
+            "Vert\\.x", "vertx",
+            "Micrometer", "micrometer",
+            "Reactor", "reactor",
+            "Lettuce", "lettuce",
+            "Curator", "curator");
+
+    private static final String SERVER = "(Redis|Valkey|ZooKeeper|PostgreSQL|MariaDB|MySQL)";
+    private static final String VERSION = "(\\d++(?:\\.\\d++)*+)";
+
+    /** Records tell of their day, and other libraries have versions of their own. */
+    private static Map<String, String> pages() {
+        return Repository.pages().entrySet().stream()
+                .filter(it -> !it.getKey().contains("/records/")
+                        && !it.getKey().contains("/migrating/")
+                        && !it.getKey().endsWith("comparison.md"))
+                .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue, (a, b) -> a, LinkedHashMap::new));
+    }
+
+    private static List<String> found(String pattern) {
+        List<String> found = new ArrayList<>();
+        pages().forEach((path, text) -> Pattern.compile(pattern)
+                .matcher(text)
+                .results()
+                .forEach(it -> found.add("%s|%s|%s".formatted(path, it.group(1), it.group(2)))));
+        return found;
+    }
+
+    private static Map<String, String> inCompatibility(String sentence) {
+        MatchResult found = Pattern.compile(sentence)
+                .matcher(COMPATIBILITY)
+                .results()
+                .findFirst()
+                .orElseThrow();
+        return Pattern.compile(SERVER + ' ' + VERSION)
+                .matcher(found.group())
+                .results()
+                .collect(Collectors.toMap(it -> it.group(1), it -> it.group(2)));
+    }
+
+    /** A place as "page|name|version". */
+    private static String[] parts(String place) {
+        return place.split("\\|", -1);
+    }
+
+    @Test
+    void allPagesNameTheSameOldestVersionsOfServers() {
+        Map<String, String> oldest = inCompatibility("Redis [\\d.]+ is the oldest version");
+        Map<String, String> databases = inCompatibility("PostgreSQL[^\\n]+are the oldest versions");
+
+        assertThat(found("(?<!cluster of )" + SERVER + ' ' + VERSION + "(?=,? or (?:later|newer))"))
+                .hasSizeGreaterThan(5)
+                .allSatisfy(place -> assertThat(parts(place)[2])
+                        .as(place)
+                        .isEqualTo(oldest.getOrDefault(parts(place)[1], databases.get(parts(place)[1]))));
+    }
+
+    @Test
+    void allPagesNameTheSameServersOfTheTests() {
+        Map<String, String> tested = inCompatibility("(?s)The full build tests these on.+?\\.\n");
+        assertThat(tested).hasSizeGreaterThan(3);
+
+        assertThat(found("tests run on " + SERVER + ' ' + VERSION))
+                .hasSizeGreaterThan(1)
+                .allSatisfy(place -> assertThat(parts(place)[2]).as(place).isEqualTo(tested.get(parts(place)[1])));
+    }
+
+    /** A server on which the contract has passed is not called untested. */
+    @Test
+    void noPageCallsAServerUntestedOnWhichTheContractPassed() {
+        List<String> passed = Pattern.compile("\\| " + SERVER + " [\\d.]+ \\| 20")
+                .matcher(COMPATIBILITY)
+                .results()
+                .map(it -> it.group(1))
+                .distinct()
+                .toList();
+        assertThat(passed).contains("Redis", "Valkey");
+
+        String questions = Repository.page("docs/guides/faq.md");
+        assertThat(questions.split("\n### ", -1))
+                .filteredOn(answer -> answer.contains("\nNot tested") || answer.contains("\nNot tried"))
+                .allSatisfy(answer -> assertThat(answer.lines().findFirst().orElseThrow())
+                        .doesNotContain(passed.toArray(String[]::new)));
+    }
+
+    /** Such as 4.1 or 4.1.1 for a build with 4.1.1, and not 4. */
+    @Test
+    void allPagesNameTheVersionsOfLibrariesThatTheBuildUses() {
+        LIBRARIES.forEach((library, property) -> {
+            String ofTheBuild = Pattern.compile("<" + property + "\\.version>" + VERSION)
+                    .matcher(POM)
+                    .results()
+                    .map(it -> it.group(1))
+                    .findFirst()
+                    .orElseThrow();
+            String row = Pattern.compile("\n\\| " + library + " \\| " + VERSION + " \\|")
+                    .matcher(COMPATIBILITY)
+                    .results()
+                    .map(it -> it.group(1))
+                    .findFirst()
+                    .orElseThrow();
+            assertThat(ofTheBuild + '.').as(library).startsWith(row + '.');
+            assertThat(found("\\b(" + library + ") " + VERSION)).allSatisfy(place -> {
+                String named = parts(place)[2];
+                assertThat(ofTheBuild + '.').as(place).startsWith(named + '.');
+                assertThat((named + '.')).as(place).startsWith(row + '.');
+            });
+        });
+    }
+
+    @Test
+    void pluginsAndParentsInGuidesAreThoseOfTheBuild() {
+        String boot = Pattern.compile("<spring-boot\\.version>([^<]+)<")
+                .matcher(POM)
+                .results()
+                .map(it -> it.group(1))
+                .findFirst()
+                .orElseThrow();
+        assertThat(found(
+                        "(spring-boot-maven-plugin|spring-boot-starter-parent</artifactId>\\s*<version)[:>]" + VERSION))
+                .isNotEmpty()
+                .allSatisfy(place -> assertThat(parts(place)[2]).as(place).isEqualTo(boot));
+    }
+
+    /** Campaigns get longer. Only one page has their figures. */
+    @Test
+    void onlyEvidenceSaysHowLongCampaignsTook() {
+        Map<String, String> all = Repository.pages();
+        assertThat(all).containsKey("docs/decide/comparison.md");
+        all.forEach((path, text) -> {
+            if (!path.contains("/records/") && !path.endsWith("evidence.md")) {
+                assertThat(text.split("\n\n|\n- ", -1))
+                        .as(path)
+                        .filteredOn(paragraph -> paragraph.contains("campaign"))
+                        .noneMatch(paragraph -> Pattern.compile("\\b(hours?|million|minutes)\\b")
+                                .matcher(paragraph)
+                                .find());
+            }
+        });
+    }
+
+    @Test
+    void allPagesSayWhenAHolderLearnsThatItsNodeInZooKeeperIsGone() {
+        assertThat(List.of("docs/trust/guarantees.md", "docs/operate/zookeeper.md", "docs/operate/looking-in.md"))
+                .allSatisfy(path -> assertThat(Repository.page(path)).contains("held the lock for more than 100 ms"));
+    }
+}
