@@ -232,6 +232,53 @@ final class MariaDbStore extends Store {
     }
 
     @Override
+    void countWork() {
+        if (!isMySql) {
+            execute("set global userstat = 1");
+        }
+    }
+
+    @Override
+    long work() {
+        return isMySql
+                ? -1
+                : Long.parseLong(texts(
+                                "select coalesce(sum(rows_read + rows_changed), 0) from information_schema.table_statistics"
+                                        + " where table_name in ('holdfast_lock', 'holdfast_fence', 'holdfast_waiter', 'holdfast_gone')")
+                        .get(0));
+    }
+
+    @Override
+    void addFreeLocks(int count, Duration ago) {
+        execute("""
+                insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_us)
+                with recursive n (n) as (select 1 union all select n + 1 from n where n < 1000)
+                select concat('once/', a.n * 1000 + b.n), 'mutex', 0, used, null, 1, used
+                  from n a join n b join (select timestampdiff(microsecond, '1970-01-01', utc_timestamp(6)) - %d as used) ago
+                 where a.n <= %d""".formatted(ago.toNanos() / 1_000, count / 1_000));
+        execute("insert into holdfast_fence select name, 0, 0 from holdfast_lock where name like 'once/%'");
+    }
+
+    @Override
+    void keepFreeLocks(Duration time) {
+        execute("update holdfast_schema set keep_s = " + time.toSeconds());
+    }
+
+    @Override
+    void makeSweepDue() {
+        execute("update holdfast_schema set swept_us = 0");
+    }
+
+    @Override
+    int sweeps() {
+        int steps = 0;
+        for (; texts("call holdfast_sweep_v1()").equals(List.of("1")); steps++) {
+            execute("do sleep(0.1)");
+        }
+        return steps;
+    }
+
+    @Override
     List<String> leftovers() {
         return Stream.of(
                         "select concat(kind, ' ', convert(name using utf8mb4) collate utf8mb4_bin, ' held by ', holder) from holdfast_lock where holder is not null",

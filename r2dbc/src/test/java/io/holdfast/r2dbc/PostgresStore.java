@@ -175,6 +175,58 @@ final class PostgresStore extends Store {
         return count("select count(*) from pg_stat_activity where wait_event_type = 'Lock'") > 0;
     }
 
+    /** Each call adds what it has done. A session reports its counters to the others too late, and seldom. */
+    @Override
+    void countWork() {
+        execute("create unlogged table if not exists work (done bigint)", """
+                create or replace function work_of_session() returns numeric language sql volatile as $$
+                  select sum(pg_stat_get_xact_tuples_fetched(t) + pg_stat_get_xact_tuples_returned(t) + pg_stat_get_xact_tuples_inserted(t)
+                             + pg_stat_get_xact_tuples_updated(t) + pg_stat_get_xact_tuples_deleted(t))
+                    from unnest(array['holdfast_lock', 'holdfast_waiter', 'holdfast_gone']::regclass[]) as t
+                $$""");
+        String functions = schema().substring(schema().indexOf("create function holdfast_call_v1"));
+        String begin = "  v_durable boolean := false;\n";
+        String end = "  if not v_durable then\n";
+        execute(functions
+                .substring(0, functions.indexOf("$$;") + 3)
+                .replace("create function", "create or replace function")
+                .replace(begin, begin + "  v_before bigint := work_of_session();\n")
+                .replace(
+                        end, "  insert into work select cardinality(p_names) + work_of_session() - v_before;\n" + end));
+    }
+
+    @Override
+    long work() {
+        return Long.parseLong(texts("select coalesce(sum(done), 0) from work").get(0));
+    }
+
+    @Override
+    void addFreeLocks(int count, Duration ago) {
+        execute("""
+                insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_at)
+                select 'once/' || n, 'mutex', 0, extract(epoch from used) * 1000000, null, 1, used
+                  from generate_series(1, %d) n, (select clock_timestamp() - interval '%d s' as used) ago""".formatted(count, ago.toSeconds()));
+    }
+
+    @Override
+    void keepFreeLocks(Duration time) {
+        execute("update holdfast_schema set keep = interval '%d s'".formatted(time.toSeconds()));
+    }
+
+    @Override
+    void makeSweepDue() {
+        execute("update holdfast_schema set swept_at = '-infinity'");
+    }
+
+    @Override
+    int sweeps() {
+        int steps = 0;
+        for (; texts("select holdfast_sweep_v1()").equals(List.of("true")); steps++) {
+            execute("select pg_sleep(0.1)");
+        }
+        return steps;
+    }
+
     @Override
     List<String> leftovers() {
         return Stream.of(

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockClient;
+import io.holdfast.LockInspector;
 import io.r2dbc.spi.Connection;
 import java.time.Duration;
 import java.util.List;
@@ -35,6 +36,10 @@ class QueueReadsIT {
               return pg_stat_get_xact_tuples_returned('holdfast_waiter_queue'::regclass) - v_before;
             end $$;
             """;
+
+    private static final String CALL_WITH_A_CLAIM_TIME = """
+            select %1$s from holdfast_call_v1('%3$s', %2$d, false, array['queue'], array['orders'], array['mutex'], array['mutex'], array[1], array[1],
+                                            array['%4$s'], array[600000::bigint], array[%5$d], array[true]) where n = 1""";
 
     private static PostgresStore store;
 
@@ -118,6 +123,64 @@ class QueueReadsIT {
         assertThat(one("release", "first")).startsWith("granted third");
     }
 
+    /** The server counts a client as listening that is dead, hangs, or is cut off. */
+    @Test
+    void claimsOfAClientThatConfirmsNoGrantAreSetAsideUntilItSendsAnAttempt() {
+        one("none", "holder");
+        one("queue", "silent 1");
+        one("queue", "silent 2");
+        one("queue", "silent 3");
+        one("queue", "living", "other", 1);
+        assertThat(one("release", "holder")).startsWith("granted silent 1");
+        store.execute("update holdfast_lock set expires_at = clock_timestamp()");
+        assertThat(store.texts(CALL_WITH_A_CLAIM_TIME.formatted("answer", 1, "other", "living", 2)))
+                .contains("acquired");
+        assertThat(store.texts("select id from holdfast_waiter where place = 'aside listening' order by ticket"))
+                .containsExactly("silent 2", "silent 3");
+        assertThat(one("queue", "silent 1", "listening", 2)).isEqualTo("queued");
+        assertThat(one("release", "living")).startsWith("granted silent 2");
+    }
+
+    /** Its listening connection opens when its first claim must wait, which takes some time. */
+    @Test
+    void clientThatDoesNotListenYetServesItsOwnWaitersInTheirOrder() {
+        one("none", "holder", "fresh", 1);
+        one("queue", "first", "fresh", 1);
+        one("queue", "second", "fresh", 1);
+        assertThat(one("release", "holder", "fresh", 1)).startsWith("granted first");
+        assertThat(one("release", "first", "fresh", 1)).startsWith("granted second");
+    }
+
+    @Test
+    void clientThatHasSentAnAttemptSinceTheGrantKeepsItsPlaces() {
+        one("none", "holder");
+        one("queue", "late 1");
+        one("queue", "late 2");
+        one("queue", "living", "other", 1);
+        assertThat(one("release", "holder")).startsWith("granted late 1");
+        one("queue", "late 2", "listening", 2);
+        store.execute("update holdfast_lock set expires_at = clock_timestamp()");
+        assertThat(one("queue", "living", "other", 2)).contains("granted late 2", "queued");
+    }
+
+    /** Those before it may all be of clients that are gone. */
+    @Test
+    void lastClaimOfALongQueueSendsAnAttemptInEachClaimTime() {
+        one("none", "holder");
+        for (int i = 1; i <= 5; i++) {
+            one("queue", "waiter " + i);
+        }
+        assertThat(List.of(pause("waiter 2", 2), pause("waiter 5", 2))).allMatch(ms -> ms <= 2_000);
+        assertThat(List.of(pause("waiter 3", 2), pause("waiter 4", 2))).allMatch(ms -> ms > 100_000);
+        assertThat(one("release", "waiter 5")).isEqualTo("head waiter 4, not_held");
+        assertThat(pause("waiter 4", 3)).isLessThanOrEqualTo(2_000);
+    }
+
+    /** Returns within which time the claim must send its next attempt, in ms, with a claim time of 2 s and a lease of 10 minutes. */
+    private static int pause(String id, int attempt) {
+        return store.count(CALL_WITH_A_CLAIM_TIME.formatted("ms", 2_000, "listening", id, attempt));
+    }
+
     @Test
     void claimThatComesToTheSecondPlaceIsNotified() {
         one("none", "holder");
@@ -128,6 +191,60 @@ class QueueReadsIT {
         assertThat(one("release", "holder")).isEqualTo("granted first, head third, held");
         assertThat(one("release", "second")).as("answer to a withdrawal").isEqualTo("head fourth, not_held");
         assertThat(one("release", "fourth")).as("answer without a claim behind").isEqualTo("not_held");
+    }
+
+    /** Names that were used once leave a table that the server has counted as empty. Then a client connects, and a long queue forms. */
+    @Test
+    void clientThatConnectsWhileTheQueueCountsAsEmptyReadsNoWholeQueue() {
+        store.countWork();
+        store.execute(
+                "insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel)"
+                        + " select 'other', 'mutex', 'w' || n, 'queue', 'mutex', 1, 1, 600000, clock_timestamp(), 'gone' from generate_series(1, 3000) n",
+                "delete from holdfast_waiter",
+                "vacuum analyze holdfast_waiter");
+        for (String[] kind : new String[][] {{"rw", "write"}, {"mutex", "mutex"}}) {
+            store.execute(
+                    "insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_at)"
+                            + " values ('orders', '%s', 0, 0, 'holder', 1, clock_timestamp() + interval '1 minute')"
+                                    .formatted(kind[0]),
+                    "insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel)"
+                            + " select 'orders', '%s', 'w' || n, 'queue', '%s', 1, 1, 600000, clock_timestamp(), 'listening' from generate_series(1, 300) n"
+                                    .formatted(kind[0], kind[1]));
+            LockInspector inspector =
+                    R2dbcLockBackend.builder(store.connections()).inspector();
+            long before = store.work();
+            inspector
+                    .inspect("orders")
+                    .flatMap(report ->
+                            inspector.breakHold("orders", report.holders().get(0)))
+                    .blockLast(Store.PATIENCE);
+            assertThat(store.work() - before)
+                    .as("work for the lock of kind " + kind[0])
+                    .isBetween(5L, 40L);
+            store.execute("delete from holdfast_lock", "delete from holdfast_waiter");
+        }
+    }
+
+    @Test
+    void renewalOfManyReadersReadsTheRowsOfTheirLockOnce() {
+        store.execute(
+                "insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_at)"
+                        + " select 'orders', 'rw', n * 4 + 1, n * 4 + 1, 'reader ' || n, 1, 'infinity' from generate_series(0, 999) n");
+        List<String> read = store.texts("""
+                begin;
+                set local plan_cache_mode = force_generic_plan;
+                set local enable_seqscan = off;
+                set local enable_bitmapscan = off;
+                select 'renewed ' || count(*)
+                  from (select array_agg('orders'::text) names, array_agg('rw'::text) kinds, array_agg('reader ' || n) ids, array_agg(30000::bigint) leases
+                          from generate_series(1, 200) n) all_of, holdfast_renew_v1(false, names, kinds, ids, leases) where answer = 'held';
+                select 'read ' || pg_stat_get_xact_tuples_fetched('holdfast_lock'::regclass);
+                rollback""");
+        assertThat(read).contains("renewed 200");
+        assertThat(read)
+                .filteredOn(it -> it.startsWith("read"))
+                .singleElement()
+                .satisfies(it -> assertThat(Integer.parseInt(it.substring(5))).isLessThanOrEqualTo(1_000 + 2 * 200));
     }
 
     /** A client that connects while its table is empty plans its statements then, and keeps the plans. */

@@ -160,6 +160,28 @@ abstract class Store implements AutoCloseable {
     /** Whether the server ends such a commit on request. */
     abstract boolean canEndCommits();
 
+    /** Makes {@link #work} count. */
+    abstract void countWork();
+
+    /** Returns how many calls of lock clients there were, and how many rows they have read and written; -1 if that is not counted. */
+    abstract long work();
+
+    /** Adds free locks named {@code once/1} and so on that were used once, so long ago. */
+    abstract void addFreeLocks(int count, Duration ago);
+
+    /** Does what an operator does to set how long a free lock keeps its rows. */
+    abstract void keepFreeLocks(Duration time);
+
+    /** Makes a sweep due, as if the last one was long ago. */
+    abstract void makeSweepDue();
+
+    /** Sweeps by hand until nothing is due. Returns how many steps did something. */
+    abstract int sweeps();
+
+    final int freeLocks() {
+        return count("select count(*) from holdfast_lock where name like 'once/%'");
+    }
+
     static void eventually(BooleanSupplier condition) {
         long end = System.nanoTime() + PATIENCE.toNanos();
         while (!condition.getAsBoolean()) {

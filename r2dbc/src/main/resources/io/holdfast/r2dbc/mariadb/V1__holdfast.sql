@@ -22,7 +22,9 @@ create table holdfast_lock (
   attempt    integer         not null, -- the last attempt of the holder that was answered
   expires_us bigint          not null, -- end of the lease; without a holder: end of the last lease
   taken      integer         not null default 1, -- how many permits the holder of a semaphore has taken
-  primary key (name, kind, slot)
+  unconfirmed varchar(64) character set ascii collate ascii_bin, -- channel of a waiter that got this hold by a message; null once its claim has sent a call
+  primary key (name, kind, slot),
+  key holdfast_lock_holder (holder)
 ) engine = InnoDB row_format = dynamic;
 
 -- Only grants and ends of leases write this table, so that a transaction can lock a row without blocking renewals. Slot 0 is a mutex, slot 1 a
@@ -39,8 +41,9 @@ create table holdfast_waiter (
   name      varbinary(1024) not null,
   kind      varchar(10) character set ascii collate ascii_bin not null,
   id        varchar(96) character set ascii collate ascii_bin not null,
-  place     varchar(8)  character set ascii collate ascii_bin not null,
-            -- queue; aside: its client could not be notified, and it keeps its ticket; interest: it wants a hint, and has no place in the queue
+  place     varchar(80) character set ascii collate ascii_bin not null,
+            -- queue; aside and a channel: that client is gone or silent, and the claim keeps its ticket; interest: it wants a hint, and has no place
+            -- in the queue
   ticket    bigint          not null, -- rises with the order of arrival
   mode      varchar(10) character set ascii collate ascii_bin not null, -- mutex, read, write or semaphore
   permits   integer         not null, -- of the semaphore, by the options of the claim
@@ -79,10 +82,13 @@ create table holdfast_told (
   key holdfast_told_channel (channel)
 ) engine = InnoDB;
 
--- When outdated rows were last deleted. One row.
+-- How outdated rows are deleted. One row.
 create table holdfast_schema (
   version  integer not null primary key,
-  swept_us bigint  not null
+  swept_us bigint  not null,               -- when traces and outdated claims were last deleted
+  keep_s   integer not null default 86400, -- for how many seconds a free lock keeps its rows: yours to set, 60 or more
+  swept_to varbinary(1024),                -- the pass over the locks has come to this name; null: it is over
+  batch_us bigint  not null default 0      -- time of the last step of that pass
 ) engine = InnoDB;
 
 insert into holdfast_schema (version, swept_us) values (1, 0);
@@ -180,6 +186,41 @@ begin
   end while;
 end //
 
+-- The claim with this ticket has left the queue. If it was the last, notifies the one that is last now: before, that one sent attempts less often.
+create procedure holdfast_last_v1(
+  p_own varchar(64) character set ascii collate ascii_bin, p_name varbinary(1024), p_kind varchar(10) character set ascii collate ascii_bin, p_ticket bigint)
+sql security invoker
+begin
+  declare v_ticket bigint;
+  declare v_id varchar(96) character set ascii collate ascii_bin;
+  declare v_channel varchar(64) character set ascii collate ascii_bin;
+  declare v_at_head boolean;
+  select id, channel, at_head, ticket into v_id, v_channel, v_at_head, v_ticket from holdfast_waiter force index (holdfast_waiter_queue)
+   where name = p_name and kind = p_kind and place = 'queue' order by ticket desc limit 1;
+  if v_ticket < p_ticket and not v_at_head then
+    call holdfast_tell_v1(p_own, v_channel, 'head', 0, 0, 0, v_id);
+  end if;
+end //
+
+-- A grant to a waiter of this client has ended, and its claim has sent no call: it is dead, it hangs, or it is cut off, although its last sign of life is
+-- new. All of its claims are set aside, unless one of them has sent an attempt since. Otherwise each of them would get the lock for a claim time.
+create procedure holdfast_distrust_v1(
+  p_own varchar(64) character set ascii collate ascii_bin, p_name varbinary(1024), p_kind varchar(10) character set ascii collate ascii_bin,
+  p_channel varchar(64) character set ascii collate ascii_bin, p_granted bigint, out p_left integer)
+sql security invoker
+begin
+  declare v_later integer;
+  set p_left = 0;
+  if p_channel <> p_own then
+    select 1 into v_later from holdfast_waiter force index (holdfast_waiter_queue)
+     where name = p_name and kind = p_kind and place = 'queue' and channel = p_channel and looked_us > p_granted limit 1;
+    if v_later is null then
+      update holdfast_waiter set place = concat('aside ', p_channel), at_head = false where name = p_name and kind = p_kind and place = 'queue' and channel = p_channel;
+      set p_left = row_count();
+    end if;
+  end if;
+end //
+
 -- Ends expired leases, and grants the lock to the first living waiters that it admits. The calling claim takes its turn (p_turn) at its place in the
 -- queue, or at the end, and gets an answer instead of a message. The caller has locked the row of the lock.
 --   p_token: of the grant to the claim p_id, if it got one; p_asked: whether it got it in its own turn. p_served: how many claims got one
@@ -203,6 +244,8 @@ begin
   declare v_moved boolean default false;
   declare v_blocked boolean default false;
   declare v_ends bigint;
+  declare v_silent varchar(64) character set ascii collate ascii_bin;
+  declare v_left integer;
   declare w_id varchar(96) character set ascii collate ascii_bin;
   declare w_mode varchar(10) character set ascii collate ascii_bin;
   declare w_channel varchar(64) character set ascii collate ascii_bin;
@@ -219,7 +262,7 @@ begin
     -- If a fenced transaction has locked the row of a reader or a permit, it stays taken until that transaction ends.
     ended: loop
       set v_found = null;
-      select slot into v_found from holdfast_lock
+      select slot, unconfirmed, expires_us into v_found, v_silent, v_ends from holdfast_lock
        where name = p_name and kind = p_kind and slot > v_slot and expires_us <= v_now order by slot limit 1;
       if v_found is null then
         leave ended;
@@ -234,6 +277,10 @@ begin
       if v_found is not null or not exists (select 1 from holdfast_fence where name = p_name and slot = v_slot) then
         delete from holdfast_lock where name = p_name and kind = p_kind and slot = v_slot;
         delete from holdfast_fence where name = p_name and slot = v_slot;
+        if v_silent is not null then
+          call holdfast_distrust_v1(p_own, p_name, p_kind, v_silent, v_ends - p_claim_ms * 1000, v_left);
+          set v_moved = v_moved or v_left > 0;
+        end if;
       end if;
     end loop;
     select coalesce(sum(taken), 0) into v_count from holdfast_lock where name = p_name and kind = p_kind and slot > 0;
@@ -250,6 +297,15 @@ begin
     end if;
   end if;
 
+  if not v_exclusive and p_holder is not null then
+    set v_silent = null;
+    select unconfirmed into v_silent from holdfast_lock where name = p_name and kind = p_kind and slot = 0;
+    if v_silent is not null then
+      call holdfast_distrust_v1(p_own, p_name, p_kind, v_silent, p_expires - p_claim_ms * 1000, v_left);
+      set v_moved = v_moved or v_left > 0;
+    end if;
+  end if;
+
   turns: while not v_exclusive and not v_blocked do
     set w_id = null;
     select id, mode, permits, taken, attempt, lease_ms, looked_us, channel, ticket
@@ -263,13 +319,13 @@ begin
         set v_moved = true;
         iterate turns;
       end if;
-      if not v_is_caller then
+      if not v_is_caller and w_channel <> p_own then
         set v_found = null;
         -- Its client listens, and that client or this claim has given a sign of life in the last 3 s.
         select 1 into v_found from holdfast_client where channel = w_channel and (seen_us > v_now - 3000000 or w_looked > v_now - 3000000);
         if v_found is null then
           -- All claims of a dead client are set aside at once, so that no later call reads them again.
-          update holdfast_waiter set place = 'aside', at_head = false
+          update holdfast_waiter set place = concat('aside ', w_channel), at_head = false
            where name = p_name and kind = p_kind and place = 'queue' and channel = w_channel and not (p_turn and id = p_id);
           set v_moved = true;
           iterate turns;
@@ -295,7 +351,7 @@ begin
       set p_token = v_last, p_asked = v_is_caller;
     end if;
     if v_is_caller then
-      set v_turn = false, w_attempt = p_attempt;
+      set v_turn = false, w_attempt = p_attempt, w_channel = null;
       set v_ends = v_now + p_lease_ms * 1000;
     else
       set v_ends = v_now + least(p_claim_ms, w_lease_ms) * 1000;
@@ -304,7 +360,7 @@ begin
     set p_served = p_served + 1;
     if w_mode in ('mutex', 'write') then
       set v_exclusive = true;
-      update holdfast_lock set token = v_last, holder = w_id, attempt = w_attempt, expires_us = v_ends
+      update holdfast_lock set token = v_last, holder = w_id, attempt = w_attempt, expires_us = v_ends, unconfirmed = w_channel
        where name = p_name and kind = p_kind and slot = 0;
       update holdfast_fence set token = v_last where name = p_name and slot = if(p_kind = 'mutex', 0, 1);
     else
@@ -314,8 +370,8 @@ begin
       if p_kind = 'rw' then
         update holdfast_fence set token = 0 where name = p_name and slot = 1 and token <> 0;
       end if;
-      insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_us, taken)
-      values (p_name, p_kind, v_last, v_last, w_id, w_attempt, v_ends, w_taken);
+      insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_us, taken, unconfirmed)
+      values (p_name, p_kind, v_last, v_last, w_id, w_attempt, v_ends, w_taken, w_channel);
       insert into holdfast_fence (name, slot, token) values (p_name, v_last, v_last);
     end if;
     if not v_is_caller or p_queued then
@@ -393,7 +449,7 @@ acquiring: begin
   declare h_token bigint;
   declare h_attempt integer;
   declare h_expires bigint;
-  declare w_place varchar(8) character set ascii collate ascii_bin;
+  declare w_place varchar(80) character set ascii collate ascii_bin;
   declare w_ticket bigint;
   declare w_attempt integer;
   declare v_found integer;
@@ -420,7 +476,7 @@ acquiring: begin
   if l_holder = p_id then
     set h_slot = 0, h_token = l_token, h_attempt = l_attempt, h_expires = l_expires;
   elseif p_kind <> 'mutex' then
-    select slot, token into h_slot, h_token from holdfast_lock where name = p_name and kind = p_kind and slot > 0 and holder = p_id limit 1;
+    select slot, token into h_slot, h_token from holdfast_lock force index (holdfast_lock_holder) where holder = p_id and name = p_name and kind = p_kind and slot > 0 limit 1;
     if h_slot is not null then
       call holdfast_share_v1(p_name, p_kind, h_slot, p_patient, h_attempt, h_expires);
       if h_attempt is null then
@@ -442,7 +498,7 @@ acquiring: begin
     if p_attempt < h_attempt then -- this is a late copy of an earlier attempt
       set p_lease_ms = least(p_lease_ms, (h_expires - v_now) div 1000);
     else
-      update holdfast_lock set attempt = p_attempt, expires_us = v_now + p_lease_ms * 1000
+      update holdfast_lock set attempt = p_attempt, expires_us = v_now + p_lease_ms * 1000, unconfirmed = null
        where name = p_name and kind = p_kind and slot = h_slot;
     end if;
     set p_answer = 'acquired', p_given = h_token, p_ms = p_lease_ms;
@@ -465,6 +521,10 @@ acquiring: begin
     end if;
   end if;
 
+  if p_waiting = 'queue' and p_channel <> '' and not v_late then -- the client lives: all of its claims come back
+    update holdfast_waiter set place = 'queue' where name = p_name and kind = p_kind and place = concat('aside ', p_channel);
+  end if;
+
   call holdfast_promote_v1(p_own, p_claim_ms, p_name, p_kind, l_token, l_holder, l_expires, p_id, not v_late, v_queued, p_mode, p_permits, p_taken,
                            p_attempt, p_lease_ms, p_given, v_asked, v_served);
   if p_given is not null then
@@ -475,12 +535,11 @@ acquiring: begin
 
   set p_given = 0;
   select min(expires_us) into v_ends from holdfast_lock where name = p_name and kind = p_kind and holder is not null;
-  set p_ms = if(v_ends > v_now, (v_ends - v_now) div 1000, 40);
+  set p_ms = if(v_ends > v_now, (v_ends - v_now) div 1000, 90); -- 90: a fenced transaction prevents a grant
   if not v_late and not v_queued and (p_waiting = 'queue' or p_waiting = 'notify' and p_channel <> '') then
     set w_ticket = greatest(
       v_now,
-      1 + coalesce((select max(ticket) from holdfast_waiter force index (holdfast_waiter_queue) where name = p_name and kind = p_kind and place = 'queue'), 0),
-      1 + coalesce((select max(ticket) from holdfast_waiter force index (holdfast_waiter_queue) where name = p_name and kind = p_kind and place = 'aside'), 0));
+      1 + coalesce((select max(ticket) from holdfast_waiter force index (holdfast_waiter_queue) where name = p_name and kind = p_kind and place = 'queue'), 0));
     insert into holdfast_waiter (name, kind, id, place, ticket, mode, permits, taken, attempt, lease_ms, looked_us, channel, at_head)
     values (p_name, p_kind, p_id, if(p_waiting = 'queue', 'queue', 'interest'), w_ticket, p_mode, p_permits, p_taken, p_attempt, p_lease_ms, v_now, p_channel, false);
     set v_queued = p_waiting = 'queue';
@@ -490,10 +549,22 @@ acquiring: begin
     leave acquiring;
   end if;
   select count(*) into v_place from (select 1 from holdfast_waiter force index (holdfast_waiter_queue)
-    where name = p_name and kind = p_kind and place = 'queue' and ticket <= w_ticket limit 100) ahead;
-  set p_answer = 'queued', p_ms = greatest(1, least(p_ms + 10 * v_place, p_lease_ms div 3));
+    where name = p_name and kind = p_kind and place = 'queue' and ticket <= w_ticket limit 3) ahead;
+  if not coalesce(v_ends > v_now, false) and v_place > 1 then -- only the first one asks often
+    set p_ms = p_lease_ms;
+  end if;
+  -- The first two places and the last one send an attempt within a claim time. Those before the last may all be of clients that are gone, and then the
+  -- last one finds that out.
+  set v_found = null;
+  select 1 into v_found from holdfast_waiter force index (holdfast_waiter_queue)
+   where name = p_name and kind = p_kind and place = 'queue' and ticket > w_ticket limit 1;
+  if v_place <= 2 or v_found is null then
+    set p_ms = least(p_ms + 10 * v_place, p_claim_ms);
+  else
+    set p_ms = p_ms + 30 + floor(rand() * 1000); -- claims further back do not come all at once
+  end if;
+  set p_answer = 'queued', p_ms = greatest(1, least(p_ms, p_lease_ms div 3));
   if v_place <= 2 then
-    set p_ms = least(p_ms, p_claim_ms);
     update holdfast_waiter set at_head = true where name = p_name and kind = p_kind and id = p_id and not at_head;
   end if;
 end //
@@ -515,8 +586,9 @@ releasing: begin
   declare h_slot bigint;
   declare h_attempt integer;
   declare h_expires bigint;
-  declare w_place varchar(8) character set ascii collate ascii_bin;
+  declare w_place varchar(80) character set ascii collate ascii_bin;
   declare w_attempt integer;
+  declare w_ticket bigint;
   declare v_fence bigint;
   declare v_seen integer; -- the last attempt of this claim that was answered
   declare v_given bigint;
@@ -542,7 +614,7 @@ releasing: begin
       end if;
       set l_holder = null;
     elseif p_kind <> 'mutex' then
-      select slot into h_slot from holdfast_lock where name = p_name and kind = p_kind and slot > 0 and holder = p_id limit 1;
+      select slot into h_slot from holdfast_lock force index (holdfast_lock_holder) where holder = p_id and name = p_name and kind = p_kind and slot > 0 limit 1;
       if h_slot is not null then
         call holdfast_share_v1(p_name, p_kind, h_slot, p_patient, h_attempt, h_expires);
         if h_attempt is null then
@@ -550,10 +622,10 @@ releasing: begin
           leave releasing;
         end if;
         set v_seen = h_attempt, p_answer = if(h_expires > v_now, 'held', 'not_held');
-        update holdfast_lock set holder = null, expires_us = 0 where name = p_name and kind = p_kind and slot = h_slot; -- the row is deleted below
+        update holdfast_lock set holder = null, expires_us = 0, unconfirmed = null where name = p_name and kind = p_kind and slot = h_slot; -- the row is deleted below
       end if;
     end if;
-    select place, attempt into w_place, w_attempt from holdfast_waiter where name = p_name and kind = p_kind and id = p_id;
+    select place, attempt, ticket into w_place, w_attempt, w_ticket from holdfast_waiter where name = p_name and kind = p_kind and id = p_id;
     if w_place is not null then
       set v_seen = greatest(coalesce(v_seen, 0), w_attempt);
       delete from holdfast_waiter where name = p_name and kind = p_kind and id = p_id;
@@ -570,6 +642,7 @@ releasing: begin
                            v_served);
   if w_place = 'queue' then
     call holdfast_heads_v1(p_own, p_name, p_kind);
+    call holdfast_last_v1(p_own, p_name, p_kind, w_ticket);
   end if;
   if v_seen is not null and v_served = 0 and (l_holder is null or l_expires <= v_now) then
     call holdfast_hint_v1(p_own, p_name, p_kind);
@@ -589,8 +662,8 @@ renewing: begin
   declare v_slot bigint;
   declare v_found bigint;
   set p_answer = 'not_held';
-  select slot into v_slot from holdfast_lock
-   where name = p_name and kind = p_kind and holder = p_id and token = coalesce(p_token, token) order by slot limit 1;
+  select slot into v_slot from holdfast_lock force index (holdfast_lock_holder)
+   where holder = p_id and name = p_name and kind = p_kind and token = coalesce(p_token, token) order by slot limit 1;
   if v_slot is null then
     leave renewing;
   end if;
@@ -604,7 +677,7 @@ renewing: begin
     end if;
   end if;
   set v_now = timestampdiff(microsecond, '1970-01-01', utc_timestamp(6));
-  update holdfast_lock set expires_us = v_now + p_lease_ms * 1000
+  update holdfast_lock set expires_us = v_now + p_lease_ms * 1000, unconfirmed = null
    where name = p_name and kind = p_kind and slot = v_slot and holder = p_id and token = coalesce(p_token, token) and expires_us > v_now;
   if row_count() > 0 then
     set p_answer = 'held';
@@ -678,7 +751,12 @@ begin
         set v_now = timestampdiff(microsecond, '1970-01-01', utc_timestamp(6));
         if if(v_verb = 'release', l_holder = v_id and l_expires > v_now and l_attempt >= v_attempt, l_holder is null or l_expires <= v_now) then
           set v_other = null, v_fence = null;
-          select 1 into v_other from holdfast_waiter where name = v_name and kind = 'mutex' limit 1;
+          select 1 into v_other from holdfast_waiter force index (holdfast_waiter_queue) where name = v_name and kind = 'mutex' and place = 'queue' limit 1;
+          if v_other is null and v_verb = 'release' then
+            select 1 into v_other from holdfast_waiter force index (holdfast_waiter_queue) where name = v_name and kind = 'mutex' and place = 'interest' limit 1;
+          elseif v_other is null then
+            select 1 into v_other from holdfast_waiter where name = v_name and kind = 'mutex' and id = v_id;
+          end if;
           if v_other is null then
             select slot into v_fence from holdfast_fence where name = v_name and slot = 0 for update skip locked;
           end if;
@@ -693,7 +771,7 @@ begin
             if v_other is null then
               set v_token = greatest(l_token + 1, v_now);
               set v_token = v_token + (4 - v_token mod 4) mod 4;
-              update holdfast_lock set token = v_token, holder = v_id, attempt = v_attempt, expires_us = v_now + v_lease * 1000
+              update holdfast_lock set token = v_token, holder = v_id, attempt = v_attempt, expires_us = v_now + v_lease * 1000, unconfirmed = null
                where name = v_name and kind = 'mutex' and slot = 0;
               update holdfast_fence set token = v_token where name = v_name and slot = 0;
               set v_answer = 'acquired', v_ms = v_lease;
@@ -722,14 +800,20 @@ begin
   select @holdfast_answers as answers;
 end //
 
--- Deletes what is out of date, at most once a minute: locks that had no holder for a day, claims that send no attempts any more, old traces of released
--- claims, dead clients. It waits for no other call. Returns 1 if it was due.
+-- Deletes what is out of date. It waits for no other call. Each minute it deletes claims that send no attempts any more, old traces of released claims, and
+-- dead clients, and begins a pass over the locks. A step of that pass reads 500 rows and deletes locks that had no holder for holdfast_schema.keep_s
+-- seconds; the steps of all clients together begin at least 100 ms apart. Returns 0 if nothing was due; after 1, call it again soon.
 create procedure holdfast_sweep_v1()
 sql security invoker
 begin
   declare v_now bigint;
   declare v_due integer;
-  declare v_at integer default 1;
+  declare v_swept bigint;
+  declare v_keep bigint;
+  declare v_old bigint;
+  declare v_from varbinary(1024);
+  declare v_last varbinary(1024);
+  declare v_read integer;
   declare v_end boolean default false;
   declare v_name varbinary(1024);
   declare v_kind varchar(10) character set ascii collate ascii_bin;
@@ -739,9 +823,9 @@ begin
   -- The next token of a deleted row is higher than its last one, since tokens follow the clock.
   declare old_locks cursor for
     select name, kind, slot from holdfast_lock l
-     where expires_us <= v_now - 86400000000 and token < v_now - 86400000000
+     where name > v_from and name <= v_last and expires_us <= v_old and token < v_old
        and (slot > 0 or not exists (select 1 from holdfast_lock s where s.name = l.name and s.kind = l.kind and s.slot > 0))
-     order by name, kind, slot limit 1000;
+     order by name, kind, slot;
   declare old_waiters cursor for
     select name, kind, id from holdfast_waiter where looked_us + lease_ms * 500 <= v_now - 60000000 limit 1000;
   declare continue handler for not found set v_end = true;
@@ -753,9 +837,18 @@ begin
   set v_now = timestampdiff(microsecond, '1970-01-01', utc_timestamp(6));
   set transaction isolation level read committed;
   start transaction;
-  select version into v_due from holdfast_schema where version = 1 and swept_us < v_now - 60000000 for update skip locked;
+  select 1, swept_us, keep_s, swept_to into v_due, v_swept, v_keep, v_from from holdfast_schema
+   where swept_us < v_now - 60000000 or swept_to is not null and batch_us < v_now - 100000 limit 1 for update skip locked;
   if v_due is not null then
-    update holdfast_schema set swept_us = v_now where version = 1;
+    set v_from = coalesce(v_from, ''), v_old = v_now - greatest(v_keep, 60) * 1000000;
+    select count(*), max(name) into v_read, v_last from (
+      select name from holdfast_lock where name > v_from order by name, kind, slot limit 500) step;
+    update holdfast_schema set swept_us = if(v_swept < v_now - 60000000, v_now, v_swept), swept_to = if(v_read = 500, v_last, null), batch_us = v_now;
+    commit;
+  end if;
+  if v_due is not null and v_swept < v_now - 60000000 then
+    set transaction isolation level read committed;
+    start transaction;
     set v_end = false;
     open old_waiters;
     waiters: loop
@@ -773,6 +866,11 @@ begin
     end loop;
     close old_waiters;
     commit;
+    delete from holdfast_gone where until_us <= v_now;
+    delete from holdfast_told where told_us <= v_now - 60000000;
+    delete from holdfast_client where seen_us <= v_now - 86400000000;
+  end if;
+  if v_due is not null then
     set transaction isolation level read committed;
     start transaction;
     set v_end = false;
@@ -784,7 +882,7 @@ begin
       end if;
       set v_found = null;
       select slot into v_found from holdfast_lock
-       where name = v_name and kind = v_kind and slot = v_slot and expires_us <= v_now - 86400000000 for update skip locked;
+       where name = v_name and kind = v_kind and slot = v_slot and expires_us <= v_old for update skip locked;
       if v_found is not null then
         set v_found = null;
         select slot into v_found from holdfast_fence
@@ -797,10 +895,6 @@ begin
       set v_end = false;
     end loop;
     close old_locks;
-    commit;
-    delete from holdfast_gone where until_us <= v_now;
-    delete from holdfast_told where told_us <= v_now - 60000000;
-    delete from holdfast_client where seen_us <= v_now - 86400000000;
   end if;
   commit;
   select v_due is not null as due;

@@ -25,6 +25,7 @@ create table holdfast_lock (
   expires_at timestamptz      not null, -- end of the lease; without a holder: end of the last lease
   taken      integer          not null default 1, -- how many permits the holder of a semaphore has taken
   served     bigint           not null default 0, -- in slot 0: each claim in the queue has a higher ticket
+  unconfirmed text collate "C",         -- channel of a waiter that got this hold by a message; null once its claim has sent a call
   primary key (name, kind, slot)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
@@ -33,8 +34,8 @@ create unlogged table holdfast_waiter (
   name      text collate "C" not null,
   kind      text collate "C" not null,
   id        text collate "C" not null,
-  place     text collate "C" not null, -- queue; aside: its client could not be notified, and it keeps its ticket; interest: it wants a
-                                       -- hint, and has no place in the queue
+  place     text collate "C" not null, -- queue; aside and a channel: that client is gone or silent, and the claim keeps its ticket;
+                                       -- interest: it wants a hint, and has no place in the queue
   ticket    bigint           not null generated always as identity,
   mode      text             not null, -- mutex, read, write or semaphore
   permits   integer          not null, -- of the semaphore, by the options of the claim
@@ -42,9 +43,11 @@ create unlogged table holdfast_waiter (
   attempt   integer          not null,
   lease_ms  bigint           not null,
   looked_at timestamptz      not null, -- time of its last attempt
-  channel   text collate "C" not null, -- of its client; empty for a claim that cannot be notified
-  primary key (id, name, kind)
+  channel   text collate "C" not null  -- of its client; empty for a claim that cannot be notified
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
+
+-- A planner that takes the table for empty would read the whole queue by this index if it had the name and the kind as columns.
+create unique index holdfast_waiter_claim on holdfast_waiter (id, (kind || ' ' || name));
 
 create index holdfast_waiter_queue on holdfast_waiter (name, kind, place, ticket);
 
@@ -54,13 +57,16 @@ create unlogged table holdfast_gone (
   until timestamptz not null
 );
 
--- When outdated rows were last deleted. One row.
+-- How outdated rows are deleted. One row. It has a key, so that a publication for all tables does not prevent its updates.
 create table holdfast_schema (
-  version  integer     not null,
-  swept_at timestamptz not null
+  version  integer     primary key,
+  swept_at timestamptz not null,                                                   -- when traces and outdated claims were last deleted
+  keep     interval    not null default '1 day' check (keep >= interval '1 minute'), -- how long a free lock keeps its row: yours to set
+  swept_to text collate "C",                                                       -- the pass over the locks has come to this name; null: it is over
+  batch_at timestamptz not null default '-infinity'                                -- time of the last step of that pass
 );
 
-insert into holdfast_schema values (1, '-infinity');
+insert into holdfast_schema (version, swept_at) values (1, '-infinity');
 
 -- An answer to an operation, or a message for a client (n = 0).
 --   acquired   token, ms: the lease          queued, contended   ms: send the next attempt within
@@ -133,9 +139,27 @@ language sql volatile as $$
   select p_channel <> '' and not pg_try_advisory_xact_lock_shared(hashtextextended(p_channel, 0))
 $$;
 
+-- A grant to a waiter of this client has ended, and its claim has sent no call: it is dead, it hangs, or it is cut off, although the server still counts
+-- it as listening. All of its claims are set aside, unless one of them has sent an attempt since. Otherwise each of them would get the lock for a claim
+-- time. Returns how many have left the queue.
+create function holdfast_distrust_v1(lock_row holdfast_lock, p_channel text, p_granted timestamptz) returns integer
+language plpgsql volatile as $$
+declare
+  v_left integer;
+begin
+  update holdfast_waiter set place = 'aside ' || p_channel
+   where name = lock_row.name and kind = lock_row.kind and place = 'queue' and ticket > lock_row.served and channel = p_channel
+     and not exists (select from holdfast_waiter s
+                      where s.name = lock_row.name and s.kind = lock_row.kind and s.place = 'queue' and s.ticket > lock_row.served
+                        and s.channel = p_channel and s.looked_at > p_granted);
+  get diagnostics v_left = row_count;
+  return v_left;
+end $$;
+
 -- Ends expired leases, and grants the lock to the first living waiters that it admits. The calling claim, if there is one, takes its turn at its
 -- place in the queue, or at the end, and gets an answer instead of a message. The caller has locked the row of the lock.
-create function holdfast_promote_v1(lock_row holdfast_lock, p_fenced boolean, p_claim_ms integer,
+-- p_own: the channel of the calling client, which lives.
+create function holdfast_promote_v1(p_own text, lock_row holdfast_lock, p_fenced boolean, p_claim_ms integer,
                                     p_caller text, p_ticket bigint, p_mode text, p_permits integer, p_taken integer, p_attempt integer,
                                     p_lease_ms bigint)
 returns setof holdfast_answer_v1
@@ -151,16 +175,27 @@ declare
   v_left      integer := 0; -- how many claims have left the front of the queue
   v_blocked   boolean := false;
   v_ends      timestamptz;
+  v_silent    text;
   w           holdfast_waiter;
 begin
   if lock_row.kind <> 'mutex' then
     -- If a fenced transaction has locked the row, its permit stays taken until that transaction ends.
-    delete from holdfast_lock
-     where (name, kind, slot) in (select name, kind, slot from holdfast_lock
-                                   where name = lock_row.name and kind = lock_row.kind and slot > 0 and expires_at <= v_now
-                                   order by slot for update skip locked);
+    for v_silent, v_ends in
+      with ended as (
+        delete from holdfast_lock
+         where (name, kind, slot) in (select name, kind, slot from holdfast_lock
+                                       where name = lock_row.name and kind = lock_row.kind and slot > 0 and expires_at <= v_now
+                                       order by slot for update skip locked)
+        returning unconfirmed, expires_at)
+      select unconfirmed, max(expires_at) from ended where unconfirmed <> p_own group by unconfirmed
+    loop
+      v_left := v_left + holdfast_distrust_v1(lock_row, v_silent, v_ends - p_claim_ms * interval '1 ms');
+    end loop;
     select coalesce(sum(taken), 0) into v_count from holdfast_lock
      where name = lock_row.name and kind = lock_row.kind and slot > 0;
+  end if;
+  if not v_exclusive and lock_row.holder is not null and lock_row.unconfirmed <> p_own then
+    v_left := v_left + holdfast_distrust_v1(lock_row, lock_row.unconfirmed, lock_row.expires_at - p_claim_ms * interval '1 ms');
   end if;
 
   while not v_exclusive and not v_blocked loop
@@ -174,9 +209,9 @@ begin
         delete from holdfast_waiter where id = w.id and name is not distinct from w.name and kind is not distinct from w.kind; -- it sends no attempts any more
         v_left := v_left + 1;
         continue;
-      elsif not v_is_caller and not holdfast_is_alive_v1(w.channel) then
+      elsif not v_is_caller and w.channel <> p_own and not holdfast_is_alive_v1(w.channel) then
         -- All claims of a dead client are set aside at once, so that no later call reads them again.
-        update holdfast_waiter set place = 'aside'
+        update holdfast_waiter set place = 'aside ' || channel
          where name = lock_row.name and kind = lock_row.kind and place = 'queue' and ticket >= w.ticket and channel = w.channel
            and id is distinct from p_caller;
         v_left := v_left + 2;
@@ -203,6 +238,7 @@ begin
       v_caller := false;
       v_ends := v_now + p_lease_ms * interval '1 ms';
       w.attempt := p_attempt;
+      w.channel := null;
       return next (null, 'acquired', v_last, p_lease_ms, null, null, null)::holdfast_answer_v1;
     else
       v_ends := v_now + least(p_claim_ms, w.lease_ms) * interval '1 ms';
@@ -211,14 +247,15 @@ begin
     end if;
     if w.mode in ('mutex', 'write') then
       v_exclusive := true;
-      update holdfast_lock set token = v_last, holder = w.id, attempt = w.attempt, expires_at = v_ends, served = v_after
+      update holdfast_lock set token = v_last, holder = w.id, attempt = w.attempt, expires_at = v_ends, served = v_after, unconfirmed = w.channel
        where name = lock_row.name and kind = lock_row.kind and slot = 0;
     else
       v_count := v_count + w.taken;
       -- If the row still has a writer, its lease has expired.
       update holdfast_lock set token = v_last, holder = null, served = v_after
        where name = lock_row.name and kind = lock_row.kind and slot = 0;
-      insert into holdfast_lock values (lock_row.name, lock_row.kind, v_last, v_last, w.id, w.attempt, v_ends, w.taken);
+      insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_at, taken, unconfirmed)
+      values (lock_row.name, lock_row.kind, v_last, v_last, w.id, w.attempt, v_ends, w.taken, w.channel);
     end if;
     if not v_is_caller or p_ticket is not null then
       delete from holdfast_waiter where id = w.id and name is not distinct from lock_row.name and kind is not distinct from lock_row.kind;
@@ -231,23 +268,32 @@ begin
   end if;
 end $$;
 
--- Notifies the claims that have come to the first two places: while they were further back, they sent attempts less often. p_left claims have left
--- the queue, all before this ticket.
+-- Notifies the claims that have come to the first two places, or to the last one: in other places, they sent attempts less often. p_left claims have left
+-- the queue, all before this ticket; or the claim with this ticket has.
 create function holdfast_heads_v1(p_name text, p_kind text, p_served bigint, p_left integer, p_ticket bigint) returns setof holdfast_answer_v1
 language plpgsql volatile as $$
 declare
-  w       record;
-  v_place integer := 0;
+  w        record;
+  v_place  integer := 0;
+  v_second bigint;
 begin
   for w in
     select id, channel, ticket from holdfast_waiter
      where name = p_name and kind = p_kind and place = 'queue' and ticket > p_served order by ticket limit 2
   loop
     v_place := v_place + 1;
+    v_second := w.ticket;
     if v_place + p_left > 2 and w.ticket > p_ticket then
       return next (0, 'head', null, null, null, w.channel, w.id)::holdfast_answer_v1;
     end if;
   end loop;
+  if v_place = 2 and p_ticket > v_second then
+    select id, channel, ticket into w from holdfast_waiter
+     where name = p_name and kind = p_kind and place = 'queue' and ticket > v_second order by ticket desc limit 1;
+    if w.ticket < p_ticket then
+      return next (0, 'head', null, null, null, w.channel, w.id)::holdfast_answer_v1;
+    end if;
+  end if;
 end $$;
 
 -- A ticket that is not above the last served one has come back from aside, or tickets have started again after a crash.
@@ -262,7 +308,9 @@ begin
 end $$;
 
 -- Returns when a claim in the queue must send its next attempt, in ms: when the lease may have expired, claims further back a little later, and the
--- first two places within a claim time. A ticket is an upper bound of the place: other locks have tickets in between.
+-- first two places and the last one within a claim time. Those before the last may all be of clients that are gone, and then the last one finds that out.
+-- If a fenced transaction prevents grants (p_left is null), only the first one asks often.
+-- A ticket is an upper bound of the place: other locks have tickets in between.
 create function holdfast_queued_v1(p_name text, p_kind text, p_served bigint, p_ticket bigint, p_left interval, p_lease_ms bigint, p_claim_ms integer)
 returns bigint
 language plpgsql volatile as $$
@@ -274,13 +322,18 @@ begin
   select count(*), min(ticket) into v_place, v_first from (
     select ticket from holdfast_waiter
      where name = p_name and kind = p_kind and place = 'queue' and ticket > p_served and ticket <= p_ticket order by ticket limit 3) front;
-  v_ms := extract(epoch from p_left) * 1000 + 10 * least(p_ticket - v_first + 1, 100);
-  return floor(greatest(1, least(v_ms, case when v_place <= 2 then p_claim_ms end, p_lease_ms / 3)));
+  v_ms := coalesce(extract(epoch from p_left) * 1000, case when v_place = 1 then 90 else p_lease_ms end) + 10 * v_place;
+  if v_place <= 2 or not exists (select from holdfast_waiter where name = p_name and kind = p_kind and place = 'queue' and ticket > p_ticket) then
+    v_ms := least(v_ms, p_claim_ms);
+  else
+    v_ms := v_ms + 10 * least(p_ticket - v_first + 1 - v_place, 100);
+  end if;
+  return floor(greatest(1, least(v_ms, p_lease_ms / 3)));
 end $$;
 
 -- Makes the writer of that row a reader, and admits the readers at the head of the queue. The caller has locked the row. If a transaction was
 -- fenced by the writer, it goes on, and the readers wait until its end.
-create function holdfast_downgrade_v1(p_n integer, lock_row holdfast_lock, p_fenced boolean, p_attempt integer, p_lease_ms bigint, p_claim_ms integer)
+create function holdfast_downgrade_v1(p_own text, p_n integer, lock_row holdfast_lock, p_fenced boolean, p_attempt integer, p_lease_ms bigint, p_claim_ms integer)
 returns setof holdfast_answer_v1
 language plpgsql volatile as $$
 declare
@@ -291,7 +344,7 @@ begin
   update holdfast_lock set holder = null, expires_at = v_now where name = lock_row.name and kind = lock_row.kind and slot = 0;
   lock_row.holder := null;
   return next (p_n, 'acquired', lock_row.token, p_lease_ms, null, null, null)::holdfast_answer_v1;
-  return query select * from holdfast_promote_v1(lock_row, p_fenced, p_claim_ms, null, null, null, null, null, null, null);
+  return query select * from holdfast_promote_v1(p_own, lock_row, p_fenced, p_claim_ms, null, null, null, null, null, null, null);
   return query
     with told as (delete from holdfast_waiter
                    where name = lock_row.name and kind = lock_row.kind and place = 'interest' returning channel, id)
@@ -299,7 +352,7 @@ begin
 end $$;
 
 -- Takes a lock for a claim, or keeps it, or gives the claim a place in the queue, or answers that the lock is not available.
-create function holdfast_acquire_v1(p_n integer, p_name text, p_kind text, p_mode text, p_permits integer, p_taken integer, p_id text,
+create function holdfast_acquire_v1(p_own text, p_n integer, p_name text, p_kind text, p_mode text, p_permits integer, p_taken integer, p_id text,
                                     p_lease_ms bigint, p_attempt integer, p_waiting text, p_channel text, p_claim_ms integer, p_patient boolean)
 returns setof holdfast_answer_v1
 language plpgsql volatile as $$
@@ -314,6 +367,7 @@ declare
   v_known    boolean;
   v_late     boolean;
   v_answered boolean := false;
+  v_first    bigint;
   v_ends     timestamptz;
   v_left_ms  double precision;
 begin
@@ -346,13 +400,13 @@ begin
         return next (p_n, 'contended', null, greatest(p_lease_ms / 3, 1), null, null, null)::holdfast_answer_v1;
         return;
       end if;
-      return query select * from holdfast_downgrade_v1(p_n, l, v_entered.standing = 'fenced', p_attempt, p_lease_ms, p_claim_ms);
+      return query select * from holdfast_downgrade_v1(p_own, p_n, l, v_entered.standing = 'fenced', p_attempt, p_lease_ms, p_claim_ms);
       return;
     end if;
     if p_attempt < h.attempt then -- this is a late copy of an earlier attempt
       p_lease_ms := least(p_lease_ms, floor(extract(epoch from h.expires_at - v_now) * 1000)::bigint);
     else
-      update holdfast_lock set attempt = p_attempt, expires_at = v_now + p_lease_ms * interval '1 ms'
+      update holdfast_lock set attempt = p_attempt, expires_at = v_now + p_lease_ms * interval '1 ms', unconfirmed = null
        where name = p_name and kind = p_kind and slot = h.slot;
     end if;
     return next (p_n, 'acquired', h.token, p_lease_ms, null, null, null)::holdfast_answer_v1;
@@ -374,7 +428,17 @@ begin
     end if;
   end if;
 
-  for r in select * from holdfast_promote_v1(l, v_entered.standing = 'fenced', p_claim_ms,
+  if p_waiting = 'queue' and p_channel <> '' and not v_late then -- the client lives: all of its claims come back
+    with back as (
+      update holdfast_waiter set place = 'queue'
+       where name = p_name and kind = p_kind and place = 'aside ' || p_channel returning ticket)
+    select min(ticket) into v_first from back;
+    if v_first is not null then
+      l.served := holdfast_unserve_v1(l, v_first);
+    end if;
+  end if;
+
+  for r in select * from holdfast_promote_v1(p_own, l, v_entered.standing = 'fenced', p_claim_ms,
                                              case when not v_late then p_id end, case when v_known then w.ticket end,
                                              p_mode, p_permits, p_taken, p_attempt, p_lease_ms) loop
     if r.answer = 'acquired' then
@@ -391,7 +455,7 @@ begin
   end if;
 
   select min(expires_at) into v_ends from holdfast_lock where name = p_name and kind = p_kind and holder is not null;
-  v_left_ms := case when v_ends > v_now then extract(epoch from v_ends - v_now) * 1000 else 40 end;
+  v_left_ms := case when v_ends > v_now then extract(epoch from v_ends - v_now) * 1000 end; -- null: a fenced transaction prevents a grant
   if p_waiting = 'queue' and not v_late and not v_known then
     insert into holdfast_waiter (name, kind, id, place, mode, permits, taken, attempt, lease_ms, looked_at, channel)
     values (p_name, p_kind, p_id, 'queue', p_mode, p_permits, p_taken, p_attempt, p_lease_ms, v_now, p_channel)
@@ -403,7 +467,7 @@ begin
     values (p_name, p_kind, p_id, 'interest', p_mode, p_permits, p_taken, p_attempt, p_lease_ms, v_now, p_channel);
   end if;
   if not v_known or w.place = 'interest' then
-    return next (p_n, 'contended', null, greatest(1, least(v_left_ms + 10, p_lease_ms / 3))::bigint, null, null, null)::holdfast_answer_v1;
+    return next (p_n, 'contended', null, greatest(1, least(coalesce(v_left_ms + 10, 100), p_lease_ms / 3))::bigint, null, null, null)::holdfast_answer_v1;
     return;
   end if;
   return next (p_n, 'queued', null, holdfast_queued_v1(p_name, p_kind, l.served, w.ticket, v_left_ms * interval '1 ms', p_lease_ms, p_claim_ms),
@@ -411,7 +475,7 @@ begin
 end $$;
 
 -- Ends a claim in any state. A lock that it held goes to the first living waiters.
-create function holdfast_release_v1(p_n integer, p_name text, p_kind text, p_id text, p_attempt integer, p_unsure boolean,
+create function holdfast_release_v1(p_own text, p_n integer, p_name text, p_kind text, p_id text, p_attempt integer, p_unsure boolean,
                                     p_claim_ms integer, p_patient boolean)
 returns setof holdfast_answer_v1
 language plpgsql volatile as $$
@@ -451,7 +515,7 @@ begin
       if h.holder = p_id then
         v_seen := h.attempt;
         v_held := h.expires_at > v_now;
-        update holdfast_lock set holder = null, expires_at = '-infinity' where name = p_name and kind = p_kind and slot = h.slot;
+        update holdfast_lock set holder = null, expires_at = '-infinity', unconfirmed = null where name = p_name and kind = p_kind and slot = h.slot;
       end if;
     end if;
     delete from holdfast_waiter where id = p_id and name is not distinct from p_name and kind is not distinct from p_kind returning * into w;
@@ -467,7 +531,7 @@ begin
     return;
   end if;
 
-  for r in select * from holdfast_promote_v1(l, v_entered.standing = 'fenced', p_claim_ms, null, null, null, null, null, null, null) loop
+  for r in select * from holdfast_promote_v1(p_own, l, v_entered.standing = 'fenced', p_claim_ms, null, null, null, null, null, null, null) loop
     v_served := v_served or r.answer = 'granted';
     return next r;
   end loop;
@@ -554,10 +618,11 @@ begin
             loop
               v_place := v_place + 1;
               if v_place = 1 then
-                exit when w.looked_at + w.lease_ms * interval '0.5 ms' <= v_now or not holdfast_is_alive_v1(w.channel);
+                exit when w.looked_at + w.lease_ms * interval '0.5 ms' <= v_now or w.channel <> p_channel and not holdfast_is_alive_v1(w.channel);
                 v_durable := true;
                 v_ends := v_now + least(p_claim_ms, w.lease_ms) * interval '1 ms';
-                update holdfast_lock set token = v_token, holder = w.id, attempt = w.attempt, expires_at = v_ends, served = w.ticket where ctid = l.ctid
+                update holdfast_lock set token = v_token, holder = w.id, attempt = w.attempt, expires_at = v_ends, served = w.ticket, unconfirmed = w.channel
+                 where ctid = l.ctid
                 returning ctid, token, holder, attempt, expires_at, served into l;
                 delete from holdfast_waiter where id = w.id and name is not distinct from v_name and kind is not distinct from 'mutex';
                 return next (v_n, 'held', null, null, null, null, null)::holdfast_answer_v1;
@@ -571,7 +636,7 @@ begin
             continue when l.holder <> v_id; -- the lock was handed off meanwhile
             if v_place = 0 then
               update holdfast_lock set holder = null, expires_at = v_now
-               where ctid = l.ctid and not exists (select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place < 'queue');
+               where ctid = l.ctid and not exists (select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place = 'interest');
               if found then
                 v_locked := null;
                 return next (v_n, 'held', null, null, null, null, null)::holdfast_answer_v1;
@@ -581,10 +646,10 @@ begin
           end if;
         elsif l.holder is null or l.expires_at <= v_now then
           update holdfast_lock
-             set token = v_token, holder = v_id, attempt = p_attempts[v_n], expires_at = v_now + p_leases[v_n] * interval '1 ms'
+             set token = v_token, holder = v_id, attempt = p_attempts[v_n], expires_at = v_now + p_leases[v_n] * interval '1 ms', unconfirmed = null
            where ctid = l.ctid
              and not exists (select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place = 'queue' and q.ticket > l.served)
-             and not exists (select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place < 'queue')
+             and not exists (select from holdfast_waiter q where q.id = v_id)
              and not exists (select from holdfast_gone g where g.id = v_id and g.until > v_now);
           if found then
             v_locked := null;
@@ -597,11 +662,12 @@ begin
           select v_name, 'mutex', v_id, 'queue', 'mutex', p_permits[v_n], p_taken[v_n], p_attempts[v_n], p_leases[v_n], v_now,
                  case when p_watched[v_n] then p_channel else '' end
            where not exists (select from holdfast_gone g where g.id = v_id and g.until > v_now)
+             and not exists (select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place = 'aside ' || p_channel)
               on conflict do nothing
           returning ticket into v_ticket;
           if found and v_ticket > l.served then
             if v_crowded then
-              v_ms := floor(greatest(1, least(extract(epoch from l.expires_at - v_now) * 1000 + 10 * least(v_ticket - l.served, 100), p_leases[v_n] / 3)));
+              v_ms := floor(greatest(1, least(extract(epoch from l.expires_at - v_now) * 1000 + 30, p_claim_ms, p_leases[v_n] / 3)));
             else
               v_ms := holdfast_queued_v1(v_name, 'mutex', l.served, v_ticket, l.expires_at - v_now, p_leases[v_n], p_claim_ms);
             end if;
@@ -623,12 +689,12 @@ begin
       v_durable := v_durable or r.answer = 'held';
       return next (v_n, r.answer, null, null, null, null, null)::holdfast_answer_v1;
     elsif v_verb in ('release', 'unsure') then
-      for r in select * from holdfast_release_v1(v_n, v_name, v_kind, v_id, p_attempts[v_n], v_verb = 'unsure', p_claim_ms, p_patient) loop
+      for r in select * from holdfast_release_v1(p_channel, v_n, v_name, v_kind, v_id, p_attempts[v_n], v_verb = 'unsure', p_claim_ms, p_patient) loop
         v_durable := v_durable or r.answer = 'granted';
         return next r;
       end loop;
     else
-      for r in select * from holdfast_acquire_v1(v_n, v_name, v_kind, p_modes[v_n], p_permits[v_n], p_taken[v_n], v_id, p_leases[v_n], p_attempts[v_n],
+      for r in select * from holdfast_acquire_v1(p_channel, v_n, v_name, v_kind, p_modes[v_n], p_permits[v_n], p_taken[v_n], v_id, p_leases[v_n], p_attempts[v_n],
                                                  v_verb, case when p_watched[v_n] then p_channel else '' end, p_claim_ms, p_patient) loop
         v_durable := v_durable or r.answer in ('acquired', 'granted');
         return next r;
@@ -641,35 +707,45 @@ begin
   end if;
 end $$;
 
--- Extends the leases of held claims, each by its own lease duration. Never creates a claim.
+-- Extends the leases of held claims, each by its own lease duration. Never creates a claim. The rows of a lock are read once, however many of its holders
+-- are renewed.
 create function holdfast_renew_v1(p_patient boolean, p_names text[], p_kinds text[], p_ids text[], p_leases bigint[])
 returns table (n bigint, answer text)
 language plpgsql volatile as $$
 declare
-  v_now    timestamptz;
-  v_locked bigint[];
+  v_now   timestamptz;
+  v_n     integer[]; -- the claims whose rows are locked now
+  v_slots bigint[];
 begin
   if p_patient then
-    v_locked := array(
-      select c.n from unnest(p_names, p_kinds, p_ids) with ordinality as c(name, kind, id, n)
-        join holdfast_lock l on l.name = c.name collate "C" and l.kind = c.kind collate "C" and l.holder = c.id
-       order by l.name, l.kind, l.slot for no key update of l);
+    select array_agg(h.n), array_agg(h.slot) into v_n, v_slots from (
+      select c.n::integer as n, l.slot
+        from (select distinct k.name, k.kind from unnest(p_names, p_kinds) as k(name, kind)) k
+        join holdfast_lock l on l.name = k.name collate "C" and l.kind = k.kind collate "C" and l.holder = any (p_ids)
+        join unnest(p_names, p_kinds, p_ids) with ordinality as c(name, kind, id, n)
+          on c.name = l.name collate "C" and c.kind = l.kind collate "C" and c.id = l.holder
+       order by l.name, l.kind, l.slot for no key update of l) h;
   else
-    v_locked := array(
-      select c.n from unnest(p_names, p_kinds, p_ids) with ordinality as c(name, kind, id, n)
-        join holdfast_lock l on l.name = c.name collate "C" and l.kind = c.kind collate "C" and l.holder = c.id
-       order by l.name, l.kind, l.slot for no key update of l skip locked);
+    select array_agg(h.n), array_agg(h.slot) into v_n, v_slots from (
+      select c.n::integer as n, l.slot
+        from (select distinct k.name, k.kind from unnest(p_names, p_kinds) as k(name, kind)) k
+        join holdfast_lock l on l.name = k.name collate "C" and l.kind = k.kind collate "C" and l.holder = any (p_ids)
+        join unnest(p_names, p_kinds, p_ids) with ordinality as c(name, kind, id, n)
+          on c.name = l.name collate "C" and c.kind = l.kind collate "C" and c.id = l.holder
+       order by l.name, l.kind, l.slot for no key update of l skip locked) h;
   end if;
+  v_n := coalesce(v_n, '{}');
   v_now := clock_timestamp();
   return query
     with renewed as (
-      update holdfast_lock l set expires_at = v_now + c.lease_ms * interval '1 ms'
-        from unnest(p_names, p_kinds, p_ids, p_leases) with ordinality as c(name, kind, id, lease_ms, n)
-       where c.n = any (v_locked) and l.name = c.name collate "C" and l.kind = c.kind collate "C" and l.holder = c.id and l.expires_at > v_now
-      returning c.n)
+      update holdfast_lock l set expires_at = v_now + p_leases[h.n] * interval '1 ms', unconfirmed = null
+        from unnest(v_n, v_slots) as h(n, slot)
+       where l.name = p_names[h.n] collate "C" and l.kind = p_kinds[h.n] collate "C" and l.slot = h.slot
+         and l.holder = p_ids[h.n] and l.expires_at > v_now
+      returning h.n)
     select c.n,
            case when renewed.n is not null then 'held'
-                when not c.n = any (v_locked) and exists (
+                when not c.n = any (v_n) and exists (
                   select from holdfast_lock l
                    where l.name = c.name collate "C" and l.kind = c.kind collate "C" and l.holder = c.id and l.expires_at > v_now) then 'busy'
                 else 'not_held' end
@@ -694,34 +770,48 @@ begin
     return case when exists (select from holdfast_lock where name = p_name and kind = p_kind and holder = p_id and token = p_token)
                 then 'busy' else 'not_held' end;
   end if;
-  update holdfast_lock set expires_at = clock_timestamp() + p_lease_ms * interval '1 ms'
+  update holdfast_lock set expires_at = clock_timestamp() + p_lease_ms * interval '1 ms', unconfirmed = null
    where name = p_name and kind = p_kind and slot = v_slot and expires_at > clock_timestamp();
   return case when found then 'held' else 'not_held' end;
 end $$;
 
--- Deletes what is out of date, at most once a minute: locks that had no holder for a day, claims that send no attempts any more, old traces of
--- released claims. It waits for no other call.
+-- Deletes what is out of date. It waits for no other call. Each minute it deletes claims that send no attempts any more and old traces of released
+-- claims, and begins a pass over the locks. A step of that pass reads 2000 rows and deletes locks that had no holder for holdfast_schema.keep; the
+-- steps of all clients together are at least 100 ms apart. Returns false if nothing was due; after true, call it again soon.
 create function holdfast_sweep_v1() returns boolean
 language plpgsql volatile as $$
 declare
-  v_now timestamptz := clock_timestamp();
+  v_now  timestamptz := clock_timestamp();
+  v_old  timestamptz;
+  v_last text collate "C";
+  v_read integer;
+  s      holdfast_schema;
 begin
-  update holdfast_schema set swept_at = v_now
-   where ctid in (select ctid from holdfast_schema where swept_at < v_now - interval '1 minute' for update skip locked);
+  select * into s from holdfast_schema
+   where swept_at < v_now - interval '1 minute' or swept_to is not null and batch_at < v_now - interval '100 ms' limit 1 for update skip locked;
   if not found then
     return false;
   end if;
-  delete from holdfast_gone where until <= v_now;
-  delete from holdfast_waiter
-   where ctid in (select ctid from holdfast_waiter
-                   where looked_at + lease_ms * interval '0.5 ms' <= v_now - interval '1 minute' for update skip locked);
+  if s.swept_at < v_now - interval '1 minute' then
+    s.swept_at := v_now;
+    s.swept_to := coalesce(s.swept_to, '');
+    delete from holdfast_gone where until <= v_now;
+    delete from holdfast_waiter
+     where ctid in (select ctid from holdfast_waiter
+                     where looked_at + lease_ms * interval '0.5 ms' <= v_now - interval '1 minute' for update skip locked);
+  end if;
+  v_old := v_now - s.keep;
+  select count(*), max(name) into v_read, v_last from (
+    select name from holdfast_lock where name > s.swept_to order by name, kind, slot limit 2000) step;
   -- The next token of a deleted row is higher than its last one, since tokens follow the clock.
   delete from holdfast_lock
    where (name, kind, slot) in (
      select name, kind, slot from holdfast_lock l
-      where expires_at <= v_now - interval '1 day' and token < (extract(epoch from v_now - interval '1 day') * 1000000)::bigint
-        and (slot > 0 or not exists (select from holdfast_lock s where s.name = l.name and s.kind = l.kind and s.slot > 0))
-      order by name, kind, slot limit 1000 for update of l skip locked);
+      where name > s.swept_to and name <= v_last
+        and expires_at <= v_old and token < (extract(epoch from v_old) * 1000000)::bigint
+        and (slot > 0 or not exists (select from holdfast_lock t where t.name = l.name and t.kind = l.kind and t.slot > 0))
+      order by name, kind, slot for update of l skip locked);
+  update holdfast_schema set swept_at = s.swept_at, swept_to = case when v_read = 2000 then v_last end, batch_at = v_now;
   perform set_config('synchronous_commit', 'off', true);
   return true;
 end $$;

@@ -137,7 +137,7 @@ final class MariaDbQueries implements LockQueries {
 
     private static long inPlace(List<Count> counts, String place) {
         return counts.stream()
-                .filter(it -> it.place().equals(place))
+                .filter(it -> it.place().startsWith(place))
                 .mapToLong(Count::number)
                 .sum();
     }

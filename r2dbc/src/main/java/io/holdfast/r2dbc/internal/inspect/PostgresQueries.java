@@ -60,7 +60,7 @@ final class PostgresQueries implements LockQueries {
                         where o.name = l.name and o.kind = l.kind and o.holder is not null and o.expires_at > statement_timestamp()
                         order by o.expires_at, o.slot limit %d) f) h
              cross join lateral (
-               select count(*) filter (where q.place = 'queue') as queued, count(*) filter (where q.place = 'aside') as aside,
+               select count(*) filter (where q.place = 'queue') as queued, count(*) filter (where q.place like 'aside%%') as aside,
                       count(*) filter (where q.place = 'interest') as interested
                  from holdfast_waiter q where q.name = l.name and q.kind = l.kind) wait
              cross join lateral (
