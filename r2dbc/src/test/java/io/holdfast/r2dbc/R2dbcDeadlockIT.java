@@ -22,9 +22,9 @@ class R2dbcDeadlockIT {
 
     private static final String LOCK = "select 1 from holdfast_lock where name = 'deadlock' and ";
 
-    /** The server ends one of two transactions that wait for each other. In this test, it is the client's call, which is sent again. */
+    /** Two transactions wait for each other. The client's call waits only for a moment, so that it is undone first, and is sent again. */
     @Test
-    void callUndoneByADeadlockIsSentAgain() {
+    void callThatMeetsADeadlockIsUndoneAndSentAgain() {
         try (Store store = Store.withSettings("deadlock_timeout=1500")) {
             R2dbcLockBackend backend = R2dbcLockBackend.builder(store.connections())
                     .replyTimeout(Duration.ofSeconds(4))
@@ -49,9 +49,8 @@ class R2dbcDeadlockIT {
         execute(locker, LOCK + "slot = 0 for update");
         run(locker.rollbackTransaction());
         assertThat(release).succeedsWithin(Store.PATIENCE).isEqualTo(Ownership.HELD);
-        Store.eventually(() -> store.texts("select 1 from pg_stat_database where deadlocks > 0")
-                        .size()
-                == 1);
+        assertThat(store.texts("select 1 from pg_stat_database where deadlocks > 0"))
+                .isEmpty();
     }
 
     private static void execute(Connection by, String sql) {

@@ -3,11 +3,19 @@ package io.holdfast.r2dbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
+import io.holdfast.r2dbc.internal.dialect.PostgresDialect;
+import io.holdfast.r2dbc.internal.dialect.SessionSettings;
+import io.holdfast.testkit.server.PostgresServer;
+import io.r2dbc.postgresql.PostgresqlConnectionConfiguration;
+import io.r2dbc.postgresql.PostgresqlConnectionFactory;
 import io.r2dbc.spi.Connection;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
@@ -16,11 +24,15 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.reactivestreams.Publisher;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** The errors when the database is not ready for locks, and the rights that are enough. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class R2dbcErrorsIT {
+
+    private static final Logger LOGGER = (Logger) LoggerFactory.getLogger("io.holdfast.r2dbc.R2dbcLockBackend");
 
     private Store store;
     private R2dbcLockBackend backend;
@@ -157,7 +169,9 @@ class R2dbcErrorsIT {
         store.execute(Store.schema());
         store.execute("create role shop login;"
                 + " grant select, insert, update, delete on holdfast_lock, holdfast_waiter, holdfast_gone to shop;"
-                + " grant select, update on holdfast_schema to shop");
+                + " grant select, update on holdfast_schema to shop;"
+                + " revoke execute on all functions in schema public from public;"
+                + " grant execute on all functions in schema public to shop");
         backend = R2dbcLockBackend.create(store.connections("shop"));
         LockClient locks = LockClient.create(backend);
         LockLease lease = run(locks.lock("stock/42").acquire());
@@ -183,6 +197,59 @@ class R2dbcErrorsIT {
                 .isInstanceOf(LockBackendException.class)
                 .hasMessageContaining("the user lacks a right");
         store.execute("drop role guest");
+    }
+
+    @Test
+    void databaseWithAnotherEncodingIsNamedAsTheCause() {
+        store.execute("create database latin encoding 'LATIN1' lc_collate 'C' lc_ctype 'C' template template0");
+        try {
+            backend =
+                    R2dbcLockBackend.create(new PostgresqlConnectionFactory(PostgresqlConnectionConfiguration.builder()
+                            .host(store.server().host())
+                            .port(store.server().port())
+                            .username(PostgresServer.USER)
+                            .database("latin")
+                            .build()));
+            assertThatThrownBy(() ->
+                            run(LockClient.create(backend).lock("stock/42").tryAcquire()))
+                    .isInstanceOfSatisfying(
+                            LockBackendException.class,
+                            error -> assertThat(error.isTransient()).isFalse())
+                    .hasMessageContaining("the encoding of the database is LATIN1");
+        } finally {
+            Store.end(backend);
+            store.execute("drop database latin with (force)");
+        }
+    }
+
+    /** The server is no replica. */
+    @Test
+    void userWhoseTransactionsAreReadOnlyIsNamedAsACause() {
+        store.execute(Store.schema());
+        store.execute(
+                "create role reader login; grant select, insert, update, delete on all tables in schema public to reader;"
+                        + " alter role reader set default_transaction_read_only = on");
+        backend = R2dbcLockBackend.create(store.connections("reader"));
+        assertThatThrownBy(() -> run(LockClient.create(backend).lock("stock/42").tryAcquire()))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("default_transaction_read_only is on for the server, the database or the user");
+        store.execute("drop owned by reader; drop role reader");
+    }
+
+    /** Else the server would keep the session, and count its client as living, for two hours by default. */
+    @Test
+    void serverFindsOutWithinHalfAMinuteThatTheHostOfAClientIsGone() {
+        store.execute(Store.schema());
+        Connection connection = store.connect();
+        run(new PostgresDialect().prepare(connection, new SessionSettings(null, Duration.ofSeconds(2)), false));
+        String settings = Flux.from(connection
+                        .createStatement(
+                                "select concat_ws(' ', current_setting('tcp_keepalives_idle'), current_setting('tcp_keepalives_interval'), current_setting('tcp_keepalives_count'), current_setting('tcp_user_timeout'))")
+                        .execute())
+                .concatMap(result -> result.map(row -> row.get(0, String.class)))
+                .blockLast(Store.PATIENCE);
+        run(connection.close());
+        assertThat(settings).isEqualTo("10 5 3 20000");
     }
 
     /** A lock without a claim in the last day leaves no row. A lock that was held today keeps its row, for its token. */
@@ -220,6 +287,43 @@ class R2dbcErrorsIT {
             assertThat(System.nanoTime() - end).isNegative();
         }
         run(locks.close());
+    }
+
+    /** Change data capture often publishes all tables. The server refuses updates of a published table without a key. */
+    @Test
+    void sweepGoesOnBesideAPublicationForAllTables() {
+        store.execute(Store.schema(), "create publication everything for all tables");
+        try {
+            assertThat(store.texts("select holdfast_sweep_v1()")).containsExactly("true");
+        } finally {
+            store.execute("drop publication everything");
+        }
+    }
+
+    @Test
+    void failedSweepIsLoggedAndKeepsItsConnection() {
+        store.execute(Store.schema(), "drop function holdfast_sweep_v1", """
+                create function holdfast_sweep_v1() returns boolean language plpgsql as $$
+                begin raise exception 'no sweep today' using errcode = '55000'; end $$""");
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        LOGGER.addAppender(log);
+        try {
+            backend = R2dbcLockBackend.create(store.connections());
+            LockClient locks = LockClient.create(backend);
+            for (int i = 0; i < 64; i++) {
+                run(locks.lock("busy").withLock(lease -> Mono.just(1)));
+            }
+            Store.eventually(() -> !log.list.isEmpty());
+            assertThat(log.list)
+                    .singleElement()
+                    .hasToString(
+                            "[WARN] outdated rows of locks are not deleted, so their tables grow: the driver reported an error that this library does not know. Driver: no sweep today");
+            assertThat(store.clientConnections()).isEqualTo(2);
+            run(locks.close());
+        } finally {
+            LOGGER.detachAppender(log);
+        }
     }
 
     @Test

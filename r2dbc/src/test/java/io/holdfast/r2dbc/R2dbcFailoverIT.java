@@ -60,6 +60,22 @@ class R2dbcFailoverIT {
         }
     }
 
+    /** The table of waiters is not on a standby. */
+    @Test
+    void inspectorOfAHotStandbyIsToldToConnectToThePrimary() {
+        try (PostgresStore primary = Store.start();
+                Store replica = primary.replica()) {
+            Store.eventually(() -> !replica.texts("select 1 from pg_class where relname = 'holdfast_lock'")
+                    .isEmpty());
+            assertThatThrownBy(() -> R2dbcLockBackend.builder(replica.connections())
+                            .inspector()
+                            .all()
+                            .blockLast(Store.PATIENCE))
+                    .isInstanceOf(LockBackendException.class)
+                    .hasMessageContaining("it is a hot standby");
+        }
+    }
+
     @Test
     void primaryThatTakesNoMoreWritesIsReportedAndUsedAgainLater() {
         try (Store store = Store.start()) {
@@ -68,7 +84,7 @@ class R2dbcFailoverIT {
             LockLease held = run(locks.lock("read-only").acquire());
             readOnly(store, "on");
             // The client may not have seen yet that the server has ended its connections.
-            Store.eventually(() -> refusal(held).contains("connect to the primary"));
+            Store.eventually(() -> refusal(held).contains("the server takes no writes"));
             readOnly(store, "off");
             Store.eventually(() -> refusal(held).isEmpty());
             run(held.release());

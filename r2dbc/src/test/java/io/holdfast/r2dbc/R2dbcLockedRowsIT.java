@@ -1,8 +1,11 @@
 package io.holdfast.r2dbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockBackendException;
+import io.holdfast.LockClient;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
@@ -137,6 +140,46 @@ class R2dbcLockedRowsIT {
                         first -> assertThat(first).isInstanceOf(Renewal.Unknown.class),
                         second -> assertThat(second).isInstanceOf(Renewal.Held.class));
         run(locker.rollbackTransaction());
+        run(backend.release(one));
+        run(backend.release(two));
+    }
+
+    /** With the defaults of client and back end, the server gives up before they do. */
+    @Test
+    void errorOfAnAcquisitionNamesTheLockedRowByDefault() {
+        R2dbcLockBackend usual = R2dbcLockBackend.create(store.connections());
+        LockClient locks = LockClient.create(usual);
+        run(locks.lock(name).withLock(lease -> Mono.just(1)));
+        lock("name = '%s'".formatted(name));
+        assertThatThrownBy(() -> run(locks.lock(name).tryAcquire()))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining(store.lockedRowAdvice());
+        run(locker.rollbackTransaction());
+        run(locks.close());
+        Store.end(usual);
+    }
+
+    /** One row stays locked. Renewals and attempts of another lock that is contended, too, do not wait as long as calls for that row. */
+    @Test
+    void callsForAnotherContendedRowDoNotWaitForTheLockedOne() {
+        LockClaim one = claim(LockKey.of(LockKind.MUTEX, name + "/1"));
+        LockClaim two = claim(LockKey.of(LockKind.MUTEX, name + "/2"));
+        run(backend.tryAcquire(one));
+        run(backend.tryAcquire(two));
+        lock("name = '%s/1'".formatted(name));
+        CompletableFuture<Renewal> first = backend.renew(one).toFuture();
+        Store.eventually(store::hasBlockedCall);
+        Connection brief = store.connect();
+        run(brief.beginTransaction(IsolationLevel.READ_COMMITTED));
+        lock(brief, "name = '%s/2'".formatted(name));
+        CompletableFuture<Renewal> second = backend.renew(two).toFuture();
+        run(Mono.delay(Duration.ofMillis(100)));
+        run(brief.rollbackTransaction());
+        run(brief.close());
+        assertThat(second).succeedsWithin(Store.PATIENCE).isInstanceOf(Renewal.Held.class);
+        assertThat(first).as("the call for the row that is locked").isNotDone();
+        run(locker.rollbackTransaction());
+        assertThat(first).succeedsWithin(Store.PATIENCE).isInstanceOf(Renewal.Held.class);
         run(backend.release(one));
         run(backend.release(two));
     }

@@ -125,6 +125,19 @@ class R2dbcMariaDbErrorsIT {
         store.execute("drop user reader");
     }
 
+    /** To a user without rights to it, the server does not say whether a database exists. */
+    @Test
+    void unknownDatabaseIsNamedAsACause() {
+        store.execute("create user guest");
+        backend = R2dbcLockBackend.builder(store.connections("guest"))
+                .schema("unknown")
+                .build();
+        assertThatThrownBy(() -> run(LockClient.create(backend).lock("stock/42").tryAcquire()))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("there is no such database, or the user has no right to it");
+        store.execute("drop user guest");
+    }
+
     /** A lock without a claim in the last day leaves no row. A lock that was held today keeps its row, for its token. */
     @Test
     void sweepDeletesOutdatedRows() {

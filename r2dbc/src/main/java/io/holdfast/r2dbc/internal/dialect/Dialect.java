@@ -16,8 +16,12 @@ public interface Dialect {
     /** Returns the name of the database, for messages. */
     String database();
 
-    /** Sets up a new connection. Fails if the database cannot be used, or lacks the schema. */
-    Mono<Session> prepare(Connection connection, SessionSettings settings);
+    /**
+     * Sets up a new connection. Fails if the database cannot be used, or lacks the schema.
+     *
+     * @param isPatient whether it is for calls that wait for rows, each only for a moment, so that the others have their turn
+     */
+    Mono<Session> prepare(Connection connection, SessionSettings settings, boolean isPatient);
 
     /**
      * Acquires, renews and releases in one transaction.
@@ -35,8 +39,8 @@ public interface Dialect {
     /** Sends messages to clients, in a transaction of its own. Does nothing if {@link #call} itself has delivered them. */
     Mono<Void> push(Connection connection, List<Push.Message> messages);
 
-    /** Deletes outdated rows, if that is due. */
-    Mono<Void> sweep(Connection connection);
+    /** Deletes some outdated rows, if that is due. Emits whether it was: then there may be more. */
+    Mono<Boolean> sweep(Connection connection);
 
     /**
      * Requests that the server stop its work for a connection that will be dropped.

@@ -53,12 +53,13 @@ public final class MariaDbDialect implements Dialect {
     }
 
     @Override
-    public Mono<Session> prepare(Connection connection, SessionSettings settings) {
+    public Mono<Session> prepare(Connection connection, SessionSettings settings, boolean isPatient) {
         String schema = settings.schema();
         long seconds = Math.max(1, settings.serverMillis() / 1000);
+        long rowSeconds = isPatient ? 1 : seconds; // the shortest that both databases accept
         String limits =
                 "set session autocommit = 1, completion_type = 0, innodb_lock_wait_timeout = %d, lock_wait_timeout = %d, wait_timeout = %d"
-                        .formatted(seconds, seconds, IDLE_SECONDS);
+                        .formatted(rowSeconds, seconds, IDLE_SECONDS);
         return (schema == null ? Mono.<Void>empty() : run(connection, "use `" + schema.replace("`", "``") + "`"))
                 .then(run(connection, limits))
                 .then(run(connection, "set session transaction isolation level read committed"))
@@ -137,8 +138,8 @@ public final class MariaDbDialect implements Dialect {
     }
 
     @Override
-    public Mono<Void> sweep(Connection connection) {
-        return run(connection, "call holdfast_sweep_v1()");
+    public Mono<Boolean> sweep(Connection connection) {
+        return number(connection, "call holdfast_sweep_v1()").map(due -> due == 1);
     }
 
     /** Renews no lease: this fails if a procedure is missing, or the user may not call it. */
@@ -154,6 +155,9 @@ public final class MariaDbDialect implements Dialect {
 
     @Override
     public Optional<KnownError> explain(Throwable error) {
+        if (error instanceof RowLockedException) {
+            return Optional.of(MariaDbErrors.BUSY);
+        }
         return error instanceof R2dbcException answered ? MariaDbErrors.explain(answered) : Optional.empty();
     }
 

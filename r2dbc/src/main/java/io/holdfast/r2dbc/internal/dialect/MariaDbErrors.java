@@ -39,7 +39,7 @@ final class MariaDbErrors {
     private static final KnownError STOPPED =
             new KnownError(true, false, "the server ended the connection: the client reconnects");
 
-    private static final KnownError BUSY = new KnownError(
+    static final KnownError BUSY = new KnownError(
             true,
             true,
             "it took longer than replyTimeout: look in information_schema.innodb_trx for a transaction that has locked rows of holdfast_lock");
@@ -54,7 +54,12 @@ final class MariaDbErrors {
                             true,
                             "no database is chosen: name one in the address of the connection, or to the builder as schema")),
             Map.entry(1049, NO_DATABASE),
-            Map.entry(1044, NO_RIGHT),
+            Map.entry(
+                    1044,
+                    new KnownError(
+                            false,
+                            false,
+                            "there is no such database, or the user has no right to it: check the name, and grant the rights of docs/operate/mariadb.md")),
             Map.entry(1142, NO_RIGHT),
             Map.entry(1143, NO_RIGHT),
             Map.entry(1227, NO_RIGHT),

@@ -37,8 +37,9 @@ public final class PostgresDialect implements Dialect {
 
     /**
      * All settings in one round trip. With {@code synchronous_commit} off, a crash would lose grants. Just-in-time compilation costs more
-     * than any of these statements. A plan is made once for each session, and may be older than the queue that it reads. It must not be a
-     * sequential scan only because the table was empty then. Not all versions have the settings that are read from {@code pg_settings}.
+     * than any of these statements. A plan is made once for each session, and may be older than the queue that it reads. It must not read
+     * the whole queue only because the table was empty then. The server ends the session of a client that has vanished within half a
+     * minute, not after two hours: its host has lost power, or the network has forgotten the connection. Not all versions have the settings that are read from {@code pg_settings}.
      */
     private static final String PREPARE = """
             select current_setting('server_encoding'),
@@ -47,12 +48,18 @@ public final class PostgresDialect implements Dialect {
                    set_config('synchronous_commit',
                               case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end, false),
                    set_config('statement_timeout', $1, false),
-                   set_config('lock_timeout', $1, false),
+                   set_config('lock_timeout', $3, false),
                    set_config('idle_in_transaction_session_timeout', $1, false),
                    (select count(set_config(name, '0', false)) from pg_settings where name in ('idle_session_timeout', 'transaction_timeout')),
+                   set_config('tcp_keepalives_idle', '10', false),
+                   set_config('tcp_keepalives_interval', '5', false),
+                   set_config('tcp_keepalives_count', '3', false),
+                   set_config('tcp_user_timeout', '20000', false),
                    set_config('jit', 'off', false),
                    set_config('plan_cache_mode', 'force_generic_plan', false),
                    set_config('enable_seqscan', 'off', false),
+                   set_config('enable_bitmapscan', 'off', false),
+                   set_config('enable_sort', 'off', false),
                    set_config('application_name', 'holdfast', false),
                    set_config('search_path', case $2 when '' then current_setting('search_path') else quote_ident($2) end, false)
             """;
@@ -63,17 +70,22 @@ public final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public Mono<Session> prepare(Connection connection, SessionSettings settings) {
+    public Mono<Session> prepare(Connection connection, SessionSettings settings, boolean isPatient) {
         String schema = settings.schema();
         Statement statement = connection
                 .createStatement(PREPARE)
                 .bind("$1", Long.toString(settings.serverMillis()))
-                .bind("$2", schema == null ? "" : schema);
+                .bind("$2", schema == null ? "" : schema)
+                .bind("$3", Long.toString(isPatient ? settings.rowWaitMillis() : settings.serverMillis()));
         return rows(statement, row -> Objects.requireNonNull(row.get(0, String.class)))
                 .single()
-                .flatMap(encoding -> encoding.equals("UTF8")
-                        ? ping(connection).thenReturn(new Session(connection, ""))
-                        : Mono.error(new IllegalStateException("the database's encoding is " + encoding)));
+                .flatMap(
+                        encoding -> encoding.equals("UTF8")
+                                ? ping(connection).thenReturn(new Session(connection, ""))
+                                : Mono.error(
+                                        new UnusableException(
+                                                "the encoding of the database is " + encoding
+                                                        + ", and names of locks need UTF8: keep locks in a database that was created with encoding UTF8")));
     }
 
     @Override
@@ -137,8 +149,11 @@ public final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public Mono<Void> sweep(Connection connection) {
-        return done(connection.createStatement("select holdfast_sweep_v1()"));
+    public Mono<Boolean> sweep(Connection connection) {
+        return rows(
+                        connection.createStatement("select holdfast_sweep_v1()"),
+                        row -> Objects.requireNonNull(row.get(0, Boolean.class)))
+                .single();
     }
 
     /** Sends a cancel request. A commit that waits for a replica also ends by it, and stays committed. */
@@ -191,14 +206,21 @@ public final class PostgresDialect implements Dialect {
         PostgresqlConnection inner =
                 connection instanceof Wrapped<?> wrapped ? wrapped.unwrap(PostgresqlConnection.class) : null;
         if (inner == null) {
-            throw new IllegalStateException("not a connection of r2dbc-postgresql: "
-                    + connection.getClass().getName());
+            throw new UnusableException("the connection is not one of r2dbc-postgresql, but a "
+                    + connection.getClass().getName()
+                    + ": give the back end a factory of that driver, or one that wraps it");
         }
         return inner;
     }
 
     @Override
     public Optional<KnownError> explain(Throwable error) {
+        if (error instanceof UnusableException) {
+            return Optional.of(new KnownError(false, false, String.valueOf(error.getMessage())));
+        }
+        if (error instanceof RowLockedException) {
+            return Optional.of(PostgresErrors.BUSY);
+        }
         return error instanceof R2dbcException answered && answered.getSqlState() != null
                 ? PostgresErrors.explain(answered.getSqlState())
                 : Optional.empty();

@@ -19,7 +19,7 @@ final class PostgresErrors {
             false,
             "another program has changed the session, as behind PgBouncer in transaction mode: connect to the server directly");
 
-    private static final KnownError BUSY = new KnownError(
+    static final KnownError BUSY = new KnownError(
             true,
             true,
             "it took longer than replyTimeout: look in pg_stat_activity for a transaction that has locked rows of holdfast_lock");
@@ -39,7 +39,13 @@ final class PostgresErrors {
                     new KnownError(
                             true,
                             false,
-                            "the server takes no writes: it is a replica, or read-only; connect to the primary")),
+                            "the server takes no writes: it is a replica, so connect to the primary; or default_transaction_read_only is on for the server, the database or the user")),
+            new Meaning(
+                    "0A000",
+                    new KnownError(
+                            true,
+                            true,
+                            "the server does not support this: it is a hot standby, which has no waiters; connect to the primary")),
             new Meaning("28", new KnownError(false, false, "user or password is wrong, or pg_hba.conf refuses them")),
             new Meaning("3D000", new KnownError(false, false, "there is no such database")),
             new Meaning(

@@ -11,8 +11,15 @@ import org.jspecify.annotations.Nullable;
  */
 public record SessionSettings(@Nullable String schema, Duration replyTimeout) {
 
+    private static final long ROW_WAIT_MILLIS = 100;
+
     /** Returns how long the server may work on one call. The server gives up before the client does, and so can report why. */
     public long serverMillis() {
         return Math.max(1, replyTimeout.toMillis() * 3 / 4);
+    }
+
+    /** Returns how long a call waits for a locked row until calls for other rows have their turn. */
+    public long rowWaitMillis() {
+        return Math.min(ROW_WAIT_MILLIS, serverMillis());
     }
 }

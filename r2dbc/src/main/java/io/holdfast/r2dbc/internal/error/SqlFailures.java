@@ -31,6 +31,12 @@ public record SqlFailures(Dialect dialect, @Nullable String address, Duration re
 
     private static final String UNKNOWN_COMPLETION = "40003";
 
+    /** The code of PostgreSQL for a row that stays locked. */
+    private static final String LOCK_NOT_AVAILABLE = "55P03";
+
+    /** The same of MariaDB and MySQL. */
+    private static final int LOCK_WAIT_TIMEOUT = 1205;
+
     private static final KnownError SILENT = new KnownError(
             true,
             false,
@@ -48,6 +54,18 @@ public record SqlFailures(Dialect dialect, @Nullable String address, Duration re
     /** Whether the connection can be used after this. */
     public boolean keepsConnection(Throwable error) {
         return explain(error).keepsConnection();
+    }
+
+    /** Whether this is an answer of the server. If the server has also ended the connection, the driver knows. */
+    public boolean isAnswer(Throwable error) {
+        String state = error instanceof R2dbcException answered ? answered.getSqlState() : null;
+        return state != null && !state.startsWith("08");
+    }
+
+    /** Whether the server has undone the call because another transaction has locked its row. */
+    public boolean isRowLocked(Throwable error) {
+        return error instanceof R2dbcException answered
+                && (LOCK_NOT_AVAILABLE.equals(answered.getSqlState()) || answered.getErrorCode() == LOCK_WAIT_TIMEOUT);
     }
 
     /** Whether the server has undone the call because of a conflict with another transaction, such as a deadlock. Then nothing was changed. */
@@ -73,14 +91,19 @@ public record SqlFailures(Dialect dialect, @Nullable String address, Duration re
             return known;
         }
         KnownError known = explain(error);
-        String message = "%s in %s failed%s: %s. Driver: %s"
+        String message = "%s in %s failed%s: %s"
                 .formatted(
                         subject,
                         server(),
                         known.equals(SILENT) ? " after %d ms".formatted(waitedMillis(error)) : "",
-                        known.advice(),
-                        Printable.start(String.valueOf(error.getMessage()), MOST_CHARS));
+                        described(error));
         return new LockBackendException(lockName, message, known.isTransient(), error);
+    }
+
+    /** Returns what the error means, and what the driver says. */
+    public String described(Throwable error) {
+        return "%s. Driver: %s"
+                .formatted(explain(error).advice(), Printable.start(String.valueOf(error.getMessage()), MOST_CHARS));
     }
 
     private String server() {

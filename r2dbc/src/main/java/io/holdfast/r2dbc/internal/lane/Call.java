@@ -26,15 +26,22 @@ final class Call {
     private final Operation operation;
     private final UnansweredClaims unanswered;
     private final MonoSink<Answer> subscriber;
+    private final long sinceNanos;
     private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
 
     /** Written by the batch that contains the call. */
     private int timesGivenBack;
 
-    Call(Operation operation, UnansweredClaims unanswered, MonoSink<Answer> subscriber) {
+    Call(Operation operation, UnansweredClaims unanswered, MonoSink<Answer> subscriber, long sinceNanos) {
         this.operation = operation;
         this.unanswered = unanswered;
         this.subscriber = subscriber;
+        this.sinceNanos = sinceNanos;
+    }
+
+    /** When the call was made, by the timer. */
+    long sinceNanos() {
+        return sinceNanos;
     }
 
     Operation operation() {

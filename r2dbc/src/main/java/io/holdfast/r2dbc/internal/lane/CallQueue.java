@@ -90,6 +90,14 @@ final class CallQueue {
         return !isClosed;
     }
 
+    /** Puts calls at the end of the queue. Returns false if the queue is closed. */
+    synchronized boolean putLast(List<Call> calls) {
+        if (!isClosed) {
+            calls.forEach(it -> queueOf(it).add(it));
+        }
+        return !isClosed;
+    }
+
     /** Deletes outdated rows as soon as no call waits. */
     synchronized Admission addSweep() {
         isSweepDue = !isClosed;

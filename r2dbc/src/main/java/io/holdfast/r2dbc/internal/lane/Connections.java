@@ -46,18 +46,22 @@ public record Connections(
                 new AtomicReference<>(OpeningLimit.first(settings.replyTimeout())));
     }
 
-    /** Opens a connection with the settings of this library. Fails if that takes too long. A connection that opens later is closed. */
-    public Mono<Session> open() {
+    /**
+     * Opens a connection with the settings of this library. Fails if that takes too long. A connection that opens later is closed.
+     *
+     * @param isPatient whether it is for calls that wait for rows
+     */
+    public Mono<Session> open(boolean isPatient) {
         return Mono.defer(() -> {
             CompletableFuture<Connection> made =
                     Mono.<Connection>from(factory.create()).toFuture();
-            Mono<Session> prepared = Mono.fromFuture(made, true).flatMap(this::prepared);
+            Mono<Session> prepared = Mono.fromFuture(made, true).flatMap(fresh -> prepared(fresh, isPatient));
             return opened(made, prepared.toFuture());
         });
     }
 
-    private Mono<Session> prepared(Connection fresh) {
-        return dialect.prepare(fresh, settings).doOnError(unusable -> close(fresh));
+    private Mono<Session> prepared(Connection fresh, boolean isPatient) {
+        return dialect.prepare(fresh, settings, isPatient).doOnError(unusable -> close(fresh));
     }
 
     /** Opens a connection without these settings, which need a client's rights. Otherwise as {@link #open}. */

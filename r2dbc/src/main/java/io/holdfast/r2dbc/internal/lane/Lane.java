@@ -1,5 +1,6 @@
 package io.holdfast.r2dbc.internal.lane;
 
+import io.holdfast.r2dbc.internal.dialect.RowLockedException;
 import io.holdfast.r2dbc.internal.dialect.Session;
 import io.holdfast.r2dbc.internal.error.SqlFailures;
 import io.holdfast.r2dbc.internal.protocol.Answer;
@@ -9,10 +10,12 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
@@ -27,6 +30,8 @@ import reactor.util.context.Context;
  */
 final class Lane {
 
+    private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.r2dbc.R2dbcLockBackend");
+
     private final Connections connections;
     private final SqlFailures failures;
     private final boolean isPatient;
@@ -40,6 +45,10 @@ final class Lane {
     private final @Nullable Lane patient;
 
     private final CallQueue queue = new CallQueue();
+
+    private final Outage sweeping = new Outage();
+
+    private final Outage pushing = new Outage();
 
     /** For the patient lane. Called by the batch under way. */
     private final SweepPace sweeps = new SweepPace();
@@ -116,12 +125,28 @@ final class Lane {
         Disposable unused = connected()
                 .flatMap(open -> connections.limited(connections.dialect().sweep(open.connection())))
                 .subscribe(
-                        nothing -> {},
+                        wasDue -> {
+                            sweeping.ends();
+                            if (wasDue) {
+                                sweepLater();
+                            }
+                        },
                         error -> {
-                            dropUnlessUsable(error);
+                            if (sweeping.begins()) {
+                                LOG.warn(
+                                        "outdated rows of locks are not deleted, so their tables grow: {}",
+                                        failures.described(error));
+                            }
+                            dropUnlessAnswered(error);
                             next();
                         },
                         this::next);
+    }
+
+    /** There may be more to delete. After the end of this lane, the task does nothing. */
+    private void sweepLater() {
+        Disposable unused =
+                connections.timer().schedule(this::sweepSoon, SweepPace.NEXT_STEP.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /** Sends the batch when there is a connection. Calls whose subscribers have cancelled meanwhile are left out. */
@@ -146,23 +171,70 @@ final class Lane {
                         ? connections.dialect().renew(open.connection(), waits, operations)
                         : connections.dialect().call(open.connection(), channel.get(), claimMillis, waits, operations))
                 .collectList();
-        long startMillis = connections.timer().now(TimeUnit.MILLISECONDS);
+        long startNanos = nanos();
+        Disposable giveUp = waits ? giveUpInTime(batch) : Disposables.disposed();
         Disposable unused = connections
                 .limited(answers)
                 .subscribe(
                         received -> {
-                            took(batch.size(), startMillis);
+                            giveUp.dispose();
+                            took(batch.size(), startNanos);
                             answered(batch, received, waits);
                         },
                         error -> {
-                            took(batch.size(), startMillis);
-                            failed(batch, error);
+                            giveUp.dispose();
+                            took(batch.size(), startNanos);
+                            if (waits && failures.isRowLocked(error)) {
+                                rowStaysLocked(batch, error);
+                            } else {
+                                failed(batch, error);
+                            }
                         });
     }
 
-    private void took(int calls, long startMillis) {
-        long millis = connections.timer().now(TimeUnit.MILLISECONDS) - startMillis;
+    /**
+     * Fails the calls while their caller still waits, so that it learns of the locked row. Some servers end the wait later, since they have
+     * limits in whole seconds. Disposed with the answer.
+     */
+    private Disposable giveUpInTime(List<Call> batch) {
+        long waited = nanos() - batch.get(0).sinceNanos();
+        long left = TimeUnit.MILLISECONDS.toNanos(connections.settings().serverMillis()) - waited;
+        return connections
+                .timer()
+                .schedule(
+                        () -> batch.forEach(call -> deliver(() -> failOne(call, new RowLockedException()))),
+                        Math.max(
+                                left,
+                                TimeUnit.MILLISECONDS.toNanos(
+                                        connections.settings().rowWaitMillis())),
+                        TimeUnit.NANOSECONDS);
+    }
+
+    /** The row is tried again behind the calls for other rows, until the server has had its time. */
+    private void rowStaysLocked(List<Call> batch, Throwable error) {
+        long limit = TimeUnit.MILLISECONDS.toNanos(
+                connections.settings().serverMillis() - connections.settings().rowWaitMillis());
+        List<Call> again = new ArrayList<>();
+        for (Call call : batch) {
+            if (nanos() - call.sinceNanos() >= limit) {
+                deliver(() -> failOne(call, error));
+            } else if (call.giveOn()) {
+                again.add(call);
+            }
+        }
+        if (!queue.putLast(again)) {
+            again.forEach(this::failAsClosed);
+        }
+        next();
+    }
+
+    private void took(int calls, long startNanos) {
+        long millis = TimeUnit.NANOSECONDS.toMillis(nanos() - startNanos);
         queue.took(calls, millis, connections.settings().replyTimeout().toMillis());
+    }
+
+    private long nanos() {
+        return connections.timer().now(TimeUnit.NANOSECONDS);
     }
 
     /** Opens a new connection if the last one has ended, so that a call on a lost idle connection does not fail. */
@@ -175,7 +247,7 @@ final class Lane {
 
     private Mono<Session> opened() {
         session = null;
-        return connections.open().doOnNext(fresh -> session = fresh);
+        return connections.open(isPatient).doOnNext(fresh -> session = fresh);
     }
 
     private void answered(List<Call> batch, List<Answer> answers, boolean hasWaited) {
@@ -194,7 +266,7 @@ final class Lane {
                     busy.add(call);
                 }
             } else if (answer.isBusy()) {
-                deliver(() -> failOne(call, new TimeoutException("its row is locked")));
+                deliver(() -> failOne(call, new RowLockedException()));
             } else {
                 deliver(() -> call.answer(answer));
             }
@@ -205,7 +277,7 @@ final class Lane {
         } else if (!busy.isEmpty()) {
             awaitRow(busy);
         }
-        if (patient != null && sweeps.isDueBehindABatch(connections.timer().now(TimeUnit.NANOSECONDS))) {
+        if (patient != null && sweeps.isDueBehindABatch(nanos())) {
             patient.sweepSoon();
         }
         sendToOthers(pushed);
@@ -247,10 +319,18 @@ final class Lane {
                 .subscribe(
                         nothing -> {},
                         error -> {
-                            dropUnlessUsable(error);
+                            if (pushing.begins()) {
+                                LOG.warn(
+                                        "other clients are not notified, so their waiters get locks late: {}",
+                                        failures.described(error));
+                            }
+                            dropUnlessAnswered(error);
                             next();
                         },
-                        this::next);
+                        () -> {
+                            pushing.ends();
+                            next();
+                        });
     }
 
     private void failed(List<Call> batch, Throwable error) {
@@ -274,6 +354,13 @@ final class Lane {
     private void failOne(Call call, Throwable error) {
         Operation failed = call.operation();
         call.fail(failures.of(failed.lockName(), failed.subject(), error));
+    }
+
+    /** After work that no caller awaits. */
+    private void dropUnlessAnswered(Throwable error) {
+        if (!failures.isAnswer(error)) {
+            dropUnlessUsable(error);
+        }
     }
 
     private void dropUnlessUsable(Throwable error) {

@@ -7,10 +7,12 @@ import io.holdfast.r2dbc.internal.protocol.Push;
 import io.holdfast.r2dbc.internal.protocol.UnansweredClaims;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 
 /**
  * The two connections for calls. The first one waits for no row. A call whose row another call has locked goes to the second one, which is
@@ -19,6 +21,7 @@ import reactor.core.publisher.Mono;
 public final class Lanes {
 
     private final UnansweredClaims unanswered = new UnansweredClaims();
+    private final Scheduler timer;
     private final Lane patient;
     private final Lane usual;
 
@@ -34,6 +37,7 @@ public final class Lanes {
             Supplier<String> channel,
             long claimMillis,
             Function<List<Answer>, List<Push.Message>> deliver) {
+        timer = connections.timer();
         patient = new Lane(connections, failures, channel, claimMillis, deliver::apply, null);
         usual = new Lane(connections, failures, channel, claimMillis, deliver::apply, patient);
     }
@@ -41,7 +45,7 @@ public final class Lanes {
     /** Sends the operation on subscription. If the subscriber cancels before it was sent, it is not sent. */
     public Mono<Answer> send(Operation operation) {
         return Mono.create(subscriber -> {
-            Call call = new Call(operation, unanswered, subscriber);
+            Call call = new Call(operation, unanswered, subscriber, timer.now(TimeUnit.NANOSECONDS));
             subscriber.onCancel(call::cancel);
             usual.submit(List.of(call));
         });
@@ -57,7 +61,7 @@ public final class Lanes {
         List<Mono<T>> answers = new ArrayList<>(operations.size());
         for (Operation operation : operations) {
             answers.add(each.apply(operation, Mono.create(subscriber -> {
-                Call call = new Call(operation, unanswered, subscriber);
+                Call call = new Call(operation, unanswered, subscriber, timer.now(TimeUnit.NANOSECONDS));
                 subscriber.onCancel(call::cancel);
                 calls.add(call);
                 if (calls.size() == operations.size()) {

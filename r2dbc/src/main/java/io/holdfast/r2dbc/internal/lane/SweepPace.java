@@ -3,13 +3,16 @@ package io.holdfast.r2dbc.internal.lane;
 import java.time.Duration;
 
 /**
- * Decides when this client sends a sweep. The database sweeps at most once a minute. Sweeps are rare, since each is a transaction. Not
+ * Decides when this client sends a sweep. The database begins at most one a minute. Sweeps are rare, since each is a transaction. Not
  * thread-safe.
  */
 final class SweepPace {
 
     /** A client with fewer batches leaves the sweep to other clients. */
     static final int LEAST_BATCHES = 64;
+
+    /** A sweep that deleted something is followed by another one after this time: a little more than the database wants between two. */
+    static final Duration NEXT_STEP = Duration.ofMillis(150);
 
     static final Duration LEAST_PAUSE = Duration.ofSeconds(20);
 

@@ -43,13 +43,10 @@ public final class LockOperations {
                 new SessionSettings(settings.schema(), settings.replyTimeout()),
                 settings.timer());
         watches = new Watches(connections.deadlines(), settings.timer(), settings.claimTime(), this::giveBack);
-        channel = new Channel(connections, watches);
+        SqlFailures failures = new SqlFailures(settings.dialect(), settings.address(), settings.replyTimeout());
+        channel = new Channel(connections, failures, watches);
         lanes = new Lanes(
-                connections,
-                new SqlFailures(settings.dialect(), settings.address(), settings.replyTimeout()),
-                channel::name,
-                settings.claimTime().toMillis(),
-                this::deliver);
+                connections, failures, channel::name, settings.claimTime().toMillis(), this::deliver);
     }
 
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {

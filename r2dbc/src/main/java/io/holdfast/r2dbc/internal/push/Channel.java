@@ -2,12 +2,16 @@ package io.holdfast.r2dbc.internal.push;
 
 import io.holdfast.r2dbc.internal.dialect.Listening;
 import io.holdfast.r2dbc.internal.dialect.Session;
+import io.holdfast.r2dbc.internal.error.SqlFailures;
 import io.holdfast.r2dbc.internal.lane.Connections;
+import io.holdfast.r2dbc.internal.lane.Outage;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
@@ -27,8 +31,12 @@ public final class Channel {
     /** How often a listening connection is pinged while claims wait. */
     private static final Duration HEARTBEAT = Duration.ofSeconds(5);
 
+    private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.r2dbc.R2dbcLockBackend");
+
     private final Connections connections;
+    private final SqlFailures failures;
     private final Watches watches;
+    private final Outage listenings = new Outage();
 
     /** Drawn once. Later, a counter makes a new name, on a thread that must not wait for random numbers. */
     private final String beginning = "holdfast_" + UUID.randomUUID().toString().replace("-", "") + "_";
@@ -61,8 +69,9 @@ public final class Channel {
     private @Nullable Disposable hearing;
 
     /** Does not connect yet. */
-    public Channel(Connections connections, Watches watches) {
+    public Channel(Connections connections, SqlFailures failures, Watches watches) {
         this.connections = connections;
+        this.failures = failures;
         this.watches = watches;
     }
 
@@ -97,7 +106,8 @@ public final class Channel {
 
     /** Opens a connection. This is the only place that subscribes to it. */
     private void open(int number) {
-        Disposable unused = connections.open().subscribe(fresh -> listen(fresh, number), error -> lost(number, error));
+        Disposable unused =
+                connections.open(false).subscribe(fresh -> listen(fresh, number), error -> lost(number, error));
     }
 
     private void listen(Session fresh, int number) {
@@ -121,6 +131,7 @@ public final class Channel {
                 return;
             }
             pause = FIRST_PAUSE;
+            listenings.ends();
             listening = fresh;
             heartbeat = connections
                     .timer()
@@ -159,12 +170,14 @@ public final class Channel {
         Session before;
         Duration now;
         Disposable heard;
+        boolean wasOpen;
         synchronized (this) {
             if (isClosed || !isOpening || number != opening) {
                 return;
             }
             before = session;
             stopHeartbeat();
+            wasOpen = listening != null;
             heard = stopHearing();
             session = null;
             isOpening = false;
@@ -175,6 +188,9 @@ public final class Channel {
         }
         watches.disarm();
         heard.dispose();
+        if (!wasOpen && listenings.begins()) {
+            LOG.warn("this client cannot listen, so its waiters get locks late: {}", failures.described(error));
+        }
         if (before != null && error instanceof TimeoutException) {
             connections.abandon(before);
         } else if (before != null) {

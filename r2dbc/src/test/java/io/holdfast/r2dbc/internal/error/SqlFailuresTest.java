@@ -24,6 +24,7 @@ class SqlFailuresTest {
         "42P01, false, true, V1__holdfast.sql",
         "42501, false, true, lacks a right",
         "25006, true, false, connect to the primary",
+        "0A000, true, true, hot standby",
         "28P01, false, false, password is wrong",
         "53300, true, false, max_connections",
         "53100, true, true, disk is full",

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.LIST;
 import static org.assertj.core.api.InstanceOfAssertFactories.THROWABLE;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockBackendException;
 import io.holdfast.r2dbc.internal.dialect.Dialect;
@@ -30,6 +33,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -45,6 +49,8 @@ class LaneTest {
     private Mono<Connection> making = Mono.just(connection);
     private int made;
     private int dropped;
+    private int sweeps;
+    private Mono<Boolean> sweep = Mono.just(false);
     private final List<List<Operation>> batches = new ArrayList<>();
     private final List<Sinks.Many<Answer>> answers = new ArrayList<>();
     private final Dialect dialect = fake(
@@ -54,6 +60,11 @@ class LaneTest {
                     "prepare", args -> Mono.just(new Session((Connection) args[0], "")),
                     "drop", args -> Mono.fromRunnable(() -> dropped++),
                     "explain", args -> Optional.of(new KnownError(true, true, "no room")),
+                    "sweep",
+                            args -> Mono.defer(() -> {
+                                sweeps++;
+                                return sweep;
+                            }),
                     "call", args -> sent(args[4]),
                     "renew", args -> sent(args[2])));
     private final Lanes lanes = new Lanes(
@@ -182,6 +193,39 @@ class LaneTest {
                 .singleElement(as(LIST))
                 .extracting(sent -> ((Operation) sent).lockName())
                 .containsExactly("lock 1");
+    }
+
+    /** A client asks for a sweep after 64 batches, but not within 20 s. */
+    @Test
+    void sweepThatFailsIsLoggedOnceUntilASweepSucceeds() {
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        Logger logger = (Logger) LoggerFactory.getLogger("io.holdfast.r2dbc.R2dbcLockBackend");
+        logger.addAppender(log);
+        for (boolean fails : List.of(true, true, false, true)) {
+            sweep = fails ? Mono.error(new R2dbcTransientException("no", "55000") {}) : Mono.just(false);
+            sendBatches();
+            time.advanceTimeBy(Duration.ofSeconds(20));
+        }
+        logger.detachAppender(log);
+        assertThat(log.list).hasSize(2);
+        assertThat(sweeps).isEqualTo(4);
+        assertThat(made).as("connections: one for calls, one for sweeps").isEqualTo(2);
+    }
+
+    @Test
+    void sweepThatDeletedSomethingIsFollowedByAnotherOne() {
+        sweep = Mono.defer(() -> Mono.just(sweeps < 30));
+        sendBatches();
+        time.advanceTimeBy(Duration.ofSeconds(5));
+        assertThat(sweeps).isEqualTo(30);
+    }
+
+    private void sendBatches() {
+        for (int i = 0; i < SweepPace.LEAST_BATCHES; i++) {
+            send(Verb.RENEW, i);
+            answer(batches.size() - 1);
+        }
     }
 
     @CanIgnoreReturnValue

@@ -1,0 +1,11 @@
+package io.holdfast.r2dbc.internal.dialect;
+
+/** A connection, or its database, cannot have locks. The message says what to do. */
+final class UnusableException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    UnusableException(String message) {
+        super(message);
+    }
+}
