@@ -61,7 +61,9 @@ class R2dbcSweepIT {
             long start = System.nanoTime();
             int steps = store.sweeps();
             Duration took = Duration.ofNanos(System.nanoTime() - start);
-            assertThat(steps).as("steps, each of 2000 rows, or of 500 in MariaDB").isBetween(2, 9);
+            assertThat(steps)
+                    .as("steps, each of 2000 rows, or of 500 in MariaDB")
+                    .isBetween(2, 9);
             assertThat(store.freeLocks()).isZero();
             fastest = took.compareTo(fastest) < 0 ? took : fastest;
         }
