@@ -77,7 +77,7 @@ public interface LeaderElection {
      *     with {@link LockLostException} if the release of a completed term detects that its lease was lost before. It
      *     fails with {@link LockTimeoutException} after a {@code waitTimeout}, and with {@link LockBackendException} if
      *     the failure of the back end is not transient. It fails with {@link LockQueueFullException}, and with
-     *     {@link LockClosedException}
+     *     {@link LockClosedException}, also when the candidate would stand again after {@link LockClient#drain()}
      */
     <T> Flux<T> lead(Function<? super LockLease, ? extends Publisher<T>> term);
 

@@ -201,7 +201,8 @@ public interface LockClient {
      * {@code minHoldTime}. The options of this client determine everything else.
      *
      * <p>Cold: each subscription is an adoption. From then on this client owns the lock: when the adoption fails or is
-     * cancelled before the emission, the client releases it, after the rest of its {@code minHoldTime}. A text that is
+     * cancelled before the emission, the client releases it, after the rest of its {@code minHoldTime}. Only a client that is
+     * closed or drained leaves it untouched. A text that is
      * adopted twice gives two leases with one token, which the back end cannot distinguish. The release of one is the
      * loss of the other. So adopt each text once: do not repeat an adoption that failed, here or in another process.
      *
@@ -243,6 +244,35 @@ public interface LockClient {
      *     take that long on a busy machine
      */
     Mono<Void> ping();
+
+    /**
+     * Stops to give locks, and lets the holders finish: the first step of a shutdown, while the application still answers
+     * requests. The last step is {@link #close()}.
+     *
+     * <p><b>Waiters end.</b> From the call on, acquisitions fail with {@link LockClosedException}, and send nothing:
+     * {@code acquire}, {@code tryAcquire} and {@code withLock} of all kinds of locks, {@link #all}, {@link #adopt}, and
+     * the candidates of an {@link #election}. Acquisitions under way fail at once with the same exception. The client
+     * withdraws their claims, and releases what they hold of several locks, or of a lease that they adopt. A grant
+     * that arrives during the call is emitted as a lease, or released. A text that {@code adopt} refuses stays good for
+     * another process.
+     *
+     * <p><b>Leases go on.</b> The client renews them and signals their losses. They can be renewed, released, exported and
+     * downgraded. Work under {@code withLock} may acquire more: the same lock again, and other locks, also if it must
+     * wait for them. The client finds such work by the Reactor Context, so it does not know what the caller of an {@code acquire()}
+     * does next. The term of a leader goes on until it ends; a leader that loses its lease does not stand again, and ends
+     * after the pause of its back-off. {@link #ping()}, {@link #report()} and {@link LeaderElection#leader()} work as before.
+     *
+     * <p>Begins at the call, on the calling thread, and never blocks. Waiters get their error on that thread, or on that
+     * of {@link Builder#deliverOn}. Idempotent. It cannot be undone.
+     *
+     * @return completes when the last lease has ended: it was released and the back end has confirmed that, or it was
+     *     exported or lost. Completes at once if there is none. It also waits for the requests of waiters in flight, for one
+     *     operation timeout at most, and not for their withdrawals. If the back end is unreachable, each lease ends with its
+     *     duration. There is no other limit, and a leader's term may have no end: use {@code timeout(…)}. {@link #close()}
+     *     may follow at any time, and completes it. Never fails. You may ignore it, and cancelling it has no effect. Signals on the
+     *     thread on which the last lease ended, perhaps before the holder has got its result: do not block there
+     */
+    Mono<Void> drain();
 
     /**
      * Closes the client: waiters end with {@link LockClosedException}, and leases are lost with

@@ -3,8 +3,8 @@ package io.holdfast;
 import java.io.Serial;
 
 /**
- * The {@link LockClient} was closed, before the call or during the wait: by its owner, or because its timer was
- * disposed.
+ * The {@link LockClient} was closed or {@linkplain LockClient#drain() drained}, before the call or during the wait: by
+ * its owner, or because its timer was disposed. Nothing is held.
  */
 public final class LockClosedException extends LockException {
 
@@ -17,13 +17,7 @@ public final class LockClosedException extends LockException {
      * @param lockName the lock; empty when the call concerned no single lock
      */
     public LockClosedException(String lockName) {
-        super(
-                lockName,
-                lockName.isEmpty()
-                        ? "the lock client is closed; make a new one"
-                        : "the lock client was closed, so lock '%s' cannot be acquired; make a new one"
-                                .formatted(lockName),
-                null);
+        this(lockName, lockName.isEmpty() ? "is closed" : "was closed", "make a new one");
     }
 
     /**
@@ -33,12 +27,25 @@ public final class LockClosedException extends LockException {
      * @param why the reason, such as {@code its timer was disposed}
      */
     public LockClosedException(String lockName, String why) {
+        this(lockName, "was closed because " + why, "make a new one");
+    }
+
+    private LockClosedException(String lockName, String what, String remedy) {
         super(
                 lockName,
                 lockName.isEmpty()
-                        ? "the lock client was closed because %s; make a new one".formatted(why)
-                        : "the lock client was closed because %s, so lock '%s' cannot be acquired; make a new one"
-                                .formatted(why, lockName),
+                        ? "the lock client %s; %s".formatted(what, remedy)
+                        : "the lock client %s, so lock '%s' cannot be acquired; %s".formatted(what, lockName, remedy),
                 null);
+    }
+
+    /**
+     * Makes an exception for a client that drains; for the engine.
+     *
+     * @param lockName the lock of the acquisition; empty when the call concerned no single lock
+     * @return the exception
+     */
+    public static LockClosedException draining(String lockName) {
+        return new LockClosedException(lockName, "is being drained", "ask another instance");
     }
 }

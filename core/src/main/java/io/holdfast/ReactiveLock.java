@@ -33,7 +33,7 @@ import reactor.core.publisher.Mono;
  * <ul>
  * <li>{@link LockBackendException} when the back end fails. {@code acquire} repeats transient failures until
  *     {@code waitTimeout} or, without one, for one lease duration in a row.
- * <li>{@link LockClosedException} when the client is closed.
+ * <li>{@link LockClosedException} when the client is closed or drained.
  * <li>{@link IllegalStateException} when nested with {@code reentrant(false)}, or when a reader acquires the write lock.
  * <li>{@link LockLostException} when nested in a lost lease.
  * </ul>

@@ -110,7 +110,12 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         emission.leave(() -> post(this::left));
     }
 
-    /** Ends the acquisition because the client closes. */
+    /** Returns whether the subscriber's work holds a lease of this client, and so may go on while the client drains. */
+    boolean isPartOfWork() {
+        return HeldLocks.isWork(engine(), emission.context());
+    }
+
+    /** Ends the acquisition because the client closes or drains. */
     void close() {
         post(() -> {
             if (state != null) {
@@ -160,7 +165,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
     private void begin() {
         if (emission.isOver()) {
             leftBeforeTheFirstRequest();
-        } else if (engine().isClosed()) {
+        } else if (engine().refuses(this)) {
             end(engine().closedException(lockName()));
             engine().ended(this);
         } else if (!isAdmitted()) {
@@ -176,7 +181,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
 
     /** A new claim has sent nothing. An adopted claim holds the lock. */
     private void leftBeforeTheFirstRequest() {
-        if (adoption == null || engine().isClosed()) {
+        if (adoption == null || engine().refuses(this)) {
             engine().ended(this);
         } else {
             claim = adoption.claim();
@@ -371,7 +376,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         lease.held().release();
         if (emission.isOver()) {
             engine().ended(this);
-        } else if (engine().isClosed()) {
+        } else if (engine().refuses(this)) {
             end(engine().closedException(lockName()));
             engine().ended(this);
         } else if (adoption != null) {

@@ -153,6 +153,11 @@ final class DefaultLockClient implements LockClient {
     }
 
     @Override
+    public Mono<Void> drain() {
+        return engine.drain();
+    }
+
+    @Override
     public Mono<Void> close() {
         return closing.begin();
     }

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
@@ -35,6 +36,10 @@ final class Engine {
     private final Chance chance;
     private final Members members = new Members();
     private final Sinks.Empty<Void> idle = Sinks.empty();
+    private final Sinks.Empty<Void> drained = Sinks.empty();
+
+    /** Written once, by the first drain. */
+    private volatile boolean draining;
 
     /** Written once, by the close. */
     private volatile boolean closed;
@@ -86,15 +91,15 @@ final class Engine {
         return closed;
     }
 
-    /**
-     * Also closes an acquisition that is opened during the close: it is added first, and the flag is read after that.
-     */
+    /** Returns whether an acquisition may not go on. While the client drains, only the work of a holder may acquire. */
+    boolean refuses(Acquisition acquisition) {
+        return closed || (draining && !acquisition.isPartOfWork());
+    }
+
+    /** An acquisition that is opened during the close or the drain is refused when it begins: it is added first. */
     void open(Acquisition acquisition) {
         alarms.checkTimer();
         members.add(acquisition);
-        if (closed) {
-            acquisition.close();
-        }
     }
 
     void ended(Acquisition acquisition) {
@@ -102,6 +107,7 @@ final class Engine {
             acquisition.leaveAdmission();
         }
         completeWhenIdle();
+        completeWhenDrained();
     }
 
     void open(HeldLease lease) {
@@ -114,6 +120,7 @@ final class Engine {
     void ended(HeldLease lease) {
         boolean unused = members.remove(lease);
         completeWhenIdle();
+        completeWhenDrained();
     }
 
     void open(ReleaseLoop release) {
@@ -134,6 +141,14 @@ final class Engine {
                 held.oldest().stream().map(HeldLease::report).toList(),
                 waiting.count(),
                 waiting.oldest().stream().map(Acquisition::report).toList());
+    }
+
+    /** Ends all waits and lets leases go on, and signals when no lease is left. */
+    Mono<Void> drain() {
+        draining = true;
+        members.all(Acquisition.class).stream().filter(this::refuses).forEach(Acquisition::close);
+        completeWhenDrained();
+        return drained.asMono();
     }
 
     /** Ends all that is under way, and signals when nothing is left. */
@@ -160,6 +175,9 @@ final class Engine {
     }
 
     LockClosedException closedException(String lockName) {
+        if (!closed) {
+            return LockClosedException.draining(lockName);
+        }
         return timerDied
                 ? new LockClosedException(lockName, "its timer was disposed")
                 : new LockClosedException(lockName);
@@ -169,11 +187,19 @@ final class Engine {
     void abandonRest() {
         alarms.close(); // ends the requests in flight; a claim that has to be withdrawn then gets one release
         members.all(ReleaseLoop.class).forEach(ReleaseLoop::stop);
+        Sinks.EmitResult unused = drained.tryEmitEmpty();
     }
 
     private void completeWhenIdle() {
         if (closed && members.isEmpty()) {
             Sinks.EmitResult unused = idle.tryEmitEmpty();
+        }
+    }
+
+    /** Counts acquisitions too: another thread may be about to open the lease of one that was granted. */
+    private void completeWhenDrained() {
+        if (draining && !members.any(member -> member instanceof HeldLease || member instanceof Acquisition)) {
+            Sinks.EmitResult unused = drained.tryEmitEmpty();
         }
     }
 

@@ -55,6 +55,17 @@ final class HeldLocks {
         return Optional.empty();
     }
 
+    /** Returns whether this is work under a lease of that client, which is still held. */
+    static boolean isWork(Engine engine, ContextView context) {
+        for (HeldLocks at = in(context); at != null; at = at.outer) {
+            HeldLease held = at.lease.held();
+            if (held.lock().engine() == engine && held.isHeld()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private static @Nullable HeldLocks in(ContextView context) {
         return context.getOrDefault(KEY, null);
     }

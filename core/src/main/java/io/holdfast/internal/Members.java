@@ -55,6 +55,16 @@ final class Members {
         return end.next == end;
     }
 
+    /** Returns whether one member matches a predicate; it must be quick. */
+    synchronized boolean any(Predicate<Member> which) {
+        for (Member at = linked(end.next); at != end; at = linked(at.next)) {
+            if (which.test(at)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Returns the present members of one kind, oldest first. */
     synchronized <M extends Member> List<M> all(Class<M> kind) {
         List<M> found = new ArrayList<>();

@@ -71,6 +71,11 @@ final class ObservedLockClient implements LockClient {
     }
 
     @Override
+    public Mono<Void> drain() {
+        return client.drain();
+    }
+
+    @Override
     public Mono<Void> close() {
         return client.close();
     }

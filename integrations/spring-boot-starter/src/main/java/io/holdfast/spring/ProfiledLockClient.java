@@ -90,6 +90,11 @@ final class ProfiledLockClient implements LockClient {
     }
 
     @Override
+    public Mono<Void> drain() {
+        return client.drain();
+    }
+
+    @Override
     public Mono<Void> close() {
         return client.close();
     }
