@@ -20,7 +20,7 @@ public final class LockObservationContext extends Observation.Context {
     /** How the observation ended. */
     public enum Outcome {
         /** It has not ended yet. */
-        UNKNOWN,
+        UNDER_WAY,
         /** The lease was emitted. */
         ACQUIRED,
         /** The lock was taken. */
@@ -31,7 +31,7 @@ public final class LockObservationContext extends Observation.Context {
         TIMEOUT,
         /** The lease was lost during the work. */
         LOST,
-        /** The client was closed before a lease was acquired. */
+        /** The client was closed or drained before a lease was acquired. */
         CLOSED,
         /** The subscriber cancelled before there was a lease. */
         CANCELLED,
@@ -49,7 +49,7 @@ public final class LockObservationContext extends Observation.Context {
     private final List<String> lockNames;
 
     /** Written by the thread that ends the observation. */
-    private volatile Outcome outcome = Outcome.UNKNOWN;
+    private volatile Outcome outcome = Outcome.UNDER_WAY;
 
     /** Written by the thread that emits the lease; 0 before. */
     private volatile long fencingToken;
@@ -104,7 +104,7 @@ public final class LockObservationContext extends Observation.Context {
     /**
      * Returns how the observation ended.
      *
-     * @return {@link Outcome#UNKNOWN} until it has ended
+     * @return {@link Outcome.UNDER_WAY} until it has ended
      */
     public Outcome outcome() {
         return outcome;
