@@ -49,5 +49,13 @@ public suspend fun LockClient.pingAndAwait() {
     ping().awaitOwned {}
 }
 
+/**
+ * Stops to give locks and lets the holders finish, like [LockClient.drain], and waits until the last lease has ended. It begins at once;
+ * a cancellation ends only the wait.
+ */
+public suspend fun LockClient.drainAndAwait() {
+    drain().awaitOwned {}
+}
+
 /** Ends all that this client has started, like [LockClient.close], and waits for the end, even if the coroutine is cancelled. */
 public suspend fun LockClient.closeAndAwait(): Unit = close().awaitEnd()
