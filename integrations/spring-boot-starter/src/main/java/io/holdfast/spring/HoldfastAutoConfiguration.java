@@ -18,8 +18,8 @@ import org.springframework.context.annotation.Import;
  * session of this configuration starts at once. Every {@link LockListener} bean is notified of events, and every {@link
  * LockClientCustomizer} may change the client before it is made.
  *
- * <p>When the application context closes, the client releases its leases and fails its waiters. This happens after the web server has
- * answered its requests, and before other connections close. Then the back end is closed.
+ * <p>When the application context closes, the client is drained: its waiters fail, and it gives no more locks. After the web server has
+ * answered its requests, and before other connections close, the client releases its leases. Then the back end is closed.
  */
 @AutoConfiguration(
         afterName = {
@@ -43,6 +43,12 @@ public final class HoldfastAutoConfiguration {
 
     /** Called by Spring Boot. */
     public HoldfastAutoConfiguration() {}
+
+    /** Also drains the clients that the application defines. */
+    @Bean
+    LockClientDrain holdfastLockClientDrain(ConfigurableApplicationContext context) {
+        return new LockClientDrain(context);
+    }
 
     /** Also closes the clients that the application defines. */
     @Bean

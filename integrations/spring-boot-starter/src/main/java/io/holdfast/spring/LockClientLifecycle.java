@@ -11,8 +11,8 @@ import org.springframework.context.SmartLifecycle;
 import reactor.core.publisher.Flux;
 
 /**
- * Closes the clients when the application context closes. This happens after the web server stops, so that requests in flight keep their
- * locks. It happens before connections of the application close, so that work under a lock can still end in order. A client is left open if
+ * Closes the clients when the application context closes. {@link LockClientDrain} has drained them. This happens after the web server stops,
+ * so that requests in flight keep their locks. It happens before connections of the application close, so that work under a lock can still end in order. A client is left open if
  * its bean has an empty {@code destroyMethod}.
  *
  * <p>If a context is only stopped, it may be started again, as for a checkpoint of the JVM. Then the clients stay open.
@@ -54,15 +54,14 @@ final class LockClientLifecycle implements SmartLifecycle {
             return;
         }
         isRunning = false;
-        Flux.fromIterable(clients())
+        Flux.fromIterable(clients(context.getBeanFactory()))
                 .flatMapDelayError(LockClient::close, Integer.MAX_VALUE, 1)
                 .doFinally(end -> callback.run())
                 .subscribe(nothing -> {}, error -> LOG.warn("a lock client did not close in order", error));
     }
 
-    /** Returns the clients of this context that were made. */
-    private List<LockClient> clients() {
-        ConfigurableListableBeanFactory beans = context.getBeanFactory();
+    /** Returns the clients that were made and that Spring closes. */
+    static List<LockClient> clients(ConfigurableListableBeanFactory beans) {
         return Stream.of(beans.getBeanNamesForType(LockClient.class, false, false))
                 .filter(beans::containsSingleton)
                 .filter(name -> isClosedBySpring(beans, name))

@@ -2,23 +2,29 @@ package io.holdfast.spring;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
+import io.holdfast.LockClosedException;
 import io.holdfast.LockLease;
 import io.holdfast.LossReason;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.health.contributor.ReactiveHealthContributor;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /** When the clients of an application end: the client of the starter, and the application's own. */
 class LifecycleTest {
@@ -115,6 +121,65 @@ class LifecycleTest {
                 });
     }
 
+    /** Stands for the web server: it has two requests, and waits in its phase until they are answered. */
+    static final class WebServer implements SmartLifecycle {
+
+        private final List<String> order = new CopyOnWriteArrayList<>();
+        private final Sinks.Empty<String> work = Sinks.empty();
+        private final LockClient locks;
+        private final CompletableFuture<String> holder;
+        private final CompletableFuture<String> waiter;
+        private boolean isRunning;
+
+        WebServer(LockClient locks) {
+            this.locks = locks;
+            holder = locks.lock("a").withLock(work.asMono()).toFuture();
+            waiter = locks.lock("a").withLock(Mono.just("never")).toFuture();
+        }
+
+        @Override
+        public void start() {
+            isRunning = true;
+        }
+
+        @Override
+        public void stop() {
+            isRunning = false;
+            assertThatThrownBy(() -> waiter.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(LockClosedException.class);
+            order.add("waiter is answered");
+            assertThatThrownBy(() -> locks.lock("job").withLock(Mono.just(1)).block(LIMIT))
+                    .isInstanceOf(LockClosedException.class);
+            order.add("no job begins");
+            assertThat(holder).isNotDone();
+            work.emitEmpty(Sinks.EmitFailureHandler.FAIL_FAST);
+            assertThat(holder).succeedsWithin(LIMIT);
+            order.add("holder is done");
+        }
+
+        @Override
+        public boolean isRunning() {
+            return isRunning;
+        }
+
+        @Override
+        public int getPhase() {
+            return WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE;
+        }
+    }
+
+    @Test
+    void waitersEndBeforeTheWebServerDrainsAndHoldersFinish() {
+        runner.withPropertyValues("holdfast.backend=memory")
+                .withBean(WebServer.class)
+                .run(context -> {
+                    WebServer server = context.getBean(WebServer.class);
+
+                    context.close();
+
+                    assertThat(server.order).containsExactly("waiter is answered", "no job begins", "holder is done");
+                });
+    }
+
     @Test
     void aClientWithoutADestroyMethodIsLeftOpen() {
         runner.withUserConfiguration(AClientOfAnotherOwner.class).run(context -> {
@@ -124,6 +189,7 @@ class LifecycleTest {
             context.close();
 
             assertThat(lease.isValid()).isTrue();
+            assertThat(shared.lock("b").withLock(Mono.just(1)).block(LIMIT)).isOne();
             shared.close().block(LIMIT);
         });
     }
@@ -182,6 +248,7 @@ class LifecycleTest {
                 .run(context -> assertThat(context)
                         .doesNotHaveBean(LockClient.class)
                         .doesNotHaveBean(LockClientLifecycle.class)
+                        .doesNotHaveBean(LockClientDrain.class)
                         .doesNotHaveBean(ReactiveHealthContributor.class));
         runner.withPropertyValues("holdfast.enabled=false")
                 .withUserConfiguration(TwoClients.class)

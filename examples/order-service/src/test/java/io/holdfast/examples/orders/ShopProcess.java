@@ -10,23 +10,37 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.data.redis.core.ReactiveStringRedisTemplate;
 
 /** One instance of the real application in a JVM of its own, which ends with this JVM. */
-record ShopProcess(Process process, int port) implements AutoCloseable {
+record ShopProcess(Process process, int port, Queue<String> said) implements AutoCloseable {
 
     /** The hash of the payments: references of orders, with quantities. */
     static final String PAID = "paid";
 
     static final String DEADLY = "deadly";
 
+    /** The payment of this order takes {@link #SLOW_PAYMENT}. Then its item has the lock of {@link Job}. */
+    static final String SLOW = "slow";
+
+    static final Duration SLOW_PAYMENT = Duration.ofSeconds(6);
+    static final String SLOW_ITEM = "nightly";
+    static final String PAYING = "paying slowly";
+
     private static final Pattern STARTED = Pattern.compile("Netty started on port (\\d+)");
 
     static ShopProcess start(String redisUri) {
+        return start(redisUri, "holdfast.lease-duration=2s", "holdfast.wait-timeout=100s");
+    }
+
+    static ShopProcess start(String redisUri, String... properties) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx256m",
@@ -39,13 +53,13 @@ record ShopProcess(Process process, int port) implements AutoCloseable {
                 "--spring.profiles.active=redis",
                 "--spring.data.redis.url=" + redisUri,
                 "--holdfast.redis.uri=" + redisUri,
-                "--holdfast.lease-duration=2s",
-                "--holdfast.wait-timeout=100s",
                 "--logging.level.org.springframework.boot=INFO"));
+        Stream.of(properties).forEach(property -> command.add("--" + property));
         try {
             Process process =
                     new ProcessBuilder(command).redirectErrorStream(true).start();
-            return new ShopProcess(process, portOf(process));
+            Queue<String> said = new ConcurrentLinkedQueue<>();
+            return new ShopProcess(process, portOf(process, said), said);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -56,7 +70,7 @@ record ShopProcess(Process process, int port) implements AutoCloseable {
         Thread watch = new Thread(ShopProcess::endWithTheOther, "the-other-end");
         watch.setDaemon(true);
         watch.start();
-        var unused = new SpringApplicationBuilder(OrderServiceApplication.class)
+        var unused = new SpringApplicationBuilder(OrderServiceApplication.class, Job.class)
                 .initializers((GenericApplicationContext it) ->
                         it.registerBean(Payments.class, () -> payments(it.getBean(ReactiveStringRedisTemplate.class))))
                 .run(arguments);
@@ -71,8 +85,13 @@ record ShopProcess(Process process, int port) implements AutoCloseable {
                         Runtime.getRuntime().halt(1);
                     }
                 })
-                .delayElement(Duration.ofMillis(10))
+                .delayElement(order.id().equals(SLOW) ? slowly() : Duration.ofMillis(10))
                 .then();
+    }
+
+    private static Duration slowly() {
+        System.out.println(PAYING);
+        return SLOW_PAYMENT;
     }
 
     private static void endWithTheOther() {
@@ -86,26 +105,30 @@ record ShopProcess(Process process, int port) implements AutoCloseable {
     }
 
     /** Waits for the start. The wait ends with the process at the latest; the build bounds the tests as a whole. */
-    private static int portOf(Process process) throws IOException {
-        StringBuilder said = new StringBuilder();
+    private static int portOf(Process process, Queue<String> said) throws IOException {
         BufferedReader lines =
                 new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             Matcher started = STARTED.matcher(line);
             if (started.find()) {
-                drain(lines);
+                read(lines, said);
                 return Integer.parseInt(started.group(1));
             }
-            said.append(line).append('\n');
+            said.add(line);
         }
-        throw new AssertionError("the application did not start:\n" + said);
+        throw new AssertionError("the application did not start:\n" + String.join("\n", said));
     }
 
     /** Reads the output, so that the process never blocks on a full pipe. */
-    private static void drain(BufferedReader lines) {
-        Thread reader = new Thread(() -> lines.lines().forEach(line -> {}), "shop-output");
+    private static void read(BufferedReader lines, Queue<String> said) {
+        Thread reader = new Thread(() -> lines.lines().forEach(said::add), "shop-output");
         reader.setDaemon(true);
         reader.start();
+    }
+
+    /** Sends SIGTERM. */
+    void stop() {
+        boolean unused = process.toHandle().destroy(); // the process would close its pipe, too
     }
 
     void kill() {
