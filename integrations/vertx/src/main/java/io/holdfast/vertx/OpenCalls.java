@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 /** The calls and leases of one {@link VertxLocks} that have not ended. */
 final class OpenCalls {
@@ -38,22 +39,31 @@ final class OpenCalls {
         leases.add(lease);
     }
 
+    CompletableFuture<Void> drain() {
+        return stopped().thenCompose(unused -> each(VertxLease::end));
+    }
+
     CompletableFuture<Void> close() {
+        CompletableFuture<Void> callsEnd = stopped();
+        CompletableFuture<Void> now = each(VertxLease::giveBack);
+        return callsEnd.thenCompose(unused -> CompletableFuture.allOf(
+                now, each(VertxLease::giveBack))); // again: a lease may have been added meanwhile
+    }
+
+    /** Ends the waits. Completes when all calls have ended; then no lease is added any more. */
+    private CompletableFuture<Void> stopped() {
         isClosed = true;
         List.copyOf(calls).forEach(OpenCalls::giveUp);
-        CompletableFuture<Void> now = release();
         completeWhenIdle();
-        return idle.thenCompose(
-                unused -> CompletableFuture.allOf(now, release())); // again: a lease may have been added meanwhile
+        return idle;
     }
 
     private static void giveUp(Call<?> call) {
         call.giveUp(new LockClosedException(call.lock()));
     }
 
-    private CompletableFuture<Void> release() {
-        return CompletableFuture.allOf(
-                List.copyOf(leases).stream().map(VertxLease::giveBack).toArray(CompletableFuture<?>[]::new));
+    private CompletableFuture<Void> each(Function<VertxLease, CompletableFuture<?>> ending) {
+        return CompletableFuture.allOf(List.copyOf(leases).stream().map(ending).toArray(CompletableFuture<?>[]::new));
     }
 
     private void completeWhenIdle() {

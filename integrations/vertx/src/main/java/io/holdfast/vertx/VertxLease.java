@@ -110,6 +110,11 @@ public final class VertxLease {
         return Future.fromCompletionStage(mono.toFuture(), vertx.getOrCreateContext());
     }
 
+    /** Completes when the lease was released or lost. Until then, the client does not find a lease that its user has dropped. */
+    CompletableFuture<?> end() {
+        return lease.onLoss().onErrorComplete().toFuture();
+    }
+
     /** Releases the lease. Completes when the release has ended, even if it failed. */
     CompletableFuture<?> giveBack() {
         return giveBack(lease);

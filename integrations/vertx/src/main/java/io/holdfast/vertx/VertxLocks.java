@@ -30,7 +30,7 @@ import io.vertx.core.json.JsonObject;
  *     }
  *
  *     public Future<?> stop() {
- *         return locks.close();
+ *         return locks.drain();
  *     }
  * }
  * }</pre>
@@ -39,7 +39,8 @@ import io.vertx.core.json.JsonObject;
  * the caller, {@link Vertx#getOrCreateContext()} at the moment of the call. A duplicated context, such as that of an HTTP request, is kept.
  * No call blocks it.
  *
- * <p><b>Undeployment.</b> Vert.x notifies only the verticle itself, so call {@link #close()} in its {@code stop}. If you do not, its waits
+ * <p><b>Undeployment.</b> Vert.x notifies only the verticle itself, so call {@link #drain()} or {@link
+ * #close()} in its {@code stop}. If you do not, its waits
  * go on, and their handlers are still called, as with any future of Vert.x.
  *
  * <p>Futures have no Reactor Context, so these locks are <b>not re-entrant</b>: code that holds a lock and acquires it again waits for
@@ -110,6 +111,20 @@ public final class VertxLocks {
      */
     public VertxLock lock(ReactiveLock lock) {
         return new VertxLock(requireNonNull(lock, "lock"), vertx, calls);
+    }
+
+    /**
+     * Stops to give locks, and lets the holders finish, for the {@code stop} of its verticle. Waits fail with {@link LockClosedException} at
+     * once and leave their queues, and later calls fail in the same way, also those of work that holds a lock: a future does not show
+     * where it is called from. Leases go on, and so does work under {@code withLock}. Idempotent; the client stays open. {@link #close()} may
+     * follow at any time. {@link LockClient#drain()} does the same for all views of the client.
+     *
+     * @return never fails. It completes on the context of the caller when all work under {@code withLock} has ended, also work that has lost
+     *     its lock; the handlers of its results have been called; and the leases of {@code acquire} and {@code tryAcquire} were released or
+     *     lost. If this may never happen, limit it with {@link Future#timeout}
+     */
+    public Future<Void> drain() {
+        return Future.fromCompletionStage(calls.drain(), vertx.getOrCreateContext());
     }
 
     /**

@@ -89,9 +89,11 @@ final class CustomerRoutes extends VerticleBase {
         problem.answer(request);
     }
 
+    /** Ends the waits first: they are answered while the server still answers. The charges that have begun may end. */
     @Override
     public Future<?> stop() {
+        Future<Void> drained = locks.drain();
         return server.shutdown(settings.patience().toMillis(), TimeUnit.MILLISECONDS)
-                .eventually(locks::close);
+                .eventually(() -> drained);
     }
 }

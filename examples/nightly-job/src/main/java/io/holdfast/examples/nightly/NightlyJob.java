@@ -73,6 +73,6 @@ final class NightlyJob extends VerticleBase {
 
     @Override
     public Future<?> stop() {
-        return locks.close();
+        return locks.drain();
     }
 }

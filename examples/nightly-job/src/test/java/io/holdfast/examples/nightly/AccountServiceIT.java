@@ -3,8 +3,10 @@ package io.holdfast.examples.nightly;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockClient;
+import io.holdfast.LockReport;
 import io.holdfast.redis.RedisAddress;
 import io.holdfast.redis.RedisLockBackend;
+import io.holdfast.redis.RedisLockInspector;
 import io.holdfast.testkit.server.FreePorts;
 import io.holdfast.testkit.server.RedisServer;
 import java.net.ServerSocket;
@@ -32,7 +34,8 @@ class AccountServiceIT {
     @TempDir
     static Path classes;
 
-    private final HttpClient http = HttpClient.newHttpClient();
+    private final HttpClient http =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
     @BeforeAll
     static void compile() throws Exception {
@@ -67,6 +70,29 @@ class AccountServiceIT {
             assertThat(first.end())
                     .as("exit code of a process that SIGTERM ended")
                     .isEqualTo(143);
+        }
+    }
+
+    @Test
+    void aServiceThatIsStoppedAnswersItsWaitersAndLetsTheHolderFinish() throws Exception {
+        try (RedisServer redis = RedisServer.start();
+                GuideService service = GuideService.start(classes, FreePorts.next(), redis.uri())) {
+            service.awaitReady();
+            CompletableFuture<HttpResponse<String>> holder = charge(service, "7?check=6000");
+            awaitHeld(redis, "customer/7");
+            List<CompletableFuture<HttpResponse<String>>> waiters = IntStream.range(0, 100)
+                    .mapToObj(n -> charge(service, "7?amount=1"))
+                    .toList();
+            awaitWaiters(redis, "customer/7", 100);
+
+            long begun = System.nanoTime();
+            int exit = service.end();
+
+            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(15));
+            assertThat(exit).isEqualTo(143);
+            assertThat(waiters).extracting(waiter -> waiter.join().statusCode()).containsOnly(503);
+            assertThat(holder.join().body()).isEqualTo("{\"customer\":\"7\",\"balance\":10}");
+            awaitWaiters(redis, "customer/7", 0);
         }
     }
 
@@ -109,6 +135,22 @@ class AccountServiceIT {
             Town.until(lock + " is held", () -> isHeld(client, lock));
         } finally {
             client.close().block(LIMIT);
+        }
+    }
+
+    private static void awaitWaiters(RedisServer redis, String lock, int count) throws InterruptedException {
+        RedisLockInspector inspector =
+                RedisLockBackend.builder(RedisAddress.parse(redis.uri())).inspector();
+        try {
+            Town.until(
+                    count + " wait",
+                    () -> inspector
+                            .inspect(lock)
+                            .filter(it -> it.type() == LockReport.Type.MUTEX)
+                            .any(it -> it.waiterCount() == count && it.isHeld() == count > 0)
+                            .block(LIMIT));
+        } finally {
+            inspector.close().block(LIMIT);
         }
     }
 

@@ -3,6 +3,7 @@ package io.holdfast.examples.nightly;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.examples.nightly.Town.Hesitation;
+import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.time.Duration;
@@ -24,7 +25,7 @@ class CustomerRoutesIT {
 
     @BeforeAll
     static void start() throws Exception {
-        town = Town.withCustomers("busy", "away", "poor", "twice");
+        town = Town.withCustomers("busy", "leaving", "away", "poor", "twice");
         instance = Town.done(Main.start(town.settings("here", WAIT)));
         Town.until(
                 "the night's work is done",
@@ -58,6 +59,25 @@ class CustomerRoutesIT {
         assertThat(Town.done(first).statusCode()).isEqualTo(200);
         assertThat(town.column("select balance from customer where id = 'busy'"))
                 .containsExactly(10L);
+    }
+
+    @Test
+    void anInstanceThatStopsAnswersItsWaitersFirstAndLetsTheHolderFinish() throws Exception {
+        Main.Running leaving = Town.done(Main.start(town.settings("leaving", Duration.ofMinutes(2))));
+        Hesitation midWork = town.hesitate("leaving", "leaving");
+        CompletableFuture<HttpResponse<String>> holder = town.charge(leaving.port(), "leaving", 10);
+        midWork.awaitQuestion();
+        CompletableFuture<HttpResponse<String>> waiter = town.charge(leaving.port(), "leaving", 10);
+        Town.until("it waits", () -> town.claimsOf("customer/leaving") == 2);
+
+        Future<Void> closed = leaving.vertx().close();
+
+        assertProblem(Town.done(waiter), 503);
+        assertThat(holder).isNotDone();
+        midWork.end();
+        assertThat(Town.done(holder).statusCode()).isEqualTo(200);
+        Town.done(closed);
+        Town.until("its lock is free", () -> town.claimsOf("customer/leaving") == 0);
     }
 
     @Test

@@ -65,7 +65,10 @@ final class Town implements AutoCloseable {
     private final Server databaseServer;
     private final HttpServer bureau;
     private final ExecutorService bureauStaff = Executors.newCachedThreadPool();
-    private final HttpClient http = HttpClient.newHttpClient();
+    /** With HTTP/2, the client of the JDK gives up its requests when the server says that it shuts down. */
+    private final HttpClient http =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
     private final Map<String, Hesitation> hesitations = new ConcurrentHashMap<>();
 
     private Town() throws Exception {
