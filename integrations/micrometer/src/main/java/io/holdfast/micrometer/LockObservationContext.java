@@ -104,7 +104,7 @@ public final class LockObservationContext extends Observation.Context {
     /**
      * Returns how the observation ended.
      *
-     * @return {@link Outcome.UNDER_WAY} until it has ended
+     * @return {@link Outcome#UNDER_WAY} until it has ended
      */
     public Outcome outcome() {
         return outcome;
