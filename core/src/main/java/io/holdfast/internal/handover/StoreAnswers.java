@@ -47,7 +47,7 @@ final class StoreAnswers {
             turn.attemptInFlight = 0;
         }
         if (turn != lock.holding && turn != lock.next) {
-            if (answer instanceof Acquired && !turn.isReleased) {
+            if (answer instanceof Acquired && isToBeReleased(turn, attempt, now)) {
                 out.add(new Effect.Release(turn, turn.claim()));
             }
             return soon(); // the turn is over: the claim sends an attempt for another one
@@ -138,15 +138,22 @@ final class StoreAnswers {
                 long granted = StoreDurations.leaseNanos(acquired.lease());
                 turn.acknowledged(asked.tokenFloor(), now);
                 turn.extend(sent, Validity.until(sent, granted), sent + granted);
+            } else if (acquired.fencingToken() > asked.tokenFloor() && acquired.fencingToken() != turn.storeToken) {
+                lock.abandon(
+                        turn, LossReason.NOT_HELD, out); // the hold was broken, and this request took the lock anew
             } else {
                 turn.storeToken = acquired.fencingToken(); // not the requested block: nothing is handed over
             }
-        } else if (answer instanceof Acquired
-                && (!turn.isReleased || now - turn.sentAt(asked.attempt()) >= LATE_NANOS)) {
+        } else if (answer instanceof Acquired && isToBeReleased(turn, asked.attempt(), now)) {
             // the lock was lost before, and this attempt has taken it again
             out.add(new Effect.Release(turn, turn.claim()));
         }
         HandOver.resume(turn, out);
+    }
+
+    /** Returns whether an attempt may have taken the lock for a turn that is over. */
+    private static boolean isToBeReleased(Turn turn, int attempt, long now) {
+        return !turn.isReleased || now - turn.sentAt(attempt) >= LATE_NANOS;
     }
 
     /** Handles a failure of {@link Effect.Reserve}: this turn hands nothing over. */
