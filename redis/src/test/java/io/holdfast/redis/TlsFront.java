@@ -36,6 +36,12 @@ final class TlsFront implements AutoCloseable {
     /** Makes a front with requirements of its own. */
     static TlsFront of(Store store, TlsFiles files, Consumer<SSLServerSocket> demands)
             throws IOException, GeneralSecurityException {
+        return at(0, store, files, demands);
+    }
+
+    /** Makes a front in place of one that was closed. */
+    static TlsFront at(int port, Store store, TlsFiles files, Consumer<SSLServerSocket> demands)
+            throws IOException, GeneralSecurityException {
         TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
         trust.init(TlsFiles.load(files.trustStore()));
         KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
@@ -43,7 +49,7 @@ final class TlsFront implements AutoCloseable {
         SSLContext context = SSLContext.getInstance("TLS");
         context.init(keys.getKeyManagers(), trust.getTrustManagers(), null);
         ServerSocket listener =
-                context.getServerSocketFactory().createServerSocket(0, 50, InetAddress.getLoopbackAddress());
+                context.getServerSocketFactory().createServerSocket(port, 50, InetAddress.getLoopbackAddress());
         demands.accept((SSLServerSocket) listener);
         TlsFront front = new TlsFront(listener, new InetSocketAddress(store.server.host(), store.server.port()));
         start(front::acceptAll);

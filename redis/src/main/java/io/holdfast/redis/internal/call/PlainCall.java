@@ -70,7 +70,7 @@ public final class PlainCall<T> implements Disposable {
             if (error == null) {
                 sink.success(answer);
             } else {
-                sink.error(error);
+                sink.error(link.explained(error));
             }
         });
     }

@@ -305,7 +305,9 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         if (!isWanted()) {
             return;
         }
-        if (!KnownError.isAnswer(error)) {
+        if (KnownError.isAnswer(error)) {
+            end(error);
+        } else {
             CommandLink link = sentTo();
             topology.suspect(link);
             if (error instanceof RedisCommandTimeoutException) { // a command of an inspector, which has no engine
@@ -314,8 +316,8 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
             if (!ExceptionTranslator.isUnsent(error)) {
                 request.onUnknown().run();
             }
+            end(link.explained(error));
         }
-        end(error);
     }
 
     private void succeed(T answer) {

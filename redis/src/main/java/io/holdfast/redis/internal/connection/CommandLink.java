@@ -1,5 +1,6 @@
 package io.holdfast.redis.internal.connection;
 
+import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.redis.internal.script.ScriptPipeline;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
@@ -310,6 +311,12 @@ public final class CommandLink implements ScriptPipeline.Link {
     private void nextEpoch() {
         epoch.incrementAndGet();
         scripts.reconnected();
+    }
+
+    /** Adds to the error of a command that the driver refused why the connection could not be restored, if that is known. */
+    public Throwable explained(Throwable error) {
+        Throwable why = ExceptionTranslator.isUnsent(error) ? driver.reconnectFailure(uri) : null;
+        return why == null ? error : new RedisException(error.getMessage(), why);
     }
 
     /** Returns the number of the connection. A command and its answer in one epoch were on one connection. */

@@ -5,6 +5,7 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -24,6 +25,11 @@ public interface DriverClient {
 
     /** Makes a connection for subscriptions; fails as {@link #connect} does. */
     CompletableFuture<StatefulRedisPubSubConnection<String, String>> connectPubSub(RedisURI uri);
+
+    /** Returns why the last attempt to restore a connection to that server failed; null if none has failed since. */
+    default @Nullable Throwable reconnectFailure(RedisURI uri) {
+        return null;
+    }
 
     /** Reports a connection for the commands of locks that is in force: for the first time, or again. */
     void connected(CommandLink link);

@@ -34,9 +34,11 @@ final class DriverResources implements ClientResources {
     private final NettyCustomizer customizer;
     private final SingleEventLoopProvider eventLoops;
     private final PendingHandshakes unfinished = new PendingHandshakes();
+    private final ReconnectFailures failures;
 
     DriverResources(ClientResources given) {
         this.given = given;
+        failures = new ReconnectFailures(given.eventBus());
         customizer = new Consolidating(given.nettyCustomizer(), unfinished);
         eventLoops = new SingleEventLoopProvider(given.eventLoopGroupProvider());
     }
@@ -104,7 +106,12 @@ final class DriverResources implements ClientResources {
 
     @Override
     public EventBus eventBus() {
-        return given.eventBus();
+        return failures;
+    }
+
+    /** Returns why connections could not be restored. */
+    ReconnectFailures reconnectFailures() {
+        return failures;
     }
 
     /** Returns the thread of all connections of the client. */

@@ -18,6 +18,8 @@ import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.EpollProvider;
+import io.lettuce.core.resource.ExtendedKeepAliveSupport;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
@@ -40,6 +42,17 @@ public final class LettuceClient implements DriverClient {
 
     /** The limit for the socket, and again for the handshake: a lock cannot use a server that takes longer. */
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+
+    /** The longest time that the kernel keeps a connection whose peer acknowledges nothing: the default lease. */
+    private static final Duration UNACKNOWLEDGED = Duration.ofSeconds(30);
+
+    /** The kernel closes an idle connection whose peer is gone after the same time. */
+    private static final SocketOptions.KeepAliveOptions KEEP_ALIVE = SocketOptions.KeepAliveOptions.builder()
+            .enable()
+            .idle(Duration.ofSeconds(15))
+            .interval(Duration.ofSeconds(5))
+            .count(3)
+            .build();
 
     private static final int SHUTDOWN_SECONDS = 2;
 
@@ -125,8 +138,10 @@ public final class LettuceClient implements DriverClient {
         OwnResources ours = shared != null ? null : own != null ? own : new OwnResources(1);
         DriverResources resources = new DriverResources(ours != null ? ours.get() : requireNonNull(shared));
         RedisClient client = RedisClient.create(resources);
-        client.setOptions(options(SslOptions.create(), protocol, timeouts));
-        return new LettuceClient(client, tls, ssl -> options(ssl, protocol, timeouts), resources, ours, onConnected);
+        SocketOptions sockets = sockets(ours != null);
+        Function<SslOptions, ClientOptions> options = ssl -> options(ssl, protocol, timeouts, sockets);
+        client.setOptions(options.apply(SslOptions.create()));
+        return new LettuceClient(client, tls, options, resources, ours, onConnected);
     }
 
     /**
@@ -153,7 +168,8 @@ public final class LettuceClient implements DriverClient {
         return uri;
     }
 
-    private static ClientOptions options(SslOptions ssl, @Nullable ProtocolVersion protocol, TimeoutOptions timeouts) {
+    private static ClientOptions options(
+            SslOptions ssl, @Nullable ProtocolVersion protocol, TimeoutOptions timeouts, SocketOptions sockets) {
         return ClientOptions.builder()
                 .protocolVersion(protocol)
                 .autoReconnect(true)
@@ -164,12 +180,29 @@ public final class LettuceClient implements DriverClient {
                 .replayFilter(LettuceClient::drop)
                 .timeoutOptions(timeouts)
                 .maintNotificationsConfig(MaintNotificationsConfig.disabled())
-                .socketOptions(SocketOptions.builder()
-                        .connectTimeout(CONNECT_TIMEOUT)
-                        .keepAlive(true)
-                        .tcpNoDelay(true)
-                        .build())
+                .socketOptions(sockets)
                 .build();
+    }
+
+    /**
+     * The options of sockets. Those of the kernel depend on the transport, and the driver fails if it cannot set one: so
+     * only for its own choice of transport.
+     */
+    private static SocketOptions sockets(boolean hasOwnResources) {
+        SocketOptions.Builder sockets = SocketOptions.builder()
+                .connectTimeout(CONNECT_TIMEOUT)
+                .keepAlive(true)
+                .tcpNoDelay(true);
+        if (hasOwnResources && ExtendedKeepAliveSupport.isSupported()) {
+            sockets.keepAlive(KEEP_ALIVE);
+        }
+        if (hasOwnResources && EpollProvider.isAvailable()) { // the transport of the JDK has no such option
+            sockets.tcpUserTimeout(SocketOptions.TcpUserTimeoutOptions.builder()
+                    .enable()
+                    .tcpUserTimeout(UNACKNOWLEDGED)
+                    .build());
+        }
+        return sockets.build();
     }
 
     @Override
@@ -252,6 +285,11 @@ public final class LettuceClient implements DriverClient {
     private void fail(CompletableFuture<?> attempt, Throwable error) {
         attempts.removeIf(it -> it == attempt);
         attempt.completeExceptionally(isClosed() ? closed() : error);
+    }
+
+    @Override
+    public @Nullable Throwable reconnectFailure(RedisURI uri) {
+        return resources.reconnectFailures().of(uri);
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.holdfast.redis.internal.error;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.spi.Printable;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -46,12 +47,23 @@ public record ExceptionTranslator(String server, boolean isTls) {
     /** Returns the exception for a failed operation. */
     public LockBackendException of(Subject subject, Throwable error) {
         Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
+        if (isUnsent(cause) && cause.getCause() != null) {
+            return notRestored(subject, cause, cause.getCause());
+        }
         KnownError.Found found = KnownError.find(cause);
         boolean isSilentToTls = isTls && found.known().isSilence();
         KnownError known = isSilentToTls ? KnownError.SILENT_TO_TLS : found.known();
         String message = "%s on Redis at %s failed: %s. Driver: %s"
                 .formatted(subject.text(), server, known.advice(), messageOf(root(found.error())));
         return new LockBackendException(subject.lockName(), message, known.isTransient(), cause);
+    }
+
+    /** The connection was lost, and the last attempt to make it anew failed. That is transient: an operator may change it back. */
+    private LockBackendException notRestored(Subject subject, Throwable error, Throwable why) {
+        KnownError.Found found = KnownError.find(why);
+        String message = "%s on Redis at %s failed: the connection is lost and cannot be made anew: %s. Driver: %s"
+                .formatted(subject.text(), server, found.known().advice(), messageOf(root(found.error())));
+        return new LockBackendException(subject.lockName(), message, true, error);
     }
 
     /** Returns the message of an error, shortened. */
@@ -92,9 +104,14 @@ public record ExceptionTranslator(String server, boolean isTls) {
         return new LockBackendException(subject.lockName(), message, false, null);
     }
 
-    /** Whether the driver refused to send the command at all. */
+    /**
+     * Whether the driver refused to send the command at all. It has no type for that. A text of the server is no such
+     * refusal, whatever it says.
+     */
     public static boolean isUnsent(Throwable error) {
-        return String.valueOf(error.getMessage()).contains("rejected");
+        return error instanceof RedisException
+                && !KnownError.isAnswer(error)
+                && String.valueOf(error.getMessage()).contains("rejected");
     }
 
     /**

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.LockBackendException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionException;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -107,5 +108,13 @@ class KnownErrorTest {
         assertThat(ExceptionTranslator.at(List.of(named)).server())
                 .hasSizeLessThan(600)
                 .doesNotContain("\n");
+    }
+
+    @Test
+    void aTextOfTheServerIsNoRefusalOfTheDriver() {
+        assertThat(ExceptionTranslator.isUnsent(new RedisException("Currently not connected. Commands are rejected.")))
+                .isTrue();
+        assertThat(ExceptionTranslator.isUnsent(new RedisCommandExecutionException("ERR the write was rejected")))
+                .isFalse();
     }
 }

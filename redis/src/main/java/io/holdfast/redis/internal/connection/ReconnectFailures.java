@@ -1,0 +1,68 @@
+package io.holdfast.redis.internal.connection;
+
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.event.Event;
+import io.lettuce.core.event.EventBus;
+import io.lettuce.core.event.connection.ConnectionActivatedEvent;
+import io.lettuce.core.event.connection.ReconnectFailedEvent;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+
+/**
+ * Why the driver could not restore a connection, last time: the driver tells nobody but its event bus. A command that is
+ * refused meanwhile fails with that reason.
+ */
+final class ReconnectFailures implements EventBus {
+
+    /** The servers of a cluster that a client uses. */
+    private static final int MOST_SERVERS = 1_000;
+
+    private final EventBus given;
+
+    /** By host and port; the servers that have no connection now. */
+    private final ConcurrentMap<String, Throwable> last = new ConcurrentHashMap<>();
+
+    /** The newest of all. Written by the driver's threads. */
+    private volatile @Nullable Throwable newest;
+
+    ReconnectFailures(EventBus given) {
+        this.given = given;
+    }
+
+    /** Returns the last failure to connect to that server again; null for none. The sentinels choose the server of their master. */
+    @Nullable
+    Throwable of(RedisURI uri) {
+        return uri.getSentinels().isEmpty() && uri.getSocket() == null
+                ? last.get(uri.getHost() + ':' + uri.getPort())
+                : newest;
+    }
+
+    @Override
+    public Flux<Event> get() {
+        return given.get();
+    }
+
+    @Override
+    public void publish(Event event) {
+        if (event instanceof ReconnectFailedEvent failed && failed.getCause() != null) {
+            if (last.size() < MOST_SERVERS) {
+                last.put(place(failed.remoteAddress()), failed.getCause());
+            }
+            newest = failed.getCause();
+        } else if (event instanceof ConnectionActivatedEvent connected) {
+            last.remove(place(connected.remoteAddress()));
+            newest = null;
+        }
+        given.publish(event);
+    }
+
+    private static String place(@Nullable SocketAddress address) {
+        return address instanceof InetSocketAddress inet
+                ? inet.getHostString() + ':' + inet.getPort()
+                : String.valueOf(address);
+    }
+}
