@@ -8,9 +8,9 @@ import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 
 /** The contract, on three masters. */
@@ -22,6 +22,8 @@ class RedisClusterContractIT implements LockBackendContract {
     private static List<Store> stores;
     private static RedisLockBackend backend;
     private static RedisLockBackend another;
+
+    private final FurtherClients clients = new FurtherClients();
 
     @BeforeAll
     static void start() {
@@ -60,8 +62,13 @@ class RedisClusterContractIT implements LockBackendContract {
     }
 
     @Override
-    public Set<String> openPoints() {
-        return RedisOpenPoints.ALL;
+    public LockBackend newClient() {
+        return clients.add(client());
+    }
+
+    @AfterEach
+    void endFurtherClients() {
+        clients.close();
     }
 
     @Override

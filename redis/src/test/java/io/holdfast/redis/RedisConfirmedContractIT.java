@@ -5,9 +5,9 @@ import io.holdfast.testkit.LockBackendContract;
 import io.holdfast.testkit.server.RedisReplicas;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 
 /** The contract of a back end, when a replica has to confirm every grant; with the other option of the builder too. */
@@ -19,6 +19,8 @@ class RedisConfirmedContractIT implements LockBackendContract {
     private static Store store;
     private static RedisLockBackend backend;
     private static RedisLockBackend another;
+
+    private final FurtherClients clients = new FurtherClients();
 
     @BeforeAll
     static void start() {
@@ -55,8 +57,13 @@ class RedisConfirmedContractIT implements LockBackendContract {
     }
 
     @Override
-    public Set<String> openPoints() {
-        return RedisOpenPoints.ALL;
+    public LockBackend newClient() {
+        return clients.add(confirming());
+    }
+
+    @AfterEach
+    void endFurtherClients() {
+        clients.close();
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 
 /** The contract of a back end, when locks are handed over inside each process. */
@@ -21,6 +22,8 @@ class RedisHandOverContractIT implements LockBackendContract {
     private static RedisLockBackend another;
     private static LockBackend handsOver;
     private static LockBackend anotherHandsOver;
+
+    private final FurtherClients clients = new FurtherClients();
 
     @BeforeAll
     static void start() {
@@ -49,8 +52,19 @@ class RedisHandOverContractIT implements LockBackendContract {
     }
 
     @Override
+    public LockBackend newClient() {
+        return LocalHandOver.over(clients.add(
+                RedisLockBackend.builder(store.uri()).claimTime(CLAIM_TIME).build()));
+    }
+
+    @Override
     public Set<String> openPoints() {
-        return RedisOpenPoints.ALL;
+        return RedisOpenPoints.OF_LOCAL_HAND_OVER;
+    }
+
+    @AfterEach
+    void endFurtherClients() {
+        clients.close();
     }
 
     @Override

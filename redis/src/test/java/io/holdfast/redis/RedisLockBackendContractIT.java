@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 
 class RedisLockBackendContractIT implements LockBackendContract {
@@ -19,6 +20,8 @@ class RedisLockBackendContractIT implements LockBackendContract {
     private static RedisLockBackend backend;
     private static RedisLockBackend another;
     private static RedisLockInspector inspector;
+
+    private final FurtherClients clients = new FurtherClients();
 
     @BeforeAll
     static void start() {
@@ -52,8 +55,27 @@ class RedisLockBackendContractIT implements LockBackendContract {
     }
 
     @Override
+    public LockBackend newClient() {
+        return clients.add(
+                RedisLockBackend.builder(store.uri()).claimTime(CLAIM_TIME).build());
+    }
+
+    @AfterEach
+    void endFurtherClients() {
+        clients.close();
+    }
+
+    @Override
+    public LockBackend clientWithLimit(int maxWaiters) {
+        return clients.add(RedisLockBackend.builder(store.uri())
+                .claimTime(CLAIM_TIME)
+                .maxWaiters(maxWaiters)
+                .build());
+    }
+
+    @Override
     public Set<String> openPoints() {
-        return RedisOpenPoints.ALL;
+        return RedisOpenPoints.OF_THE_SERVER;
     }
 
     @Override

@@ -4,9 +4,9 @@ import io.holdfast.spi.LockBackend;
 import io.holdfast.testkit.LockBackendContract;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 
 /** The contract of a back end, when the server signals keys that are gone. */
@@ -18,6 +18,8 @@ class RedisLossByPushContractIT implements LockBackendContract {
     private static Store store;
     private static RedisLockBackend backend;
     private static RedisLockBackend another;
+
+    private final FurtherClients clients = new FurtherClients();
 
     @BeforeAll
     static void start() {
@@ -50,8 +52,16 @@ class RedisLossByPushContractIT implements LockBackendContract {
     }
 
     @Override
-    public Set<String> openPoints() {
-        return RedisOpenPoints.ALL;
+    public LockBackend newClient() {
+        return clients.add(RedisLockBackend.builder(store.uri())
+                .claimTime(CLAIM_TIME)
+                .lossByPush(true)
+                .build());
+    }
+
+    @AfterEach
+    void endFurtherClients() {
+        clients.close();
     }
 
     @Override

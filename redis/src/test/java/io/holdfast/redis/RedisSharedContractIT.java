@@ -14,7 +14,6 @@ import io.holdfast.testkit.LockBackendContract;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -30,6 +29,7 @@ class RedisSharedContractIT {
     private static Store store;
     private static RedisLockBackend backend;
     private static RedisLockBackend another;
+    private static final FurtherClients CLIENTS = new FurtherClients();
 
     @BeforeAll
     static void start() {
@@ -42,6 +42,7 @@ class RedisSharedContractIT {
     static void stop() {
         Store.end(backend);
         Store.end(another);
+        CLIENTS.close();
         store.close();
     }
 
@@ -78,8 +79,12 @@ class RedisSharedContractIT {
         }
 
         @Override
-        default Set<String> openPoints() {
-            return RedisOpenPoints.ALL;
+        default LockBackend newClient() {
+            return new OfKind(
+                    CLIENTS.add(RedisLockBackend.builder(store.uri())
+                            .claimTime(CLAIM_TIME)
+                            .build()),
+                    kind());
         }
 
         @Override

@@ -52,11 +52,20 @@ final class WaitingProcess implements AutoCloseable {
 
     /** SIGSTOP: its connections stay open, and the process reads nothing from them. */
     void freeze() {
+        signal("-STOP");
+    }
+
+    /** SIGCONT: it goes on, and finds out how late it is. */
+    void thaw() {
+        signal("-CONT");
+    }
+
+    private void signal(String name) {
         try {
-            Process kill = new ProcessBuilder("kill", "-STOP", Long.toString(process.pid())).start();
+            Process kill = new ProcessBuilder("kill", name, Long.toString(process.pid())).start();
             int code = kill.onExit().join().exitValue();
             if (code != 0) {
-                throw new IllegalStateException("kill -STOP answered " + code);
+                throw new IllegalStateException("kill " + name + " answered " + code);
             }
         } catch (IOException e) {
             throw new UncheckedIOException("this system has no kill command", e);

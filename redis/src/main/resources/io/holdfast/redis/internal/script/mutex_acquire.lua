@@ -35,6 +35,9 @@ function acquire(key, text, id, lease_digits, note, rest)
   end
 
   local entry, ticket = entry_of(id)
+  if (not entry or ticket) and trust_again(channel) then
+    set_flag(1)
+  end
   local late = entry and attempt < tonumber(string.match(entry, '^%d+'))
   local full = waiting == 'queue' and not entry and is_full(now, limit)
   local rank, is_new
@@ -61,7 +64,7 @@ function acquire(key, text, id, lease_digits, note, rest)
 
   if is_free then
     rank = nil
-    local served = serve(now, not late and id, claim_ms)
+    local served = serve(now, not late and id, claim_ms, channel)
     local is_ours = not late and (served == id or not served)
     if is_ours and entry then
       leave_queue(id)
@@ -84,7 +87,9 @@ function acquire(key, text, id, lease_digits, note, rest)
   local left = math.max(0, expires - now) / 1000
   rank = rank or call('ZRANK', keys[2], id)
   if rank then
-    local pause = min_ms(left + 10 * (is_unfinished and 1 or rank + 1), lease / 3)
+    -- While a grant is not confirmed, each waiter that sends an attempt sends another one when that grant ends: the others may have vanished.
+    local turns = is_unfinished and 1 or is_unconfirmed() and math.min(rank + 1, 4) or rank + 1
+    local pause = min_ms(left + 10 * turns, lease / 3)
     return {2, rank < 2 and min_ms(pause, claim_ms) or pause}
   end
   if waiting == 'notify' and channel ~= '' then

@@ -13,7 +13,12 @@ if before and before <= tonumber(attempt) and not try('ZSCORE', key .. ':gone', 
   if type(rank) == 'number' and type(saved) == 'number' then
     rank = rank + call('LLEN', key .. ':front')
     keep(queue, tonumber(lease), waiters)
-    local pause = math.min((expires - now) / 1000 + 10 * (rank + 1), lease / 3)
+    local turns, held_lease, held_since = rank + 1, string.match(record, '^%d+ (%d+) %S* ?(%d*)\n', 35)
+    held_since = tonumber(held_since) or token
+    if held_lease and expires - held_since < held_lease * 1000 and now - held_since > claim_ms * 125 then
+      turns = math.min(turns, 4) -- the grant is not confirmed, and the usual time for that has passed: see mutex_acquire.lua
+    end
+    local pause = math.min((expires - now) / 1000 + 10 * turns, lease / 3)
     answer = {2, math.max(1, math.floor(rank < 2 and math.min(pause, claim_ms) or pause))}
     if wants_echo == '1' then
       --#include push.lua

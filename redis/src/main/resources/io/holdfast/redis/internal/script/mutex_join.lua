@@ -42,8 +42,11 @@ elseif waiting == 'queue' and channel ~= '' then
       end
       keep(queue, lease, waiters)
       place = ahead + 1
-      if place > 2 then
+      local held_lease, held_since = string.match(record, '^%d+ (%d+) %S* ?(%d*)\n', 35)
+      if place > 2 and held_lease and expires - (tonumber(held_since) or token) >= held_lease * 1000 then
         pause = lease / 3
+      elseif place > 2 then -- the grant is not confirmed: see mutex_acquire.lua
+        place = math.min(place, 4)
       end
     end
   end

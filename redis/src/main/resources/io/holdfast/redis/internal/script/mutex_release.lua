@@ -38,6 +38,13 @@ function release(key, text, id, attempt_digits, channel, rest, is_unanswered)
     refuse_foreign_keys()
   end
 
+  local entry, ticket
+  if not was_held then
+    entry, ticket = entry_of(id)
+    if ticket and trust_again(channel) then
+      set_flag(1)
+    end
+  end
   local is_wanted = call('EXISTS', keys[2], keys[6]) > 0
 
   -- The last attempt of this claim that was seen here; nil for none.
@@ -48,7 +55,6 @@ function release(key, text, id, attempt_digits, channel, rest, is_unanswered)
       leave_queue(id) -- its first attempt came after a later one
     end
   else
-    local entry = entry_of(id)
     if entry then
       seen = tonumber(string.match(entry, '^%d+'))
       local rank = call('ZRANK', keys[2], id)
@@ -66,7 +72,7 @@ function release(key, text, id, attempt_digits, channel, rest, is_unanswered)
   end
 
   local is_free = is_ours and (not holder or expires <= now)
-  local served = is_wanted and (was_held or is_free) and serve(now, false, claim_ms)
+  local served = is_wanted and (was_held or is_free) and serve(now, false, claim_ms, was_held and held_channel or channel)
   if is_wanted and (was_held or is_free) and not served then
     tell_interested()
   end

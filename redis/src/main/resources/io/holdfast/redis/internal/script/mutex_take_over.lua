@@ -26,6 +26,17 @@ if lines[1] and type(try('RPUSH', front, unpack(lines))) == 'number' then
     end
   end
 
+  -- The client of the last one here may have vanished: one of the last of another client sends an attempt too, see waiters.lua.
+  local behind = left > 0 and call('ZRANGE', queue, -8, -1) or {}
+  local their, here = behind[1] and call('HMGET', waiters, unpack(behind)) or {}, string.match(lines[#lines], '^%d+ %d+ %d+ %d+ %d+ %x* (%S*) ')
+  for n = #behind, 1, -1 do
+    local channel = string.match(their[n] or '', ' (%S+)$')
+    if channel and channel ~= here then
+      told[channel] = (told[channel] and told[channel] .. '\n' or 'H ' .. digits(claim_ms) .. ' ') .. behind[n]
+      break
+    end
+  end
+
   -- Forgets some waiters that send no more attempts: as many as can have come meanwhile, and more.
   if call('HLEN', waiters) > left then
     local some = call('HRANDFIELD', waiters, 2 * MOST_IN_FRONT, 'WITHVALUES')

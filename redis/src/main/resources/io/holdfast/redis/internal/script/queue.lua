@@ -31,23 +31,30 @@ local LEASE_AND_ASKED = '^%d+ (%d+) (%d+) '
 
 -- If the last run of serve() served the very first waiter: the id and the entry of the waiter that is second now.
 local following
+local pushed_to, held_micros -- the channel of the waiter that it served, and how long the lock was held before
+local next_ids, next_entries -- the waiters behind that one, as far as it has read them
 
 -- Gives the free lock to the first living waiter, and returns its id; false if there is none, true if it is not known
 -- yet. If the caller's own claim is first, only returns its id: the caller gets its full lease as an answer. Sets aside
 -- a waiter whose channel has no subscriber, and one without a channel: it gets the lock when it sends an attempt and no
 -- living waiter is before it. Each run checks a channel once: the waiters of a killed client cost one NUMSUB, and are
 -- read in growing portions. It publishes a hint to them: if the slot has moved here, their client listens elsewhere,
--- and sends an attempt at once.
-local function serve(now, caller, claim_ms)
-  local unheard, portion, rest = {[''] = true}, 3, MOST_TAKEN_OUT
+-- and sends an attempt at once. If the last holder has not confirmed its grant, it sets the waiters of that client aside first, unless
+-- the client has sent this very call.
+local function serve(now, caller, claim_ms, own_channel)
+  local unheard, portion, rest = {[''] = true}, 8, MOST_TAKEN_OUT
   place = 0
+  if is_unconfirmed() and expires <= now and held_channel ~= own_channel
+    and not set_aside_unconfirmed(held_channel, held_since, claim_ms) then
+    return true
+  end
   while true do
     local ids = call('ZRANGE', keys[2], place, place + portion - 1)
     if #ids == 0 then
       return false
     end
     local entries, fates = call('HMGET', keys[3], unpack(ids)), {}
-    local id, attempt, lease, asked, floor, secret, channel -- of the first that lives
+    local id, attempt, lease, asked, floor, secret, channel, served_at -- of the first that lives
     for i, one in ipairs(ids) do
       attempt, lease, asked, floor, secret, channel =
         string.match(entries[i] or '', '^(%d+) (%d+) (%d+) (%d+) (%x*) (.*)$')
@@ -66,6 +73,7 @@ local function serve(now, caller, claim_ms)
         fates[i] = fate_of_unheard(now, asked)
       end
       if id then
+        served_at = i
         break
       end
     end
@@ -76,13 +84,18 @@ local function serve(now, caller, claim_ms)
     if id and id == caller then
       return id
     elseif id then
-      local ms, token = min_ms(claim_ms, tonumber(lease)), next_token(tonumber(floor))
+      local ms, token = min_ms(claim_ms, lease - 1), next_token(tonumber(floor))
       following = place == 0 and moved == 0 and {ids[3], entries[3]}
+      local micros = now - (held_since or now)
       -- The writes come before the push: a server that refuses them (a replica) must grant nothing. A server without
       -- memory accepts the first one.
       leave_queue(id)
       hold(flags() % 4, id, attempt .. ' ' .. lease .. ' ' .. channel, token, ms, now)
       grant(channel, secret, digits(token), attempt, math.floor(math.max(0, now - tonumber(asked)) / 1000) + ms, id, keys[1])
+      pushed_to, held_micros, next_ids, next_entries = channel, micros, {}, {}
+      for i = served_at + 1, #ids do
+        next_ids[i - served_at], next_entries[i - served_at] = ids[i], entries[i]
+      end
       return id
     end
     if rest <= 0 then
@@ -112,7 +125,10 @@ local function tell_next(claim_ms)
       tell_head(id, call('HGET', keys[3], id), claim_ms)
     end
   end
-  moved, following = 0, nil
+  if pushed_to then
+    tell_another(pushed_to, claim_ms, held_micros, next_ids, next_entries)
+  end
+  moved, following, pushed_to = 0, nil, nil
 end
 
 -- Puts the waiters at the front back into the queue. Those that were in it before keep their tickets: of two with the
@@ -151,7 +167,7 @@ end
 -- Begins an operation on this lock. False if there is a foreign value under its key.
 local function begin(key, text)
   keys = {key, key .. ':queue', key .. ':waiters', key .. ':front', key .. ':gone', key .. ':interest'}
-  is_checked, is_unfinished, following, place, moved = false, false, nil, 0, 0
+  is_checked, is_unfinished, following, pushed_to, place, moved = false, false, nil, nil, 0, 0
   if not read_record(text) then
     return false
   end

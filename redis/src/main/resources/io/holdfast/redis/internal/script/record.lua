@@ -16,11 +16,12 @@
 -- with a note of '<attempt> <lease> <channel>', and ' <since>' behind it when the token is not the time of the grant.
 -- The flags are one digit, the sum of 1: there may be a queue or interest; 2: there may be tombstones; 4: there may be waiters at the front, of a
 -- held lock only. A run that writes one of these sets its flag. A missing record means that there may be all.
+-- A push grants for less than a lease, and the claim's next attempt or renewal makes it a lease: so the times show whether it is confirmed.
 -- A held record whose lease is over is free; no other claim has had the lock since. The key expires two hours after the end of the lease, and
 -- after the time in the token: longer than a clock is set back by mistake.
 
 local keys -- of this operation's lock, by the numbers above
-local record, holder, token, expires, held_attempt, held_since -- from the record; no holder if the lease is over
+local record, holder, token, expires, held_attempt, held_since, held_lease, held_channel -- from the record; its lease may be over
 
 -- Reads the record. False if there is a foreign value under its key.
 local function read_record(text)
@@ -36,11 +37,15 @@ local function read_record(text)
     return true
   elseif state == 'H' then
     expires, token = tonumber(sub(text, 3, 18)), tonumber(sub(text, 19, 34))
-    held_attempt, held_since, holder = string.match(sub(text, 35), '^(%d+) %d+ %S* ?(%d*)\n(.+)$')
-    held_attempt, held_since = tonumber(held_attempt), tonumber(held_since) or token
+    held_attempt, held_lease, held_channel, held_since, holder = string.match(sub(text, 35), '^(%d+) (%d+) (%S*) ?(%d*)\n(.+)$')
+    held_attempt, held_lease, held_since = tonumber(held_attempt), tonumber(held_lease), tonumber(held_since) or token
     return expires and token and held_attempt
   end
   return false
+end
+
+local function is_unconfirmed()
+  return holder and expires - held_since < held_lease * 1000
 end
 
 local function write_record(text, at)

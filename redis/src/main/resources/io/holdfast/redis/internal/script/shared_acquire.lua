@@ -57,7 +57,7 @@ if redis.call('EXISTS', KEYS[5]) == 1 then
   return {3, min_ms(lease / 3, claim_ms)}
 end
 refuse_foreign_keys()
-if not settle(now) then
+if not settle(now, claim_ms, request.channel) then
   return redis.error_reply('FOREIGN key under the lock')
 end
 
@@ -69,6 +69,9 @@ end
 local seen, token, since, held_as = standing()
 local held_kind = held_as and string.match(held_as, '^%a+')
 local entry, ticket = entry_of(id)
+if not seen and (not entry or ticket) then
+  trust_again(request.channel)
+end
 local queued = not seen and waiter(entry)
 local late = request.attempt < (seen or queued and queued.attempt or 0)
 
@@ -159,15 +162,17 @@ end
 
 echo(request.channel, ARGV[11])
 local at = surplus > 0 and 1 or 0 -- behind ''
-local soonest = redis.call('ZRANGE', KEYS[1], at, at, 'WITHSCORES')[2]
-local left = math.max(0, (tonumber(soonest or 0) - now) / 1000)
+local soonest, ends = unpack(redis.call('ZRANGE', KEYS[1], at, at, 'WITHSCORES'))
+local left = math.max(0, (tonumber(ends or 0) - now) / 1000)
 local rank = redis.call('ZRANK', KEYS[2], id)
 if not rank and queued and not late and waiting == 'queue' then -- the queue expired before its entries
   enqueue()
   rank = redis.call('ZRANK', KEYS[2], id)
 end
 if rank then
-  local pause = min_ms(left + 10 * (is_unfinished and 1 or rank + 1), lease / 3)
+  -- While a grant is not confirmed, each waiter that sends an attempt sends another one when that grant ends: the others may have vanished.
+  local turns = rank > 3 and soonest and unconfirmed(redis.call('HGET', KEYS[7], soonest) or '', ends) and 4 or rank + 1
+  local pause = min_ms(left + 10 * (is_unfinished and 1 or turns), lease / 3)
   return {2, rank < 2 and min_ms(pause, claim_ms) or pause}
 end
 if waiting == 'notify' and request.channel ~= '' then

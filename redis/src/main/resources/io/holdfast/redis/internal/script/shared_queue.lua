@@ -82,12 +82,28 @@ local function refuse_foreign_keys()
   redis.call('ZSCORE', KEYS[6], '')
 end
 
+local keys = KEYS -- the name in waiters.lua
+
+-- The lease and the time of the last attempt in an entry of KEYS[3].
+local LEASE_AND_ASKED = '^%S+ %d+ %d+ (%d+) (%d+) '
+
+--#include waiters.lua
+
+-- Whether a holder has not confirmed the grant that was pushed to it: see record.lua. Returns its channel and the time of the grant.
+local function unconfirmed(entry, ends)
+  local lease, since, channel = string.match(entry, '^%S+ %d+ %d+ (%d+) (%d+) (%S+)$')
+  if lease and ends - since < lease * 1000 then
+    return channel, tonumber(since)
+  end
+end
+
 -- Ends the holders whose lease is over, and reads the others. One run ends at most MOST_ENDED; the rest counts as
 -- holding until the next run. Returns how many it ended; nil for a foreign value under the key, which stays untouched:
--- a holder of this library is in KEYS[7] as well.
+-- a holder of this library is in KEYS[7] as well. Before it ends a holder that has not confirmed its grant, it sets the waiters of that client
+-- aside, unless the client has sent this very call.
 local MOST_ENDED = 4096
-local function settle(now)
-  local ended = 0
+local function settle(now, claim_ms, own_channel)
+  local ended, is_over, seen = 0, false, {[own_channel] = true}
   while true do
     local first = redis.pcall('ZRANGE', KEYS[1], 0, 1, 'WITHSCORES')
     local id, ends, beyond = first[1], first[2], 0
@@ -105,8 +121,13 @@ local function settle(now)
     if not holder then
       return nil
     end
-    surplus = beyond
-    if tonumber(ends) > now or ended == MOST_ENDED then
+    surplus, is_over = beyond, tonumber(ends) <= now and ended < MOST_ENDED
+    local channel, since = unconfirmed(holder, ends)
+    if is_over and channel and not seen[channel] then
+      seen[channel] = true
+      is_over = set_aside_unconfirmed(channel, since, claim_ms)
+    end
+    if not is_over then
       count, mode = redis.call('ZCARD', KEYS[1]) + math.max(0, surplus - 1), string.match(holder, '^%a+')
       return ended
     end
@@ -125,10 +146,11 @@ local function save_holder(now, id, claim, token, ms, since)
   redis.call('HSET', KEYS[7], id,
     claim.word .. ' ' .. claim.attempt .. ' ' .. digits(token) .. ' ' .. claim.lease .. ' ' .. digits(since) .. ' '
       .. claim.channel)
-  if ms > kept then
-    kept = ms
-    keep(KEYS[1], ms + 1000)
-    keep(KEYS[7], ms + 1000)
+  local rest = math.max(ms, tonumber(claim.lease)) -- also of a holder that has not confirmed its grant: a later run must see that
+  if rest > kept then
+    kept = rest
+    keep(KEYS[1], rest + 1000)
+    keep(KEYS[7], rest + 1000)
   end
 end
 
@@ -139,13 +161,6 @@ local function hold(now, id, claim, token, ms)
   add_surplus(claim.taken - 1)
 end
 
-local keys = KEYS -- the name in waiters.lua
-
--- The lease and the time of the last attempt in an entry of KEYS[3].
-local LEASE_AND_ASKED = '^%S+ %d+ %d+ (%d+) (%d+) '
-
---#include waiters.lua
-
 -- Reads a waiter's entry; nil without one.
 local function waiter(entry)
   local word, permits, attempt, lease, asked, floor, secret, channel =
@@ -154,12 +169,15 @@ local function waiter(entry)
     attempt = tonumber(attempt), lease = tonumber(lease), asked = tonumber(asked), floor = tonumber(floor), secret = secret, channel = channel}
 end
 
+local pushed_to -- the channel of the last waiter that this run has pushed a grant to
+
 -- Makes the waiter a holder until it confirms, and publishes the grant to it; false if its channel has no subscriber.
 local function push(now, id, claim, claim_ms)
   if not is_heard(claim.channel) then
     return false
   end
-  local ms = min_ms(claim_ms, claim.lease)
+  pushed_to = claim.channel
+  local ms = min_ms(claim_ms, claim.lease - 1)
   local token = next_token(now, claim.floor)
   -- The first write comes before the push: a server that refuses writes (a replica, no memory) must grant nothing.
   save_token(token)
@@ -228,7 +246,7 @@ end
 -- attempt within a claim time. At their last attempt their turn was far away, and only attempts detect a waiter that
 -- hangs ahead of them. A waiter that is there at its own attempt gets that time with the answer. Once per waiter, and
 -- one PUBLISH for each waiter that was served.
-local function tell_next(claim_ms)
+local function tell_next(claim_ms, held_micros)
   if moved > 0 then
     for _, id in ipairs(redis.call('ZRANGE', KEYS[2], place + math.max(0, 2 - moved), place + 1)) do
       local channel = string.match(redis.call('HGET', KEYS[3], id) or '', ' (%S+)$')
@@ -237,6 +255,10 @@ local function tell_next(claim_ms)
       end
     end
     moved = 0
+  end
+  if pushed_to then
+    tell_another(pushed_to, claim_ms, math.max(8000, held_micros or claim_ms * 1000), {}, {})
+    pushed_to = nil
   end
 end
 

@@ -40,14 +40,16 @@ end
 -- The last attempt of this claim that was seen here, even if its lease is over; nil for none.
 local entry = redis.call('HGET', KEYS[7], id) or ''
 local seen = tonumber(string.match(entry, '^%S+ (%d+) '))
-local ended = settle(now)
+local ended = settle(now, claim_ms, ARGV[6])
 local held = ended and redis.call('ZREM', KEYS[1], id) == 1
 if held then
   redis.call('HDEL', KEYS[7], id)
   count = count - taken_by(entry)
   add_surplus(1 - taken_by(entry))
 elseif not seen then
-  local claim = waiter(entry_of(id))
+  local waiting, ticket = entry_of(id)
+  is_wanted = ticket and trust_again(ARGV[6]) or is_wanted
+  local claim = waiter(waiting)
   if claim then
     seen = claim.attempt
     local rank = redis.call('ZRANK', KEYS[2], id)
@@ -74,5 +76,5 @@ if ended and is_wanted then
     tell_interested(now)
   end
 end
-tell_next(claim_ms)
+tell_next(claim_ms, now - tonumber(string.match(entry, '^%S+ %d+ %d+ %d+ (%d+) ') or now))
 return held and 1 or 0

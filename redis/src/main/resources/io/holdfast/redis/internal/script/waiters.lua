@@ -1,12 +1,13 @@
 -- The waiters of one lock: in the queue, or aside. Included by queue.lua and shared_queue.lua, never run alone.
 --
 -- A waiter without a subscriber on its channel is set aside: out of the queue, so that no later run reads it again. Its
--- entry in keys[3] keeps the ticket, as '@<ticket> <entry>', and its next attempt puts it back in its place. A waiter
+-- entry in keys[3] keeps the ticket, as '@<ticket> <entry>', and its next attempt puts it back in its place. Waiters of a client that may
+-- have vanished are set aside together, and the next attempt of one puts all of them back. A waiter
 -- that sends no more attempts is forgotten when others queue, a few at a time, or with the key.
 
 -- The limits of one run: how many waiters it takes out, and how many it serves. It passes over sixteen times as many as
 -- it takes out. All that takes some milliseconds, and the next run does the rest.
-local MOST_TAKEN_OUT, MOST_SERVED = 1024, 256
+local MOST_TAKEN_OUT, MOST_SERVED, MOST_TOLD = 1024, 256, 64
 local is_unfinished = false
 
 -- The result of the last run of serve(): how many waiters it passed over and left in the queue, and how many have left
@@ -112,6 +113,144 @@ local function is_full(now, limit)
   return false
 end
 
+-- A run has reached its limit: one of the last waiters gets a hint, and its attempt goes on. They came last, so they
+-- are most likely alive; if none is, the next attempt of any waiter goes on.
+local function let_another_go_on(vanished)
+  is_unfinished = true
+  local ids = redis.call('ZRANGE', keys[2], -64, -1)
+  local entries, tried = redis.call('HMGET', keys[3], unpack(ids)), {[vanished or ''] = true}
+  for i = #ids, 1, -1 do
+    local channel = entries[i] and channel_of(entries[i])
+    if channel and not tried[channel] then
+      tried[channel] = true
+      if is_heard(channel) then
+        publish(channel, 'C ' .. ids[i])
+        return
+      end
+    end
+  end
+end
+
+-- A client that does not confirm a grant may have vanished without a word: its channel still counts as a subscriber. Sets its waiters aside,
+-- as far as they asked before that grant, notes them under '@<channel>' in keys[3], and sends one of them a hint: see trust_again(). Makes
+-- the first waiter of each other client send an attempt within a claim time, since the next grant may meet such a client again. False if a
+-- later run has to go on. Reads as many waiters as a run passes over.
+local function set_aside_unconfirmed(vanished, since, claim_ms)
+  local first, set_aside, others, before, note, longest = 0, {}, {}, place, nil, 0
+  while #set_aside < MOST_TAKEN_OUT and first < 16 * MOST_TAKEN_OUT do
+    local ids = redis.call('ZRANGE', keys[2], first, first + 511)
+    local entries, fates, count = ids[1] and redis.call('HMGET', keys[3], unpack(ids)) or {}, {}, #set_aside
+    for i, entry in ipairs(entries) do
+      local channel = channel_of(entry or '')
+      local lease, asked = string.match(entry or '', LEASE_AND_ASKED)
+      fates[i] = 'stays'
+      if channel == vanished and tonumber(asked) <= since then
+        fates[i] = 'aside'
+        table.insert(set_aside, ids[i])
+        if tonumber(lease) > longest then
+          longest, note = tonumber(lease), entry
+        end
+      elseif channel and channel ~= vanished and not others[channel] and #others < MOST_TOLD then
+        others[channel] = true
+        table.insert(others, {channel, ids[i]})
+      end
+    end
+    take_out(ids, entries, fates)
+    first = first + #ids - (#set_aside - count)
+    if #ids < 512 then
+      break
+    end
+  end
+  place = before
+  if note then
+    -- The entry of one of them, to be forgotten as that one is, and behind it the ids.
+    local known = string.match(redis.call('HGET', keys[3], '@' .. vanished) or '', '(\n.*)$') or ''
+    redis.call('HSET', keys[3], '@' .. vanished, '@0 ' .. note .. known .. '\n' .. table.concat(set_aside, '\n'))
+    publish(vanished, 'C ' .. set_aside[1])
+  end
+  if #set_aside < MOST_TAKEN_OUT then
+    for _, other in ipairs(others) do
+      publish(other[1], 'H ' .. digits(claim_ms) .. ' ' .. other[2])
+    end
+    return true
+  end
+  let_another_go_on(vanished)
+  return false
+end
+
+-- A call of the client for a claim that is not in the queue shows that it lives: its waiters that are aside get their places back. Returns
+-- whether there may be some.
+local function trust_again(channel)
+  local note = redis.call('HGET', keys[3], '@' .. channel)
+  if not note then
+    return false
+  end
+  local back, entries = {}, {}
+  local function put_back_in_place()
+    if back[1] then
+      redis.call('ZADD', keys[2], unpack(back))
+      redis.call('HSET', keys[3], unpack(entries))
+      back, entries = {}, {}
+    end
+  end
+  redis.call('HDEL', keys[3], '@' .. channel)
+  for id in string.gmatch(note, '\n([^\n]+)') do
+    local entry, ticket = entry_of(id)
+    if ticket then
+      table.insert(back, ticket)
+      table.insert(back, id)
+      table.insert(entries, id)
+      table.insert(entries, entry)
+    end
+    if #back == 1024 then
+      put_back_in_place()
+    end
+  end
+  put_back_in_place()
+  keep(keys[2], tonumber((string.match(string.match(note, '^@0 (.*)$'), LEASE_AND_ASKED))))
+  return true
+end
+
+-- After a push: if the waiter that was served has vanished, only an attempt of another client finds that out. Makes one of the last
+-- waiters send one within a claim time, and the next one, both of other clients. To find the next one it reads a waiter for each
+-- millisecond of the hold that has ended, so that costs the server the same part of its time for each lock.
+-- next_ids, next_entries: the next waiters, as far as they were read already.
+local function tell_another(served, claim_ms, held_micros, next_ids, next_entries)
+  local told = served
+  -- rank: of the first of them, counted from the head; nil for the last ones
+  local function tell(ids, entries, rank)
+    for i = 1, #ids do
+      local at = rank and i or #ids + 1 - i
+      local channel = channel_of(entries[at] or '')
+      if channel and channel ~= served and channel ~= told then
+        told = channel
+        if not rank or rank + i > 2 then -- the first two send attempts anyway
+          publish(channel, 'H ' .. digits(claim_ms) .. ' ' .. ids[at])
+        end
+        return true
+      end
+    end
+    return #ids == 0
+  end
+  local last = redis.call('ZRANGE', keys[2], -8, -1)
+  if #last < 8 and #next_ids >= #last then
+    tell(next_ids, next_entries, 0)
+    return
+  end
+  tell(last, redis.call('HMGET', keys[3], unpack(last)))
+  local most, rank, portion = math.min(held_micros / 1000, 16 * MOST_TAKEN_OUT), #next_ids, 8
+  if #next_ids > 0 and tell(next_ids, next_entries, 0) then
+    return
+  end
+  while rank < most do
+    local ids = redis.call('ZRANGE', keys[2], place + rank, place + rank + portion - 1)
+    if tell(ids, ids[1] and redis.call('HMGET', keys[3], unpack(ids)) or {}, rank) then
+      return
+    end
+    rank, portion = rank + portion, math.min(portion * 8, 512)
+  end
+end
+
 -- Forgets some of the waiters that are gone, aside or not: as many as can have come for each that queues, and more. Not
 -- the caller's own entry. count: the other waiters in the queue.
 local function forget_some(now, count, own)
@@ -120,24 +259,6 @@ local function forget_some(now, count, own)
     for i = 1, #some, 2 do
       if some[i] ~= own and is_gone_by(now, string.match(some[i + 1], '^@%d+ (.*)$') or some[i + 1]) then
         leave_queue(some[i])
-      end
-    end
-  end
-end
-
--- A run has reached its limit: one of the last waiters gets a hint, and its attempt goes on. They came last, so they
--- are most likely alive; if none is, the next attempt of any waiter goes on.
-local function let_another_go_on()
-  is_unfinished = true
-  local ids = redis.call('ZRANGE', keys[2], -64, -1)
-  local entries, tried = redis.call('HMGET', keys[3], unpack(ids)), {}
-  for i = #ids, 1, -1 do
-    local channel = entries[i] and channel_of(entries[i])
-    if channel and not tried[channel] then
-      tried[channel] = true
-      if is_heard(channel) then
-        publish(channel, 'C ' .. ids[i])
-        return
       end
     end
   end
