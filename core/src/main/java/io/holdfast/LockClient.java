@@ -85,6 +85,10 @@ public interface LockClient {
          * threads are blocked, leases, results and losses wait for a thread. {@link LockLease#isValid()} and listeners
          * report a loss all the same.
          *
+         * <p>If the scheduler rejects a signal, another thread signals. Only a lease is not delivered like that: it is
+         * released, and the acquisition fails with {@link java.util.concurrent.RejectedExecutionException}, or with
+         * {@link LockClosedException} if the scheduler is disposed.
+         *
          * @param signals the scheduler; the client never disposes it: dispose it after the client has closed. Default
          *     none: signals arrive on the thread of the back end or of the timer. Code that handles them there must not
          *     block. The client sends the renewals that are due at that moment first

@@ -4,7 +4,8 @@ import java.io.Serial;
 
 /**
  * The {@link LockClient} was closed or {@linkplain LockClient#drain() drained}, before the call or during the wait: by
- * its owner, or because its timer was disposed. Nothing is held.
+ * its owner, or because its timer was disposed. Also when the scheduler given to {@code deliverOn} was disposed: the
+ * lease cannot be delivered and is released. Nothing is held.
  */
 public final class LockClosedException extends LockException {
 
@@ -21,13 +22,13 @@ public final class LockClosedException extends LockException {
     }
 
     /**
-     * Makes an exception for a client that had to close by itself; for the engine.
+     * Makes an exception for a client that cannot go on although its owner has not closed it; for the engine.
      *
      * @param lockName the lock of the acquisition; empty when the call concerned no single lock
      * @param why the reason, such as {@code its timer was disposed}
      */
     public LockClosedException(String lockName, String why) {
-        this(lockName, "was closed because " + why, "make a new one");
+        this(lockName, "cannot go on because " + why, "make a new one");
     }
 
     private LockClosedException(String lockName, String what, String remedy) {

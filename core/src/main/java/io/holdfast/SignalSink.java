@@ -1,9 +1,9 @@
 package io.holdfast;
 
+import io.holdfast.internal.Drain;
 import io.holdfast.spi.WatchSignal;
 import java.util.ArrayDeque;
 import java.util.Queue;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -19,8 +19,6 @@ final class SignalSink implements Subscription, Consumer<WatchSignal>, Runnable 
 
     private static final WatchSignal ARMED = new WatchSignal.Armed();
 
-    private static final AtomicIntegerFieldUpdater<SignalSink> DUE =
-            AtomicIntegerFieldUpdater.newUpdater(SignalSink.class, "due");
     private static final AtomicLongFieldUpdater<SignalSink> REQUESTED =
             AtomicLongFieldUpdater.newUpdater(SignalSink.class, "requested");
 
@@ -31,8 +29,7 @@ final class SignalSink implements Subscription, Consumer<WatchSignal>, Runnable 
     /** Guarded by its own monitor. */
     private final Queue<WatchSignal> signals = new ArrayDeque<>(2);
 
-    /** Counts the reasons to drain the queue; the thread that raises it from zero drains it. */
-    private volatile int due;
+    private final Drain draining = new Drain(this::emit);
 
     private volatile long requested;
     private volatile boolean ended;
@@ -86,23 +83,19 @@ final class SignalSink implements Subscription, Consumer<WatchSignal>, Runnable 
 
     /** Returns whether the caller has to drain the queue, by {@link #run}. */
     boolean isDue() {
-        return DUE.getAndIncrement(this) == 0;
+        return draining.isDue();
+    }
+
+    /** Drains the queue; one thread runs it at a time. */
+    @Override
+    public void run() {
+        draining.run();
     }
 
     private void runIfDue() {
         if (isDue()) {
             run();
         }
-    }
-
-    /** Drains the queue; one thread runs it at a time. */
-    @Override
-    public void run() {
-        int seen = due;
-        do {
-            emit();
-            seen = DUE.addAndGet(this, -seen);
-        } while (seen != 0);
     }
 
     private void emit() {
@@ -113,8 +106,13 @@ final class SignalSink implements Subscription, Consumer<WatchSignal>, Runnable 
             if (signal == null) {
                 break;
             }
-            subscriber.onNext(signal);
             emitted++;
+            try {
+                subscriber.onNext(signal);
+            } catch (Throwable thrown) {
+                cancel(); // as if it had cancelled: rule 2.13 of Reactive Streams
+                subscriber.onError(thrown);
+            }
         }
         if (emitted != 0) {
             long unused = Operators.produced(REQUESTED, this, emitted);

@@ -90,7 +90,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         this.plan = plan;
         this.adoption = adoption;
         this.isMember = isMember;
-        emission = new Emission<>(subscriber, lock.engine().deliverOn);
+        emission = new Emission<>(subscriber, lock.engine().delivery);
     }
 
     @Override
@@ -339,10 +339,11 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
         LeaseHandle lease = HeldLease.open(lock, claim(state().attempt()), grant, adoption != null, watch);
         settled = true;
         // Does not use the mailbox, which may be busy on another thread.
-        emission.deliver(() -> emit(lease), disposed -> {
+        engine().delivery.run(() -> emit(lease), rejected -> {
             lease.held().release();
-            reportEnd(new LockEvent.AcquireFailed(lockName(), waited(), attempts(), disposed));
-            emission.failNow(disposed);
+            RuntimeException refusal = engine().delivery.refusal(lockName(), rejected);
+            reportEnd(new LockEvent.AcquireFailed(lockName(), waited(), attempts(), refusal));
+            emission.failNow(refusal);
             engine().ended(this);
         });
     }
@@ -359,9 +360,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
             if (!isMember) {
                 lease.held().handedOut();
             }
-            if (!emission.emit(lease)) {
-                lease.held().release();
-            }
+            emission.emit(lease);
         } else {
             lease.held().release();
             engine().ended(this);

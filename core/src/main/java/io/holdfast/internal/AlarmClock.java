@@ -10,7 +10,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
-import reactor.core.Exceptions;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -129,16 +128,22 @@ final class AlarmClock {
     }
 
     void set(Alarm alarm, long dueNanos) {
+        boolean wakesInTime;
+        boolean isToWatch;
         synchronized (this) {
             if (closed) {
                 return;
             }
             heap.set(alarm, dueNanos);
-            if (wakesInTime()) {
-                return;
-            }
+            wakesInTime = wakesInTime(); // by a task for an alarm that was taken off, perhaps
+            isToWatch = wakesInTime && isToBeWatched();
         }
-        wakeForFirst();
+        if (isToWatch) {
+            TimerWatch.watch(this);
+        }
+        if (!wakesInTime) {
+            wakeForFirst();
+        }
     }
 
     /** Takes an alarm off, if it exists and is set. */
@@ -239,14 +244,9 @@ final class AlarmClock {
         }
     }
 
+    /** The other alarms, such as deadlines of leases, must ring all the same. */
     private static void run(Runnable task) {
-        try {
-            task.run();
-        } catch (Throwable defect) {
-            Exceptions.throwIfJvmFatal(defect);
-            // The other alarms, such as deadlines of leases, must ring all the same.
-            LOG.error("an alarm could not be handled", defect);
-        }
+        Fallible.run(task, LOG, "an alarm could not be handled");
     }
 
     private synchronized @Nullable Alarm takeDue(long nowNanos) {
@@ -260,7 +260,7 @@ final class AlarmClock {
     private void wakeForFirst() {
         Wake wake;
         Wake replaced;
-        boolean watchedBefore;
+        boolean isToWatch;
         synchronized (this) {
             if (closed || heap.size() == 0 || wakesInTime()) {
                 return;
@@ -268,16 +268,22 @@ final class AlarmClock {
             replaced = next;
             wake = new Wake(heap.firstDueNanos());
             next = wake;
-            watchedBefore = watched || dead;
-            watched = true;
+            isToWatch = isToBeWatched();
         }
         if (replaced != null) {
             replaced.task.dispose();
         }
         schedule(wake);
-        if (!watchedBefore) {
+        if (isToWatch) {
             TimerWatch.watch(this);
         }
+    }
+
+    /** Returns true for the first alarm after a visit that found none; called under the monitor. */
+    private boolean isToBeWatched() {
+        boolean isFirst = !watched && !dead;
+        watched = true;
+        return isFirst;
     }
 
     /** Returns whether the next wake is not later than the first alarm; called under the monitor. */

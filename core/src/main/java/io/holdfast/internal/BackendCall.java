@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
-import reactor.core.Exceptions;
 import reactor.util.context.Context;
 
 /**
@@ -89,7 +88,7 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
         BackendCall<T> call = new BackendCall<>(engine, lockName, limitNanos, context, request);
         try {
             request.ask().subscribe(call);
-        } catch (RuntimeException thrown) {
+        } catch (Throwable thrown) {
             call.onError(thrown);
         }
         call.sent(nowNanos);
@@ -140,7 +139,6 @@ final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
 
     @Override
     public void onError(Throwable error) {
-        Exceptions.throwIfJvmFatal(error);
         if (ENDED.compareAndSet(this, 0, 1)) {
             alarmOff();
             if (error instanceof LockQueueFullException full) {

@@ -6,6 +6,8 @@ import io.holdfast.spi.WatchSignal;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 
@@ -23,6 +25,8 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
         /** Handles the end of the signals: the target has to poll from then on. */
         void signalsStopped(ClaimWatch from);
     }
+
+    private static final Logger LOG = LoggerFactory.getLogger(ClaimWatch.class);
 
     private static final int STARTING = 0;
     private static final int ARMED_BEFORE_FIRST_ATTEMPT = 1;
@@ -97,19 +101,24 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
                 && (STAGE.compareAndSet(this, STARTING, ARMED_BEFORE_FIRST_ATTEMPT)
                         || stage == ARMED_BEFORE_FIRST_ATTEMPT);
         if (!beforeTheFirstAttempt && !disposed) {
-            target.signalled(this, signal);
+            pass(() -> target.signalled(this, signal));
         }
     }
 
     @Override
     public void onError(Throwable error) {
         if (!disposed) {
-            target.signalsStopped(this);
+            pass(() -> target.signalsStopped(this));
         }
     }
 
     @Override
     public void onComplete() {
         onError(new IllegalStateException("the back end completed a watch, which should last until it is cancelled"));
+    }
+
+    /** The back end's thread goes on with the signals of other claims. */
+    private static void pass(Runnable signal) {
+        Fallible.run(signal, LOG, "a signal of a back end could not be handled");
     }
 }

@@ -15,7 +15,6 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
-import reactor.core.scheduler.Scheduler;
 import reactor.util.context.Context;
 
 /** The settings of the lock of an election. */
@@ -62,8 +61,7 @@ final class DefaultLeaderElection implements LeaderElection {
                         .formatted(engine.backend.name(), engine.backend.features())));
             }
         });
-        Scheduler deliverOn = settings.engine().deliverOn;
-        return deliverOn == null ? answer : answer.publishOn(deliverOn);
+        return settings.engine().delivery.of(answer);
     }
 
     private record Asked(LockSettings lock, MonoSink<LockHolder> sink)

@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
-import reactor.core.Exceptions;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -120,17 +119,8 @@ public final class DeliveryLine {
         long begunNanos = scheduler.now(TimeUnit.NANOSECONDS);
         Runnable next = waiting.poll();
         while (next != null) {
-            run(next);
+            Fallible.run(next, LOG, "a signal could not be delivered");
             next = scheduler.now(TimeUnit.NANOSECONDS) - begunNanos < TURN_NANOS ? waiting.poll() : null;
-        }
-    }
-
-    private static void run(Runnable delivery) {
-        try {
-            delivery.run();
-        } catch (Throwable broken) {
-            Exceptions.throwIfJvmFatal(broken);
-            LOG.error("a signal could not be delivered", broken);
         }
     }
 }

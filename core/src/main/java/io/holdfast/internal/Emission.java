@@ -1,13 +1,10 @@
 package io.holdfast.internal;
 
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
 import reactor.core.Scannable;
-import reactor.core.scheduler.Scheduler;
 import reactor.util.context.Context;
 
 /**
@@ -40,7 +37,7 @@ final class Emission<L extends Emission.Returnable> {
             AtomicIntegerFieldUpdater.newUpdater(Emission.class, "stage");
 
     private final CoreSubscriber<? super L> subscriber;
-    private final @Nullable Scheduler deliverOn;
+    private final Delivery delivery;
 
     /** IDLE until requested, OVER after the signal or the cancellation; written by compare-and-set. */
     private volatile int stage;
@@ -59,9 +56,9 @@ final class Emission<L extends Emission.Returnable> {
     /** Written before the stage becomes DROPPED_IF_LEFT, read after that. */
     private @Nullable Runnable handedOver;
 
-    Emission(CoreSubscriber<? super L> subscriber, @Nullable Scheduler deliverOn) {
+    Emission(CoreSubscriber<? super L> subscriber, Delivery delivery) {
         this.subscriber = subscriber;
-        this.deliverOn = deliverOn;
+        this.delivery = delivery;
     }
 
     Context context() {
@@ -138,8 +135,21 @@ final class Emission<L extends Emission.Returnable> {
         return !isCancelledSinceTheRequest() && STAGE.compareAndSet(this, OPEN, EMITTING);
     }
 
-    /** Emits the lease. Returns false when the subscriber cancelled meanwhile, and the lease is to be released. */
-    boolean emit(L lease) {
+    /** Emits the lease, and releases it if the subscriber cancelled meanwhile, or threw. */
+    void emit(L lease) {
+        boolean isKept = false;
+        try {
+            isKept = isKept(lease);
+        } finally {
+            if (!isKept) {
+                stage = OVER;
+                lease.giveBack().run();
+            }
+        }
+    }
+
+    /** Emits the lease. Returns false when the subscriber cancelled meanwhile. */
+    private boolean isKept(L lease) {
         emitter = Thread.currentThread();
         subscriber.onNext(lease);
         // Not after onComplete(): doFinally() marks itself then, after any end, and passes on every cancellation.
@@ -185,35 +195,17 @@ final class Emission<L extends Emission.Returnable> {
 
     /** Completes empty, unless it has ended. */
     void complete() {
-        // If the user's scheduler is disposed, a signal on another thread is better than none.
-        deliver(this::completeNow, disposed -> completeNow());
+        delivery.run(this::completeNow);
     }
 
     /** Ends with an error, unless it has ended. */
     void fail(Throwable error) {
-        deliver(() -> failNow(error), disposed -> failNow(error));
+        delivery.run(() -> failNow(error));
     }
 
     void failNow(Throwable error) {
         if (STAGE.compareAndSet(this, OPEN, OVER)) {
             subscriber.onError(error);
-        }
-    }
-
-    /**
-     * Runs a signal on the user's scheduler.
-     *
-     * @param refused runs when that scheduler is disposed
-     */
-    void deliver(Runnable signal, Consumer<RejectedExecutionException> refused) {
-        if (deliverOn == null) {
-            Turn.runUsersCode(signal);
-            return;
-        }
-        try {
-            deliverOn.schedule(signal);
-        } catch (RejectedExecutionException disposed) {
-            refused.accept(disposed);
         }
     }
 

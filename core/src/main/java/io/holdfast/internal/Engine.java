@@ -22,7 +22,7 @@ final class Engine {
 
     final LockBackend backend;
     final AlarmClock alarms;
-    final @Nullable Scheduler deliverOn;
+    final Delivery delivery;
     final Events events;
     final Renewals renewals;
     final ClaimIds ids;
@@ -57,7 +57,7 @@ final class Engine {
             Chance chance,
             String owner) {
         this.backend = backend;
-        this.deliverOn = deliverOn;
+        delivery = new Delivery(deliverOn);
         this.events = events;
         this.operationTimeout = operationTimeout;
         admission = new Admission(maxWaiters);

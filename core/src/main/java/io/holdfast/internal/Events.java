@@ -6,7 +6,6 @@ import io.holdfast.LossReason;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.Exceptions;
 
 /**
  * Passes each event to the user's listener and to the log. An event that an operator should see is a warning; the rest
@@ -54,7 +53,6 @@ final class Events {
         try {
             listener.onEvent(event);
         } catch (Throwable broken) {
-            Exceptions.throwIfJvmFatal(broken);
             LOG.error("lock listener {} threw on: {}", listener, EventText.of(event), broken);
         }
     }

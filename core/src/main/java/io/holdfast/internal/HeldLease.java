@@ -103,7 +103,7 @@ final class HeldLease extends Members.Member implements ReleaseLoop.Result, Clai
         story = before == null ? new LeaseStory() : before.story;
         handedOut = adopted || before != null;
         state = LeaseState.of(grant, lock.terms().lease(grantedAtNanos), now);
-        signals = new LeaseSignals(lock.engine().deliverOn);
+        signals = new LeaseSignals(lock.engine().delivery);
         handleOut[0] = new LeaseHandle(this);
         handle = new WeakReference<>(handleOut[0]);
     }

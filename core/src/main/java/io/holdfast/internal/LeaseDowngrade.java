@@ -18,7 +18,7 @@ final class LeaseDowngrade implements LeaseSuccession, Subscription {
 
     LeaseDowngrade(HeldLease writer, CoreSubscriber<? super LockLease> subscriber) {
         this.writer = writer;
-        emission = new Emission<>(subscriber, writer.lock().engine().deliverOn);
+        emission = new Emission<>(subscriber, writer.lock().engine().delivery);
     }
 
     Context context() {
@@ -45,9 +45,10 @@ final class LeaseDowngrade implements LeaseSuccession, Subscription {
 
     /** Handles the opened read lease. */
     void succeeded(LeaseHandle reader) {
-        emission.deliver(() -> emit(reader), disposed -> {
+        Delivery delivery = reader.held().lock().engine().delivery;
+        delivery.run(() -> emit(reader), rejected -> {
             reader.held().release();
-            emission.failNow(disposed);
+            emission.failNow(delivery.refusal(reader.lockName(), rejected));
         });
     }
 
@@ -61,9 +62,7 @@ final class LeaseDowngrade implements LeaseSuccession, Subscription {
                 engine.events.report(new LockEvent.Downgraded(
                         reader.lockName(), reader.fencingToken(), reader.held().heldFor()));
             }
-            if (!emission.emit(reader)) {
-                reader.held().release();
-            }
+            emission.emit(reader);
         } else {
             reader.held().release();
         }

@@ -1,16 +1,13 @@
 package io.holdfast.internal;
 
 import io.holdfast.spi.LockFeature;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
-import reactor.core.Disposable;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
-import reactor.core.scheduler.Scheduler;
 
 /**
  * One subscription to {@code export}: it emits the text or the error. A cancellation before that releases the lock. One
@@ -87,7 +84,7 @@ final class LeaseExport implements LeaseSuccession, Subscription {
             return;
         }
         if (stage.compareAndSet(Stage.ASKED, Stage.READY)) {
-            deliver(() -> {
+            delivery().run(() -> {
                 if (stage.compareAndSet(Stage.READY, Stage.OVER)) {
                     subscriber.onNext(text);
                     subscriber.onComplete();
@@ -98,25 +95,16 @@ final class LeaseExport implements LeaseSuccession, Subscription {
         }
     }
 
+    private Delivery delivery() {
+        return lease.held().lock().engine().delivery;
+    }
+
     @Override
     public void failed(Throwable why) {
-        deliver(() -> {
+        delivery().run(() -> {
             if (stage.compareAndSet(Stage.ASKED, Stage.OVER)) {
                 subscriber.onError(why);
             }
         });
-    }
-
-    private void deliver(Runnable signal) {
-        Scheduler deliverOn = lease.held().lock().engine().deliverOn;
-        if (deliverOn == null) {
-            Turn.runUsersCode(signal);
-            return;
-        }
-        try {
-            Disposable unused = deliverOn.schedule(signal);
-        } catch (RejectedExecutionException disposed) {
-            signal.run(); // the scheduler is disposed: this thread signals
-        }
     }
 }

@@ -211,8 +211,7 @@ final class LeaseHandle implements EngineLease, Emission.Returnable {
     }
 
     private <T> Mono<T> delivered(Mono<T> result) {
-        var deliverOn = held.lock().engine().deliverOn;
-        return deliverOn == null ? result : result.publishOn(deliverOn);
+        return held.lock().engine().delivery.of(result);
     }
 
     @Override

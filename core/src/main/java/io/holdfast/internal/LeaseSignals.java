@@ -3,16 +3,11 @@ package io.holdfast.internal;
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
 import io.holdfast.internal.GuardedLease.Holder;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.Disposable;
-import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
-import reactor.core.scheduler.Scheduler;
 
 /**
  * The signals of a lease: its loss, the end of its release, and, for nested leases, the end of the hold. All replay.
@@ -22,7 +17,7 @@ final class LeaseSignals {
 
     private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
 
-    private final @Nullable Scheduler deliverOn;
+    private final Delivery delivery;
 
     // The fields below are written under the monitor; signals are emitted outside of it.
     private Sinks.@Nullable One<LossReason> loss;
@@ -35,8 +30,8 @@ final class LeaseSignals {
     private boolean releaseTakesLong;
     private @Nullable LockLostException lost;
 
-    LeaseSignals(@Nullable Scheduler deliverOn) {
-        this.deliverOn = deliverOn;
+    LeaseSignals(Delivery delivery) {
+        this.delivery = delivery;
     }
 
     /** Emits one value on loss; completes empty after a release. */
@@ -49,7 +44,7 @@ final class LeaseSignals {
             sink = loss;
         }
         signalDue();
-        return delivered(sink.asMono());
+        return delivery.of(sink.asMono());
     }
 
     /** Completes empty after the release, or when that takes long; fails after a loss. */
@@ -62,7 +57,7 @@ final class LeaseSignals {
             sink = released;
         }
         signalDue();
-        return delivered(sink.asMono());
+        return delivery.of(sink.asMono());
     }
 
     /** Completes empty when the release is requested, before it is sent, or after a loss. */
@@ -75,7 +70,7 @@ final class LeaseSignals {
             sink = noLongerHeld;
         }
         signalDue();
-        return delivered(sink.asMono());
+        return delivery.of(sink.asMono());
     }
 
     /** Registers a receiver of the loss; the end of a release is not for it. */
@@ -148,73 +143,35 @@ final class LeaseSignals {
             reason = lost;
         }
         if (receiver != null && !isRelease) {
-            deliver(receiver, false, reason);
+            delivery.run(() -> signal(receiver::lost));
         }
         if (lossSink != null) {
-            emit(() -> reason == null ? lossSink.tryEmitEmpty() : lossSink.tryEmitValue(reason.reason()));
+            signal(() -> {
+                Sinks.EmitResult unused =
+                        reason == null ? lossSink.tryEmitEmpty() : lossSink.tryEmitValue(reason.reason());
+            });
         }
         if (nestedSink != null) {
-            emit(nestedSink::tryEmitEmpty);
+            signal(nestedSink::tryEmitEmpty);
         }
         if (releasedSink != null) {
-            Sinks.EmitResult unused = reason == null ? releasedSink.tryEmitEmpty() : releasedSink.tryEmitError(reason);
+            signal(() -> {
+                Sinks.EmitResult unused =
+                        reason == null ? releasedSink.tryEmitEmpty() : releasedSink.tryEmitError(reason);
+            });
         }
         if (receiver != null && isRelease) {
-            deliver(receiver, true, reason);
+            delivery.run(() -> signal(() -> receiver.released(reason)));
         }
+    }
+
+    /** The lease must end whatever a subscriber throws, and the other leases of its batch be renewed. */
+    private static void signal(Runnable signal) {
+        Fallible.run(signal, LOG, "a subscriber threw at the signal that its lease has ended");
     }
 
     /** Called under the monitor. */
     private boolean isHolderDue() {
         return holderReleases ? ended || releaseTakesLong : lost != null;
-    }
-
-    /** Signals on the same scheduler as {@link #delivered}. */
-    private void deliver(Holder receiver, boolean isRelease, @Nullable LockLostException reason) {
-        if (deliverOn != null) {
-            try {
-                Disposable unused = deliverOn.schedule(() -> signal(receiver, isRelease, reason));
-            } catch (RejectedExecutionException disposed) {
-                signal(receiver, isRelease, reason); // the scheduler is disposed: this thread signals
-            }
-        } else {
-            signal(receiver, isRelease, reason);
-        }
-    }
-
-    private static void signal(Holder receiver, boolean isRelease, @Nullable LockLostException reason) {
-        try {
-            if (isRelease) {
-                receiver.released(reason);
-            } else {
-                receiver.lost();
-            }
-        } catch (Throwable broken) {
-            Exceptions.throwIfJvmFatal(broken);
-            logBroken(broken);
-        }
-    }
-
-    private static void emit(Supplier<Sinks.EmitResult> signal) {
-        try {
-            Sinks.EmitResult unused = signal.get();
-        } catch (RuntimeException broken) {
-            logBroken(broken);
-        }
-    }
-
-    /**
-     * Handles a subscriber that breaks rule 2.13 of Reactive Streams: the lease must end all the same, and the other
-     * leases of its batch be renewed.
-     */
-    private static void logBroken(Throwable broken) {
-        LOG.error("a subscriber threw at the signal that its lease has ended", broken);
-    }
-
-    private <T> Mono<T> delivered(Mono<T> signal) {
-        // If the scheduler is disposed, this thread signals. Without the signal of a loss, the work would go on.
-        return deliverOn == null
-                ? signal
-                : signal.publishOn(deliverOn).onErrorResume(RejectedExecutionException.class, disposed -> signal);
     }
 }

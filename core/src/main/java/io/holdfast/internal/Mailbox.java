@@ -106,16 +106,8 @@ final class Mailbox {
         } catch (Throwable defect) {
             // A task that throws is a defect of this library, or a subscriber breaks rule 2.13 of Reactive Streams.
             // Later tasks, such as a release, must run all the same.
-            LOG.error("a lock event could not be handled", defect);
-            notifyOwner(defect);
-        }
-    }
-
-    private void notifyOwner(Throwable defect) {
-        try {
-            owner.broken(defect);
-        } catch (Throwable another) {
-            LOG.error("a lock event could not be handled", another);
+            Fallible.log(defect, LOG, "a lock event could not be handled");
+            Fallible.run(() -> owner.broken(defect), LOG, "a lock event could not be handled");
         }
     }
 }

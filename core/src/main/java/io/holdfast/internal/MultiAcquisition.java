@@ -45,7 +45,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
     MultiAcquisition(MultiLockSettings locks, boolean waits, CoreSubscriber<? super MultiLease> subscriber) {
         this.locks = locks;
         this.waits = waits;
-        emission = new Emission<>(subscriber, locks.engine().deliverOn);
+        emission = new Emission<>(subscriber, locks.engine().delivery);
         asked = new Asked[locks.members().size()];
         held = new EngineLease[locks.members().size()];
     }
@@ -200,9 +200,10 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         Arrays.fill(held, null); // a subscriber that drops its leases may keep a reference to this
         MultiLeaseHandle leases = new MultiLeaseHandle(all);
         leases.stopWatchingLoss();
-        emission.deliver(() -> emit(leases), disposed -> {
+        Delivery delivery = locks.engine().delivery;
+        delivery.run(() -> emit(leases), rejected -> {
             leases.releaseUnused();
-            emission.failNow(disposed);
+            emission.failNow(delivery.refusal(locks.names().get(0), rejected));
         });
     }
 
@@ -215,9 +216,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
             leases.releaseUnused();
         } else {
             leases.handedOut();
-            if (!emission.emit(leases)) {
-                leases.giveBack().run();
-            }
+            emission.emit(leases);
         }
     }
 

@@ -10,7 +10,6 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
-import reactor.core.Exceptions;
 
 /**
  * One request that renews several leases. Each answer counts when it arrives. When the request fails or times out, the
@@ -61,7 +60,7 @@ final class RenewalBatch implements CoreSubscriber<Renewal> {
                 List<LockClaim> claims = leases.stream().map(HeldLease::renewal).toList();
                 engine.backend.renewAll(claims).subscribe(batch);
             }
-        } catch (RuntimeException thrown) {
+        } catch (Throwable thrown) {
             batch.onError(thrown);
         }
     }
@@ -96,14 +95,13 @@ final class RenewalBatch implements CoreSubscriber<Renewal> {
         }
         try {
             lease.renewalAnswered(sentAtNanos, answer);
-        } catch (RuntimeException unreadable) {
+        } catch (Throwable unreadable) {
             lease.renewalFailed(Renewals.unreadable(nameOf(lease), unreadable));
         }
     }
 
     @Override
     public void onError(Throwable error) {
-        Exceptions.throwIfJvmFatal(error);
         logUnknown();
         failRest(
                 error instanceof LockBackendException known

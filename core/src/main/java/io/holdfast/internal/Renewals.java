@@ -34,10 +34,8 @@ final class Renewals {
     private final Engine engine;
     private final Queue<HeldLease> due = new ConcurrentLinkedQueue<>();
     private final AtomicInteger inFlight = new AtomicInteger();
+    private final Drain sending = new Drain(this::send);
     private final LogPace failureLines = new LogPace();
-
-    /** The number of pending flushes; the thread that raises it from zero sends. */
-    private final AtomicInteger flushes = new AtomicInteger();
 
     /** The batches beyond the bound, in the order in which they go out. Used by the sending thread. */
     private Deque<List<HeldLease>> waiting = new ArrayDeque<>();
@@ -58,17 +56,9 @@ final class Renewals {
      * request has ended.
      */
     void flush() {
-        if ((isWaiting || !due.isEmpty()) && flushes.getAndIncrement() == 0) {
-            Turn.take(this::drain); // users' code that an answer causes must not delay the next request
+        if ((isWaiting || !due.isEmpty()) && sending.isDue()) {
+            Turn.take(sending); // users' code that an answer causes must not delay the next request
         }
-    }
-
-    private void drain() {
-        int seen = 1;
-        do {
-            send();
-            seen = flushes.addAndGet(-seen);
-        } while (seen != 0);
     }
 
     private void send() {
@@ -146,7 +136,7 @@ final class Renewals {
     }
 
     /** Returns a failure for an answer that no back end should give. */
-    static LockBackendException unreadable(String lockName, RuntimeException defect) {
+    static LockBackendException unreadable(String lockName, Throwable defect) {
         return new LockBackendException(
                 lockName,
                 "the answer to the renewal of lock '%s' met something unexpected: %s".formatted(lockName, defect),

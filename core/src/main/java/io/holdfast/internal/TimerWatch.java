@@ -9,7 +9,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.Exceptions;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
@@ -84,7 +83,6 @@ final class TimerWatch implements Runnable {
         try {
             return clock != null && clock.isWorthWatching();
         } catch (Throwable broken) {
-            Exceptions.throwIfJvmFatal(broken);
             LOG.error("the timer of a lock client could not be checked", broken);
             return true;
         }

@@ -5,7 +5,6 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.Exceptions;
 
 /**
  * One turn of the engine on one thread: first the engine's own work, such as renewals, then the users' code that
@@ -36,7 +35,7 @@ final class Turn {
         } finally {
             USERS_CODE.remove();
             for (Runnable next = usersCode.poll(); next != null; next = usersCode.poll()) {
-                run(next);
+                Fallible.run(next, LOG, "a subscriber threw");
             }
         }
     }
@@ -53,15 +52,6 @@ final class Turn {
             code.run();
         } else {
             later.add(code);
-        }
-    }
-
-    private static void run(Runnable usersCode) {
-        try {
-            usersCode.run();
-        } catch (Throwable broken) {
-            Exceptions.throwIfJvmFatal(broken);
-            LOG.error("a subscriber threw", broken);
         }
     }
 }

@@ -5,7 +5,6 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.Exceptions;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -113,7 +112,6 @@ public final class Deadlines {
         try {
             deadline.passed();
         } catch (Throwable defect) {
-            Exceptions.throwIfJvmFatal(defect);
             LOG.error("a time limit could not be handled", defect); // The other deadlines must pass all the same.
         }
     }

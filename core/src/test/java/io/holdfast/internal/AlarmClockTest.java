@@ -9,11 +9,16 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.scheduler.Scheduler;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 class AlarmClockTest {
@@ -130,6 +135,46 @@ class AlarmClockTest {
     }
 
     @Test
+    void anAlarmThatThrowsAFatalErrorDelaysNeitherTheOthersNorTheRenewals() {
+        AlarmClock batching = new AlarmClock(timer, () -> rung.add("renewals@" + timer.now(TimeUnit.NANOSECONDS)));
+        batching.set(fatal(), 10);
+        batching.set(alarm("same moment"), 10);
+
+        advanceTo(10);
+
+        assertThat(rung).containsExactly("same moment@10", "renewals@10");
+    }
+
+    @Test
+    void anAlarmThatThrowsAFatalErrorAtTheCloseDoesNotKeepTheOthersWaiting() {
+        for (int i = 0; i < 3; i++) {
+            clock.set(Alarm.atTheLatestAtClose(AlarmClockTest::throwFatally), 10);
+            clock.set(Alarm.atTheLatestAtClose(() -> rung.add("awaited")), 10);
+        }
+
+        clock.close();
+
+        assertThat(rung).hasSize(3);
+    }
+
+    @Test
+    void anAlarmThatIsSetBehindAnOldTaskIsWatchedToo() throws InterruptedException {
+        VisitedTimer mortal = new VisitedTimer();
+        CountDownLatch noticed = new CountDownLatch(1);
+        AlarmClock watched = new AlarmClock(mortal, () -> {}, noticed::countDown);
+        Alarm answered = alarm("answered");
+        watched.set(answered, TimeUnit.MINUTES.toNanos(1));
+        watched.off(answered);
+        mortal.awaitAnIdleVisit();
+
+        watched.set(alarm("deadline"), TimeUnit.MINUTES.toNanos(2));
+        mortal.dispose();
+
+        assertThat(noticed.await(10, TimeUnit.SECONDS)).isTrue();
+        watched.close();
+    }
+
+    @Test
     void afterRingsThatThrowsDoesNotStopTheClock() {
         AlarmClock fragile = new AlarmClock(timer, () -> {
             throw new IllegalStateException("on purpose");
@@ -231,11 +276,66 @@ class AlarmClockTest {
         return Long.parseLong(rung.substring(rung.indexOf('@') + 1));
     }
 
+    private static Alarm fatal() {
+        return Alarm.of(AlarmClockTest::throwFatally);
+    }
+
+    private static void throwFatally() {
+        throw new LinkageError("on purpose");
+    }
+
     private Alarm alarm(String name) {
         return Alarm.of(() -> rung.add(name + "@" + clock.now()));
     }
 
     private void advanceTo(long nanos) {
         timer.advanceTimeBy(Duration.ofNanos(nanos - clock.now()));
+    }
+
+    /** A timer that runs no task, and records that the watch of the timers has looked at it. */
+    private static final class VisitedTimer implements Scheduler {
+
+        private final CompletableFuture<Thread> visitor = new CompletableFuture<>();
+        private volatile boolean disposed;
+
+        @Override
+        public boolean isDisposed() {
+            if (Thread.currentThread().getName().equals("holdfast-timer-watch")) {
+                visitor.complete(Thread.currentThread());
+            }
+            return disposed;
+        }
+
+        void awaitAnIdleVisit() {
+            Thread watch = visitor.orTimeout(10, TimeUnit.SECONDS).join();
+            while (watch.getState() == Thread.State.RUNNABLE) {
+                Thread.onSpinWait();
+            }
+        }
+
+        @Override
+        public void dispose() {
+            disposed = true;
+        }
+
+        @Override
+        public long now(TimeUnit unit) {
+            return 0;
+        }
+
+        @Override
+        public Disposable schedule(Runnable task) {
+            return Disposables.disposed();
+        }
+
+        @Override
+        public Disposable schedule(Runnable task, long delay, TimeUnit unit) {
+            return Disposables.disposed();
+        }
+
+        @Override
+        public Worker createWorker() {
+            throw new UnsupportedOperationException("this test uses no worker");
+        }
     }
 }

@@ -70,6 +70,20 @@ class DeliveryLineTest {
     }
 
     @Test
+    void aDeliveryThatThrowsAFatalErrorDoesNotStopTheOthers() {
+        one.dispose();
+        DeliveryLine line = new DeliveryLine(one);
+        List<String> ran = new ArrayList<>();
+
+        line.deliver(() -> {
+            line.deliver(() -> ran.add("next"));
+            throw new LinkageError("on purpose");
+        });
+
+        assertThat(ran).containsExactly("next");
+    }
+
+    @Test
     void aSlowDeliveryDoesNotDelayTheOneThatItCauses() throws InterruptedException {
         DeliveryLine line = new DeliveryLine(two);
         CountDownLatch broughtHasRun = new CountDownLatch(1);

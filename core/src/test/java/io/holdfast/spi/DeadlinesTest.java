@@ -30,6 +30,9 @@ class DeadlinesTest {
 
         @Override
         protected void passed() {
+            if (number < 0) {
+                throw new LinkageError("on purpose");
+            }
             passed.add(number);
         }
     }
@@ -68,6 +71,18 @@ class DeadlinesTest {
             assertThat(passed)
                     .containsExactlyElementsOf(expected.stream().sorted().toList());
         }
+    }
+
+    @Test
+    void aDeadlineThatThrowsAFatalErrorDelaysNoOther() {
+        for (int i = 0; i < 3; i++) {
+            deadlines.set(new Numbered(-1), in(10));
+            deadlines.set(new Numbered(i), in(20 + i));
+        }
+
+        time.advanceTimeBy(Duration.ofMillis(100));
+
+        assertThat(passed).containsExactly(0, 1, 2);
     }
 
     @Test

@@ -14,10 +14,13 @@ import io.holdfast.ReactiveLock;
 import io.holdfast.testkit.ExclusionProbe;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.Disposable;
@@ -205,6 +208,139 @@ class DeliveryTest {
 
         assertThat(first.getReceivedOnNext()).containsExactly(LossReason.NOT_HELD);
         assertThat(second.getReceivedOnNext()).containsExactly(LossReason.NOT_HELD);
+    }
+
+    @Test
+    void aRenewalThatSucceededSucceedsWithoutTheDeliveryScheduler() {
+        Rejecting delivery = new Rejecting(world.clock);
+        LockClient client = world.client(builder -> builder.deliverOn(delivery));
+        LockLease lease = world.granted(client.lock(NAME).acquire());
+        delivery.rejects = true;
+
+        assertThat(world.subscribe(lease.renew()).isTerminatedComplete()).isTrue();
+        assertThat(world.on(Operation.RENEW).calls()).as("sent once").isOne();
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void theLeaderIsReportedWithoutTheDeliveryScheduler() {
+        Rejecting delivery = new Rejecting(world.clock);
+        LockClient client = world.client(builder -> builder.deliverOn(delivery));
+        LockLease lease = world.granted(client.lock(NAME).acquire());
+        delivery.rejects = true;
+
+        assertThat(world.only(world.subscribe(client.election(NAME).leader())).fencingToken())
+                .isEqualTo(lease.fencingToken());
+        assertThat(world.subscribe(client.election("free").leader()).isTerminatedComplete())
+                .isTrue();
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void aFailureArrivesWithoutTheDeliveryScheduler() {
+        Rejecting delivery = new Rejecting(world.clock);
+        LockClient client = world.client(builder -> builder.deliverOn(delivery));
+        LockLease lease = world.granted(client.lock(NAME).acquire());
+        delivery.rejects = true;
+        world.subscribe(lease.release());
+
+        assertThat(world.subscribe(lease.renew()).expectTerminalError()).isInstanceOf(LockLostException.class);
+        assertThat(world.subscribe(lease.export()).expectTerminalError()).isInstanceOf(LockLostException.class);
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void aLeaseThatABusyDeliverySchedulerRejectsIsReleasedWithAnErrorThatNamesBoth() {
+        assertThatARejectedLeaseIsReleased(
+                new Rejecting(world.clock),
+                error -> assertThat(error)
+                        .isInstanceOf(RejectedExecutionException.class)
+                        .hasMessage(
+                                "lock '%s' was granted and is released again, because the scheduler given to deliverOn"
+                                                .formatted(NAME)
+                                        + " rejected the lease: its queue is full; give it more threads or a longer queue"));
+    }
+
+    @Test
+    void aLeaseThatADisposedDeliverySchedulerRejectsIsReleasedWithAnErrorThatNamesBoth() {
+        Rejecting disposed = new Rejecting(world.clock);
+        disposed.disposed = true;
+        assertThatARejectedLeaseIsReleased(
+                disposed,
+                error -> assertThat(error)
+                        .isInstanceOf(LockClosedException.class)
+                        .hasMessage(
+                                "the lock client cannot go on because the scheduler given to deliverOn was disposed,"
+                                + " so lock '%s' cannot be acquired; make a new one".formatted(NAME)));
+    }
+
+    private void assertThatARejectedLeaseIsReleased(Rejecting delivery, Consumer<Throwable> check) {
+        LockClient client = world.client(builder -> builder.deliverOn(delivery));
+        LockLease writer = world.granted(client.readWriteLock(NAME).writeLock().acquire());
+        delivery.rejects = true;
+        check.accept(world.subscribe(writer.downgrade()).expectTerminalError());
+        assertThat(world.store.contents()).isEmpty();
+
+        for (Mono<?> acquire : List.of(
+                client.lock(NAME).acquire(),
+                client.lock(NAME).tryAcquire(),
+                client.lock(NAME).withLock(Mono.never()),
+                client.all(client.lock(NAME), client.lock(NAME + "/b")).acquire())) {
+            check.accept(world.subscribe(acquire).expectTerminalError());
+            assertThat(world.store.contents()).isEmpty();
+        }
+        assertThat(client.toString()).contains("0 acquiring, 0 held, 0 releasing, 0 alarms");
+        assertThat(world.events(LockEvent.AcquireFailed.class))
+                .filteredOn(event -> event.lockName().equals(NAME))
+                .isNotEmpty()
+                .allSatisfy(event -> check.accept(event.error()));
+        world.subscribe(client.close());
+    }
+
+    /** Rejects tasks, when it is told to. */
+    private static final class Rejecting implements Scheduler {
+
+        private final VirtualTimeScheduler clock;
+        private boolean rejects;
+        private boolean disposed;
+
+        Rejecting(VirtualTimeScheduler clock) {
+            this.clock = clock;
+        }
+
+        @Override
+        public boolean isDisposed() {
+            return disposed && rejects;
+        }
+
+        @Override
+        public Disposable schedule(Runnable task) {
+            check();
+            return clock.schedule(task);
+        }
+
+        @Override
+        public Worker createWorker() {
+            Worker worker = clock.createWorker();
+            return new Worker() {
+                @Override
+                public Disposable schedule(Runnable task) {
+                    check();
+                    return worker.schedule(task);
+                }
+
+                @Override
+                public void dispose() {
+                    worker.dispose();
+                }
+            };
+        }
+
+        private void check() {
+            if (rejects) {
+                throw new RejectedExecutionException("its queue is full");
+            }
+        }
     }
 
     /** Runs each task a second later, like a scheduler with a backlog. */

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -34,6 +35,8 @@ final class ScriptedStore implements LockBackend {
     volatile Function<LockClaim, Mono<Renewal>> onRenewal = claim -> Mono.just(new Renewal.Held(claim.lease()));
     volatile Function<List<LockClaim>, Flux<Renewal>> onBatch =
             claims -> Flux.fromIterable(claims).map(claim -> new Renewal.Held(claim.lease()));
+
+    volatile UnaryOperator<Mono<Ownership>> onRelease = UnaryOperator.identity();
 
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
@@ -61,10 +64,10 @@ final class ScriptedStore implements LockBackend {
 
     @Override
     public Mono<Ownership> release(LockClaim claim) {
-        return Mono.fromSupplier(() -> {
+        return onRelease.apply(Mono.fromSupplier(() -> {
             released.add(claim.key().name());
             return Ownership.HELD;
-        });
+        }));
     }
 
     @Override

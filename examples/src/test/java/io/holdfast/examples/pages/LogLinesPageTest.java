@@ -18,7 +18,8 @@ class LogLinesPageTest {
 
     @Test
     void thePageHasEveryWarningAndErrorAndNoOther() {
-        Pattern logged = Pattern.compile("LOG\\.(?:warn|error)\\(\\s*(" + Repository.TEXT + ")");
+        Pattern logged = Pattern.compile(
+                "(?:LOG\\.(?:warn|error)\\(|Fallible\\.(?:run|log)\\([^;]*?LOG,)\\s*(" + Repository.TEXT + ")");
         Set<String> lines = SOURCES.stream()
                 .flatMap(source -> logged.matcher(source).results())
                 .map(it -> Repository.joined(it.group(1)))
