@@ -2,6 +2,7 @@ package io.holdfast.semantics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LocalHandOver;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
@@ -108,6 +109,28 @@ class AbsurdAnswersTest {
 
         assertThat(waiting.expectTerminalError()).isInstanceOf(LockTimeoutException.class);
         assertThat(store.released).contains("a");
+    }
+
+    @ParameterizedTest
+    @MethodSource({"absurdlyLong", "absurdlyShort"})
+    void anAbsurdPauseEndsWithTheWaitUnderLocalHandOverToo(Duration pause) {
+        LockClient handingOver = LockClient.builder(
+                        LocalHandOver.builder(store).clock(clock).build())
+                .timer(clock)
+                .options(LockOptions.builder().waitTimeout(WAIT).build())
+                .build();
+        for (LockAttempt answer : List.of(new LockAttempt.Queued(pause), new LockAttempt.Contended(pause))) {
+            store.answer(answer);
+            TestSubscriber<LockLease> waiting = subscribe(handingOver.lock("a").acquire());
+
+            clock.advanceTimeBy(WAIT);
+
+            assertThat(waiting.expectTerminalError())
+                    .isInstanceOfSatisfying(
+                            LockTimeoutException.class,
+                            timedOut -> assertThat(timedOut.backendAnswered()).isTrue());
+        }
+        subscribe(handingOver.close());
     }
 
     @ParameterizedTest

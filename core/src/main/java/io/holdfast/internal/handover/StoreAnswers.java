@@ -66,13 +66,14 @@ final class StoreAnswers {
 
     private LockAttempt notYet(
             Turn turn, int attempt, @Nullable Waiter waiter, LockAttempt answer, long now, List<Effect> out) {
-        long within = answer instanceof Queued queued
-                ? queued.nextAttemptWithin().toNanos()
-                : ((LockAttempt.Contended) answer).nextAttemptWithin().toNanos();
+        long within = StoreDurations.pauseNanos(
+                answer instanceof Queued queued
+                        ? queued.nextAttemptWithin()
+                        : ((LockAttempt.Contended) answer).nextAttemptWithin());
         if (answer instanceof Queued && !turn.isArmed) {
             within = Math.min(within, POLLS.pause(attempt, 0.5).toNanos());
         }
-        within = Math.min(Math.max(MILLI, within), lock.leaseNanos / 3);
+        within = Math.min(within, lock.leaseNanos / 3);
         turn.attendedUntilNanos = now + within;
         turn.attemptAgainAtNanos =
                 // Without a place, the client of the waiter decides when to send the next attempt.

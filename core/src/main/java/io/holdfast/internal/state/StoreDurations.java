@@ -36,7 +36,7 @@ public final class StoreDurations {
      * @param pause the answered pause
      * @return from 1 ms to 366 days
      */
-    static long pauseNanos(Duration pause) {
+    public static long pauseNanos(Duration pause) {
         return within(LEAST_PAUSE_NANOS, pause);
     }
 
