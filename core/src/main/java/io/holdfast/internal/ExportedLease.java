@@ -75,6 +75,14 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
         if (!checkSum(bytes).equals(text.substring(sum + 1))) {
             throw refused("its check sum is wrong, so it is not complete or was changed", null);
         }
+        ExportedLease lease = of(bytes);
+        if (!lease.text().equals(text)) { // a receiver that removes duplicates may compare texts
+            throw refused("it is not the text that this version writes for the lease", null);
+        }
+        return lease;
+    }
+
+    private static ExportedLease of(byte[] bytes) {
         try {
             return of(decoded(bytes).split("\n", PARTS));
         } catch (IllegalArgumentException | CharacterCodingException | ArithmeticException unreadable) {

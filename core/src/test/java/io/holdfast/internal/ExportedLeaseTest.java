@@ -51,6 +51,37 @@ class ExportedLeaseTest {
         assertThat(ExportedLease.of(lease.text())).isEqualTo(lease);
     }
 
+    /** A receiver may remove duplicates by their text. */
+    @ParameterizedTest
+    @ValueSource(strings = {"s", "st", "sto", "stoc"})
+    void noOtherTextThatDiffersInOneCharacterNamesTheLease(String name) {
+        String text = lease(LockKey.of(LockKind.MUTEX, name)).text();
+        for (int at = 0; at < text.length(); at++) {
+            for (char other = 0; other < 256; other++) {
+                if (other != text.charAt(at)) {
+                    String changed = text.substring(0, at) + other + text.substring(at + 1);
+                    assertThatIllegalArgumentException()
+                            .as("character %d of %s replaced by %d", at, text, (int) other)
+                            .isThrownBy(() -> ExportedLease.of(changed));
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"42, 042", "42, +42", "30000, 030000", "3, 03"})
+    void aTextWithAnotherSpellingOfANumberIsRefused(String usual, String other) {
+        String text = lease(LockKey.of(LockKind.MUTEX, "stock")).text();
+        String encoded = text.substring(text.indexOf('.') + 1, text.lastIndexOf('.'));
+        String parts = new String(Base64.getUrlDecoder().decode(encoded), StandardCharsets.UTF_8);
+        String changed = parts.replace("\n" + usual + "\n", "\n" + other + "\n");
+        assertThat(changed).isNotEqualTo(parts);
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ExportedLease.of(written(changed)))
+                .withMessageEndingWith("it is not the text that this version writes for the lease");
+    }
+
     @Test
     void aTextWithAMissingOrChangedCharacterIsRefused() {
         String text = lease(LockKey.of(LockKind.MUTEX, "stock")).text();
