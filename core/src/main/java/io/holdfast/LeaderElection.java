@@ -54,8 +54,7 @@ public interface LeaderElection {
      *
      * <ul>
      * <li>When the candidate is elected, it subscribes to the term, with the lease in the Reactor Context as in
-     *     {@link ReactiveLock#withLock}. The elements of the term are emitted as they arrive; demand counts over all
-     *     terms.
+     *     {@link ReactiveLock#withLock}. The elements of the term are emitted as they arrive.
      * <li>When the term completes or fails, the candidate releases the lock, and then signals the end of the term.
      * <li>When the lease is lost, the term is cancelled, and the candidate stands again after a pause of the back-off.
      *     A term that fails with the {@link LockLostException} of its own lease counts as lost, too.
@@ -65,6 +64,11 @@ public interface LeaderElection {
      * <li>When the subscriber cancels, the term is cancelled and the lock released, or the place in the queue given up.
      *     Nothing stays held.
      * </ul>
+     *
+     * <p><b>A candidate stands only while its subscriber has unfulfilled demand.</b> Demand counts over all terms. When
+     * the subscriber has got all elements that it requested, a term that runs goes on. After a loss, the candidate then
+     * waits for the next request before it stands again, without a signal. {@code subscribe()} requests without a
+     * limit. A subscriber with a limit that may process an element for long should not count on standing meanwhile.
      *
      * <p>A term that blocks needs threads, see {@link ReactiveLock#withLock(Function)}.
      *

@@ -49,18 +49,21 @@ final class Candidate<T> {
 
     private Flux<T> stand() {
         Mono<LockLease> elected = Mono.defer(() -> {
-            tokenOfTerm = 0;
-            begunAtNanos = lock.engine().alarms.now();
+            elected(0);
             hasCompleted = false;
-            return new AcquireMono(lock, lock.terms().acquirePlan());
+            return new AcquireMono(lock, lock.terms().acquirePlan())
+                    .doOnNext(lease -> elected(lease.fencingToken())); // the lease may be lost before the term begins
         });
         return new GuardedFlux<>(elected, this::begin)
                 .retryWhen(Retry.from(ends -> ends.concatMap(end -> ended(end.failure()))));
     }
 
-    private Publisher<T> begin(LockLease lease) {
-        tokenOfTerm = lease.fencingToken();
+    private void elected(long token) {
+        tokenOfTerm = token;
         begunAtNanos = lock.engine().alarms.now();
+    }
+
+    private Publisher<T> begin(LockLease lease) {
         return Flux.from(requireNonNull(term.apply(lease), "the term of a leader must not be null"))
                 .doOnComplete(() -> hasCompleted = true);
     }

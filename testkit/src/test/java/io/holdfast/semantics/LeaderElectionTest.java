@@ -20,6 +20,7 @@ import io.holdfast.LossReason;
 import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.WatchSignal;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
@@ -32,6 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.publisher.TestPublisher;
@@ -148,6 +150,33 @@ class LeaderElectionTest {
         world.pass(LEASE);
         assertThat(candidate.getReceivedOnNext()).hasSize(2);
         candidate.cancel();
+    }
+
+    @Test
+    void aCandidateWhoseLeaseIsLostBeforeItsTermBeginsStandsAgain() {
+        ScriptedStore store = new ScriptedStore();
+        AtomicInteger grants = new AtomicInteger();
+        LockClient client = LockClient.builder(store)
+                .timer(world.clock)
+                .listener(
+                        event -> { // a listener that takes long
+                            if (event instanceof LockEvent.Acquired && grants.incrementAndGet() == 1) {
+                                store.signals.emitNext(
+                                        new WatchSignal.Lost(LossReason.EXPIRED), Sinks.EmitFailureHandler.FAIL_FAST);
+                            }
+                        })
+                .build();
+        TestSubscriber<Long> candidate = subscribe(endless(client.election(NAME)));
+        assertThat(terms).isEmpty();
+
+        world.pass(SECOND);
+
+        assertThat(candidate.getReceivedOnNext()).hasSize(1);
+        assertThat(terms)
+                .singleElement()
+                .satisfies(lease -> assertThat(lease.isValid()).isTrue());
+        candidate.cancel();
+        world.subscribe(client.close());
     }
 
     @Test
@@ -366,14 +395,14 @@ class LeaderElectionTest {
 
             @Override
             public Set<LockFeature> features() {
-                return Set.of();
+                return Set.of(LockFeature.SEMAPHORE, LockFeature.READ_WRITE, LockFeature.MIN_HOLD);
             }
         };
         LockClient client =
                 LockClient.builder(mute).timer(world.clock).closeBackend(false).build();
         assertThat(world.subscribe(client.election(NAME).leader()).expectTerminalError())
                 .isInstanceOf(UnsupportedOperationException.class)
-                .hasMessage("back end memory cannot report the leader, it has only []");
+                .hasMessage("back end memory cannot report the leader, it has only [READ_WRITE, SEMAPHORE, MIN_HOLD]");
         world.subscribe(client.close());
     }
 

@@ -17,8 +17,8 @@ public record CandidateState(Backoff backoff, long leaseNanos, int inARow, boole
     /**
      * The course of a candidacy.
      *
-     * @param tokenOfTerm the token of the term that has begun; 0 when none has
-     * @param lastedNanos the time since the beginning of the term; without a term, for how long the candidate stood
+     * @param tokenOfTerm the token with which it was elected; 0 when it was not
+     * @param lastedNanos the time since the election; without one, for how long the candidate stood
      * @param hasCompleted whether the term completed by itself
      */
     public record Candidacy(long tokenOfTerm, long lastedNanos, boolean hasCompleted) {}
