@@ -99,6 +99,9 @@ record Loss(LossReason reason, String why, @Nullable LockBackendException cause)
         if (lease.renewing()) {
             return "a renewal was not answered by then: the server may be slow, or this process may have been paused";
         }
+        if (lease.terms().autoRenew() && !lease.confirmed()) {
+            return "this client did not run in time to confirm the grant: a waiter that is served has a short lease until then; the machine may be overloaded, or this process may have been paused";
+        }
         return lease.terms().autoRenew()
                 ? "no renewal had failed until then, so this process may have been paused"
                 : "autoRenew is off";

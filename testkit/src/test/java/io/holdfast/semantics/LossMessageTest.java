@@ -8,7 +8,9 @@ import io.holdfast.LockClient;
 import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
+import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.Renewal;
+import io.holdfast.spi.WatchSignal;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
@@ -18,6 +20,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.test.subscriber.TestSubscriber;
 
 /** A loss explains itself in one message that needs no other log line. */
@@ -104,6 +107,23 @@ class LossMessageTest {
                 .hasMessageContainingAll(
                         "the last renewal was not answered by then", "before failed: the store was busy")
                 .hasCause(failure);
+    }
+
+    @Test
+    void aServedWaiterThatDoesNotRunInTimeSaysThatItsLeaseWasYoung() {
+        ScriptedStore store = new ScriptedStore();
+        store.answer(new LockAttempt.Queued(Duration.ofSeconds(10)));
+        LateTimer timer = new LateTimer();
+        LockClient client = LockClient.builder(store).timer(timer).build();
+        TestSubscriber<Object> work = world.subscribe(client.lock("a").withLock(Mono.never()));
+        store.signals.emitNext(
+                new WatchSignal.Granted(7, 1, Duration.ofSeconds(2)), Sinks.EmitFailureHandler.FAIL_FAST);
+
+        timer.advance(Duration.ofSeconds(3));
+
+        assertThat(work.expectTerminalError())
+                .hasMessageContainingAll("deadline passed", "to confirm the grant", "overloaded");
+        world.subscribe(client.close());
     }
 
     @Test
