@@ -456,6 +456,23 @@ class TestLocksTest {
     }
 
     @Test
+    void locksWorkWithoutJUnit() {
+        TestLocks own = TestLocks.virtualTime(); // no extension
+        Rival rival = own.holdElsewhere(NAME);
+        CompletableFuture<String> waiting =
+                own.client().lock(NAME).withLock(Mono.just("done")).toFuture();
+        own.advance(Duration.ofSeconds(1));
+        assertThat(waiting).isNotDone();
+
+        rival.release();
+        own.advance(Duration.ZERO);
+
+        assertThat(waiting).isCompletedWithValue("done");
+        own.assertThat(NAME).isFree().grants(1);
+        own.await(own.client().close());
+    }
+
+    @Test
     void timeDoesNotGoBack() {
         assertThatThrownBy(() -> locks.advance(Duration.ofMillis(-1))).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> locks.answersAfter(Duration.ofMillis(-1)))
