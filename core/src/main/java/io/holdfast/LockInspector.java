@@ -36,8 +36,12 @@ public interface LockInspector {
     /**
      * Lists all locks that are held or waited for. It skips a lock of which only the last token is left.
      *
-     * <p>This is no snapshot: a lock that is held during the whole listing is reported, as a rule once. A lock that
-     * appears or disappears meanwhile may be reported or not.
+     * <p>This is no snapshot: a lock that is held during the whole listing is reported. A lock that appears or
+     * disappears meanwhile may be reported or not.
+     *
+     * <p><b>A lock may be reported more than once</b>, since a listing in several requests may meet it again. Redis
+     * repeats some names while its key space grows or shrinks. If you count locks, keep one report of each:
+     * {@code distinct(lock -> List.of(lock.type(), lock.name()))}.
      *
      * @return the locks
      */

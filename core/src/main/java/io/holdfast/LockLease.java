@@ -137,7 +137,9 @@ public interface LockLease {
      * @return completes when the back end has confirmed, at the latest after one operation timeout. Then the release
      *     goes on in the background until the local deadline, and after that the server frees the lock by itself. Fails
      *     with {@link LockLostException} when the lease was lost before; the release may be the first request to detect
-     *     that. The release of a nested lease sends nothing and completes at once
+     *     that. The release of a nested lease sends nothing and completes at once. After {@link #export()} or
+     *     {@link #downgrade()} it does nothing and completes: the lock is not this lease's any more. If the lease was
+     *     exported, the process that adopts it releases the lock
      */
     Mono<Void> release();
 }
