@@ -11,6 +11,7 @@ import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.Renewal;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.TreeSet;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 
@@ -62,7 +63,7 @@ final class Adoption extends Mono<LockLease> {
     static UnsupportedOperationException unsupported(LockBackend backend) {
         return new UnsupportedOperationException(
                 "back end %s cannot hand a lease on to another process, it has only %s; with LocalHandOver none can"
-                        .formatted(backend.name(), backend.features()));
+                        .formatted(backend.name(), new TreeSet<>(backend.features())));
     }
 
     LockLostException lost(LossReason reason, String why) {

@@ -10,6 +10,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.Printable;
 import java.util.Optional;
+import java.util.TreeSet;
 import java.util.function.Function;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -58,7 +59,7 @@ final class DefaultLeaderElection implements LeaderElection {
                         engine.alarms.now());
             } else {
                 sink.error(new UnsupportedOperationException("back end %s cannot report the leader, it has only %s"
-                        .formatted(engine.backend.name(), engine.backend.features())));
+                        .formatted(engine.backend.name(), new TreeSet<>(engine.backend.features()))));
             }
         });
         return settings.engine().delivery.of(answer);

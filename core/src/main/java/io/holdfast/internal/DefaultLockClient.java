@@ -17,7 +17,9 @@ import io.holdfast.spi.Closing;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Printable;
 import java.time.Duration;
+import java.util.TreeSet;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Stream;
 import reactor.core.publisher.Mono;
@@ -123,7 +125,8 @@ final class DefaultLockClient implements LockClient {
             return own.settings();
         }
         throw new IllegalArgumentException(
-                "%s is not of this client: only locks of one client can be taken together".formatted(lock));
+                "lock '%s' is not of this client: only locks of one client can be taken together"
+                        .formatted(Printable.text(lock.name())));
     }
 
     @Override
@@ -183,8 +186,8 @@ final class DefaultLockClient implements LockClient {
 
     private void require(LockFeature feature, String what) {
         if (!engine.backend.features().contains(feature)) {
-            throw new UnsupportedOperationException(
-                    "back end %s has no %s, only %s".formatted(engine.backend.name(), what, engine.backend.features()));
+            throw new UnsupportedOperationException("back end %s has no %s, only %s"
+                    .formatted(engine.backend.name(), what, new TreeSet<>(engine.backend.features())));
         }
     }
 

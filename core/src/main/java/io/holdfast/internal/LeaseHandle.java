@@ -10,6 +10,7 @@ import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Printable;
 import io.holdfast.spi.Renewal;
 import java.time.Duration;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
@@ -183,7 +184,7 @@ final class LeaseHandle implements EngineLease, Emission.Returnable {
         return backend.features().contains(LockFeature.DOWNGRADE)
                 ? null
                 : new UnsupportedOperationException("back end %s cannot turn a writer into a reader, it has only %s"
-                        .formatted(backend.name(), backend.features()));
+                        .formatted(backend.name(), new TreeSet<>(backend.features())));
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Printable;
 import io.holdfast.spi.Waiting;
+import java.util.TreeSet;
 
 /**
  * A lock's name and options, checked against its client.
@@ -47,7 +48,7 @@ record LockSettings(Engine engine, LockKey key, int permits, LockTerms terms) {
                                     engine.backend.name(),
                                     taken,
                                     Printable.text(key.name()),
-                                    engine.backend.features()));
+                                    new TreeSet<>(engine.backend.features())));
         }
         return new LockSettings(engine, key, taken, terms);
     }

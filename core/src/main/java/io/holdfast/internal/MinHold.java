@@ -4,6 +4,7 @@ import io.holdfast.internal.state.Validity;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockFeature;
 import java.time.Duration;
+import java.util.TreeSet;
 
 /**
  * Computes the lease duration that a claim requests, so that the server keeps the lock for the least hold time, even if
@@ -37,7 +38,7 @@ final class MinHold {
         if (!backend.features().contains(LockFeature.MIN_HOLD)) {
             throw new UnsupportedOperationException(
                     "back end %s cannot keep a minHoldTime, only %s: its locks end with the session of their client"
-                            .formatted(backend.name(), backend.features()));
+                            .formatted(backend.name(), new TreeSet<>(backend.features())));
         }
         backend.checkLease(claimLease);
     }

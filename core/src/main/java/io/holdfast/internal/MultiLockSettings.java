@@ -53,7 +53,16 @@ record MultiLockSettings(List<LockSettings> members) {
         }
         throw new IllegalArgumentException(
                 "two different locks have the name '%s', and cannot be taken together: %s and %s"
-                        .formatted(Printable.text(key.name()), key, other));
+                        .formatted(Printable.text(key.name()), described(key), described(other)));
+    }
+
+    private static String described(LockKey key) {
+        return switch (key.kind()) {
+            case MUTEX -> "a mutex";
+            case READ -> "a read lock";
+            case WRITE -> "a write lock";
+            case SEMAPHORE -> "a semaphore with %d permits".formatted(key.permits());
+        };
     }
 
     private static boolean isSide(LockKey key) {

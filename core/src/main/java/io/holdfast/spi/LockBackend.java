@@ -5,6 +5,7 @@ import io.holdfast.LockHolder;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -139,7 +140,7 @@ public interface LockBackend {
     default Flux<LockHolder> holders(LockKey key) {
         return Flux.error(() -> new UnsupportedOperationException(
                 "back end %s cannot report the holders of a lock: it does not have %s, only %s"
-                        .formatted(name(), LockFeature.HOLDERS, features())));
+                        .formatted(name(), LockFeature.HOLDERS, new TreeSet<>(features()))));
     }
 
     /**

@@ -337,9 +337,12 @@ class MultiLockTest {
                 .mapToObj(at -> world.client.lock("n" + at))
                 .toArray(ReactiveLock[]::new);
         assertThatThrownBy(() -> world.client.all(many)).hasMessageContaining("not 65");
-        assertThatThrownBy(() -> world.client.all(world.rival.lock("a"))).hasMessageContaining("not of this client");
+        assertThatThrownBy(() -> world.client.all(world.rival.lock("a")))
+                .hasMessage("lock 'a' is not of this client: only locks of one client can be taken together");
         assertThatThrownBy(() -> world.client.all(world.client.lock("a"), world.client.semaphore("a", 2)))
-                .hasMessageContaining("two different locks have the name 'a'");
+                .hasMessage(
+                        "two different locks have the name 'a', and cannot be taken together: a mutex and a semaphore"
+                                + " with 2 permits");
         ReactiveSemaphore pool = world.client.semaphore("pool", 5);
         assertThatThrownBy(() -> world.client.all(pool.permits(2), pool.permits(3)))
                 .isInstanceOf(IllegalArgumentException.class)
