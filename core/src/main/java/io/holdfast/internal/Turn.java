@@ -35,7 +35,7 @@ final class Turn {
         } finally {
             USERS_CODE.remove();
             for (Runnable next = usersCode.poll(); next != null; next = usersCode.poll()) {
-                Fallible.run(next, LOG, "a subscriber threw");
+                run(next);
             }
         }
     }
@@ -49,9 +49,13 @@ final class Turn {
     static void runUsersCode(Runnable code) {
         Queue<Runnable> later = USERS_CODE.get();
         if (later == null) {
-            code.run();
+            run(code);
         } else {
             later.add(code);
         }
+    }
+
+    private static void run(Runnable usersCode) {
+        Fallible.run(usersCode, LOG, "a subscriber threw");
     }
 }

@@ -244,6 +244,33 @@ class ExportTest {
     }
 
     @Test
+    void aSubscriberThatThrowsAtTheFailureOfItsExportKeepsNoLease() {
+        LockLease lease = world.granted(world.lock().acquire());
+        world.on(Operation.RENEW).always(Fault.lostRequest().silently());
+        world.pass(LEASE.dividedBy(3));
+        lease.export().subscribe(new CoreSubscriber<>() {
+            @Override
+            public void onSubscribe(Subscription subscription) {
+                subscription.request(1);
+            }
+
+            @Override
+            public void onNext(String text) {}
+
+            @Override
+            public void onError(Throwable error) {
+                throw new IllegalStateException("thrown by a handler");
+            }
+
+            @Override
+            public void onComplete() {}
+        });
+        world.pass(LEASE);
+
+        assertThat(world.client.toString()).contains("0 held");
+    }
+
+    @Test
     void anExportWithoutARequestLeavesTheLeaseUnchanged() {
         LockLease lease = world.granted(world.lock().acquire());
         TestSubscriber<String> text = TestSubscriber.builder().initialRequest(0).build();
