@@ -8,11 +8,15 @@ import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.LockTimeoutException;
+import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -111,11 +115,26 @@ class AbsurdAnswersTest {
         assertThat(store.released).contains("a");
     }
 
+    /** Returns the store as one of those whose locks can be handed over. */
+    private LockBackend queueing() {
+        return new ForwardingLockBackend() {
+            @Override
+            public LockBackend delegate() {
+                return store;
+            }
+
+            @Override
+            public Set<LockFeature> features() {
+                return Set.of(LockFeature.FIFO, LockFeature.TOKEN_FLOOR);
+            }
+        };
+    }
+
     @ParameterizedTest
     @MethodSource({"absurdlyLong", "absurdlyShort"})
     void anAbsurdPauseEndsWithTheWaitUnderLocalHandOverToo(Duration pause) {
         LockClient handingOver = LockClient.builder(
-                        LocalHandOver.builder(store).clock(clock).build())
+                        LocalHandOver.builder(queueing()).clock(clock).build())
                 .timer(clock)
                 .options(LockOptions.builder().waitTimeout(WAIT).build())
                 .build();

@@ -246,7 +246,8 @@ class ExportTest {
     @Test
     void aSubscriberThatThrowsAtTheFailureOfItsExportKeepsNoLease() {
         LockLease lease = world.granted(world.lock().acquire());
-        world.on(Operation.RENEW).always(Fault.lostRequest().silently());
+        world.takeAway(World.NAME);
+        world.on(Operation.RENEW).next(Fault.delayedReply(Duration.ofSeconds(1)));
         world.pass(LEASE.dividedBy(3));
         lease.export().subscribe(new CoreSubscriber<>() {
             @Override
