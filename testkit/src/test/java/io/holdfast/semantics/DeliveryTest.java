@@ -271,7 +271,7 @@ class DeliveryTest {
                         .isInstanceOf(LockClosedException.class)
                         .hasMessage(
                                 "the lock client cannot go on because the scheduler given to deliverOn was disposed,"
-                                + " so lock '%s' cannot be acquired; make a new one".formatted(NAME)));
+                                        + " so lock '%s' cannot be acquired; make a new one".formatted(NAME)));
     }
 
     private void assertThatARejectedLeaseIsReleased(Rejecting delivery, Consumer<Throwable> check) {
