@@ -24,44 +24,68 @@ import reactor.core.publisher.Mono;
  * While a transaction stays open after its check, the next holder waits. {@code idle_in_transaction_session_timeout} of PostgreSQL bounds
  * that time, and {@code idle_transaction_timeout} of MariaDB.
  *
- * <p>PostgreSQL: the user needs the rights {@code SELECT} and {@code UPDATE} on the table {@code holdfast_lock}, which the search path must find.
- * MariaDB and MySQL: the same rights on the table {@code holdfast_fence}, in the database that the connection uses.
+ * <p><b>Check outside of savepoints and nested transactions.</b> A rollback to a savepoint undoes a check that came after it. PostgreSQL
+ * refuses such a check. MariaDB and MySQL cannot: there, the check survives only if the transaction has read or written a table before its
+ * first savepoint.
+ *
+ * <p>The user needs the right to execute {@code holdfast_fence_v1}, and {@code SELECT} and {@code UPDATE} on the table {@code
+ * holdfast_lock}. MariaDB and MySQL: also on {@code holdfast_fence}. PostgreSQL looks for the function on the search path, MariaDB and MySQL in
+ * the database that the connection uses. If it is elsewhere, name its schema.
  */
 public final class Fence {
 
     private Fence() {}
 
     /**
-     * Checks that the lease is the current one, and makes sure that it stays so until the transaction ends.
+     * Checks that the lease is valid, and makes sure that no other claim gets the lock until the transaction ends.
      *
-     * <p>Cold. Completes empty when the check passes. Fails with {@link LockLostException} when the lease has
-     * ended, or when a later grant was made since the transaction took its snapshot (isolation {@code REPEATABLE READ} or stricter): then
-     * roll back. Fails with {@link IllegalStateException} when no transaction is open, since the check would protect nothing. Fails with
-     * {@link LockBackendException} when the connection does not find the table of the locks. Any other failure comes from the driver. A
+     * <p>Cold. Completes empty when the check passes. Fails with {@link LockLostException} when the lease has ended in the client or in the
+     * database: by a release, its expiry, a downgrade, an export, or an operator. If the client knows, there is no I/O. Fails with it too when a
+     * later grant was made since the transaction took its snapshot (isolation {@code REPEATABLE READ} or stricter). Then roll back. Fails with
+     * {@link IllegalStateException} when no transaction is open, or, in PostgreSQL, inside a savepoint, since the check would protect nothing.
+     * Fails with {@link LockBackendException} when the connection does not find the function. Any other failure comes from the driver. A
      * cancellation does not end the transaction: roll it back.
      *
-     * @param inTransaction a connection to the database of the lock, with an open transaction; the caller closes it
+     * @param inTransaction a connection to the database of the lock, with an open transaction that is not an XA transaction; the caller closes it
      * @param lease a lease of a {@link R2dbcLockBackend} on the same database
      * @return completes empty if the check passes
      */
     public static Mono<Void> check(Connection inTransaction, LockLease lease) {
+        return checkIn(inTransaction, lease, null);
+    }
+
+    /**
+     * Checks the lease as {@link #check(Connection, LockLease)} does, of a lock in this schema.
+     *
+     * @param inTransaction a connection to the database of the lock, with an open transaction that is not an XA transaction; the caller closes it
+     * @param lease a lease of a {@link R2dbcLockBackend} with this schema
+     * @param schema the schema that has the tables and functions; MariaDB and MySQL call it a database
+     * @return completes empty if the check passes
+     */
+    public static Mono<Void> check(Connection inTransaction, LockLease lease, String schema) {
+        return checkIn(inTransaction, lease, requireNonNull(schema, "schema"));
+    }
+
+    private static Mono<Void> checkIn(Connection inTransaction, LockLease lease, @Nullable String schema) {
         requireNonNull(inTransaction, "inTransaction");
         requireNonNull(lease, "lease");
         return Mono.defer(() -> {
+            if (!lease.isValid()) {
+                return Mono.error(lost(lease, null));
+            }
             if (inTransaction.isAutoCommit()) {
                 return Mono.error(new IllegalStateException(
                         "cannot check lock '%s': no transaction is open, so the check would not last until a commit"
-                                .formatted(lease.lockName())));
+                                .formatted(Printable.text(lease.lockName()))));
             }
             FenceCheck check = FenceCheck.of(inTransaction.getMetadata().getDatabaseProductName());
-            return Flux.<Result>from(
-                            check.statement(inTransaction, LockText.name(lease.lockName()), lease.fencingToken())
-                                    .execute())
-                    .concatMap(result -> result.map(row -> true))
-                    .next()
-                    .switchIfEmpty(Mono.error(() -> lost(lease, null)))
+            return Flux.<Result>from(check.statement(
+                                    inTransaction, schema, LockText.name(lease.lockName()), lease.fencingToken())
+                            .execute())
+                    .concatMap(Result::getRowsUpdated)
                     .onErrorMap(R2dbcException.class, error -> failure(check, lease, error))
-                    .then();
+                    // A lease that has become another one meanwhile, by a downgrade or an export, is not what was checked.
+                    .then(Mono.defer(() -> lease.isValid() ? Mono.<Void>empty() : Mono.error(lost(lease, null))));
         });
     }
 
@@ -69,14 +93,17 @@ public final class Fence {
         if (check.isLost(error)) {
             return lost(lease, error);
         }
-        return check.isWithoutTable(error)
+        if (check.canBeUndone(error)) {
+            return new IllegalStateException(
+                    "cannot check lock '%s' inside a savepoint: its rollback would undo the check; check outside of savepoints and nested transactions"
+                            .formatted(Printable.text(lease.lockName())),
+                    error);
+        }
+        return check.isWithoutFunction(error)
                 ? new LockBackendException(
                         lease.lockName(),
-                        "cannot check lock '%s': %s. Driver: %s"
-                                .formatted(
-                                        Printable.text(lease.lockName()),
-                                        check.adviceWithoutTable(),
-                                        error.getMessage()),
+                        "cannot check lock '%s': the fence cannot find holdfast_fence_v1 of the schema of Holdfast: name that schema in Fence.check. Driver: %s"
+                                .formatted(Printable.text(lease.lockName()), error.getMessage()),
                         false,
                         error)
                 : error;
@@ -87,31 +114,46 @@ public final class Fence {
     }
 
     /**
-     * Returns the check of PostgreSQL for JDBC and JPA: a query with two parameters, in this order: {@link LockLease#lockName()} and {@link
-     * LockLease#fencingToken()}. Run it in the transaction. If it returns one row, the lease is the current one until the transaction ends.
-     * If it returns no row, or fails with SQL state 40001, roll back.
+     * Returns the check of PostgreSQL for JDBC and JPA: a statement with two parameters, in this order: {@link LockLease#lockName()} and {@link
+     * LockLease#fencingToken()}. Run it in the transaction, if {@link LockLease#isValid()}. If it fails, roll back. If it does not, no other
+     * claim gets the lock until the transaction ends.
      *
-     * <p>It does not work for a lock name that contains the character U+0000 or U+0001.
+     * <p>It refuses savepoints and nested transactions (SQL state HF002), and leases that were downgraded. It does not know of an export: an exported
+     * lease and the adopted one have the same token. It does not work for a lock name that contains the character U+0000 or U+0001.
      *
-     * @return such as {@code select 1 from holdfast_lock where name = ? and …}
+     * @return {@code select holdfast_fence_v1(?, ?)}
      */
     public static String sql() {
-        return Dialects.POSTGRESQL.fence().text("?", "?");
+        return sql(Dialects.POSTGRESQL.database());
     }
 
     /**
-     * Returns the check of one database for JDBC and JPA: a query with two parameters, in this order: {@link LockLease#lockName()} and
-     * {@link LockLease#fencingToken()}. Run it in the transaction. If it returns one row, the lease is the current one until the
-     * transaction ends. If it returns no row, or fails, roll back. With MariaDB and MySQL, the text of the connection must be UTF-8, as is
-     * usual.
-     *
-     * <p>It does not work for a lock name that contains the character U+0000 or U+0001.
+     * Returns the check of one database for JDBC and JPA: a statement with two parameters, as that of {@link #sql()}. With MariaDB and MySQL, the
+     * text of the connection must be UTF-8, as is usual. There it changes a row, which keeps the check through {@code XA PREPARE}. So transactions of
+     * one lease wait for each other.
      *
      * @param database {@code PostgreSQL}, {@code MariaDB} or {@code MySQL}, as {@code DatabaseMetaData.getDatabaseProductName()} returns it
-     * @return such as {@code select 1 from holdfast_fence seen where seen.name = ? and …}
+     * @return such as {@code call holdfast_fence_v1(?, ?, false)}
      * @throws IllegalArgumentException if it is another database
      */
     public static String sql(String database) {
-        return Dialects.of(requireNonNull(database, "database")).fence().text("?", "?");
+        return sqlIn(database, null);
+    }
+
+    /**
+     * Returns the check of {@link #sql(String)}, of locks in this schema.
+     *
+     * @param database {@code PostgreSQL}, {@code MariaDB} or {@code MySQL}, as {@code DatabaseMetaData.getDatabaseProductName()} returns it
+     * @param schema the schema that has the tables and functions; MariaDB and MySQL call it a database
+     * @return such as {@code select "locks".holdfast_fence_v1(?, ?)}
+     * @throws IllegalArgumentException if it is another database, or the schema is blank or contains the character U+0000
+     */
+    public static String sql(String database, String schema) {
+        return sqlIn(database, requireNonNull(schema, "schema"));
+    }
+
+    private static String sqlIn(String database, @Nullable String schema) {
+        FenceCheck check = Dialects.of(requireNonNull(database, "database")).fence();
+        return check.text(schema, check == FenceCheck.POSTGRESQL ? "?, ?" : "?, ?, false");
     }
 }

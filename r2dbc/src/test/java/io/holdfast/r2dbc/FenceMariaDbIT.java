@@ -2,6 +2,7 @@ package io.holdfast.r2dbc;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 
 class FenceMariaDbIT extends FenceIT {
 
@@ -30,5 +31,12 @@ class FenceMariaDbIT extends FenceIT {
     @Override
     String sql() {
         return Fence.sql("MariaDB");
+    }
+
+    @Override
+    List<String> twoPhases(String id) {
+        return Stream.of("xa start '%s'", "xa end '%s'", "xa prepare '%s'", "xa commit '%s'")
+                .map(step -> step.formatted(id))
+                .toList();
     }
 }

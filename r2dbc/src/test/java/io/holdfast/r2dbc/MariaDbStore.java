@@ -195,6 +195,11 @@ final class MariaDbStore extends Store {
         }
     }
 
+    @Override
+    boolean keepsLocksOfPreparedTransactions() {
+        return true;
+    }
+
     /** MySQL goes on waiting for the replica in a killed session. */
     @Override
     boolean canEndCommits() {

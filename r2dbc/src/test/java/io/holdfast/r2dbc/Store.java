@@ -157,6 +157,9 @@ abstract class Store implements AutoCloseable {
 
     abstract void resumeCommits();
 
+    /** Whether a row that a prepared transaction has locked stays locked, as the server promises. */
+    abstract boolean keepsLocksOfPreparedTransactions();
+
     /** Whether the server ends such a commit on request. */
     abstract boolean canEndCommits();
 

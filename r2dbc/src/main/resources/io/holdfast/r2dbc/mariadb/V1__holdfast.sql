@@ -6,7 +6,7 @@
 -- * It locks the row of the lock first, and reads the queue afterwards, in separate statements. In READ COMMITTED each statement sees what was
 --   committed before it began. So a release sees a waiter that entered while the release waited for the row.
 -- * It reads the clock after it has locked the row. Only the server's clock decides. Times are microseconds since 1970 in UTC.
--- * A grant needs an exclusive lock on the row of the fence. A fenced transaction has a shared lock on it, so the next grant must wait until it ends.
+-- * A grant needs an exclusive lock on the row of the fence. A fenced transaction has a lock on it, so the next grant must wait until it ends.
 --   No procedure ever waits for a fence, and renewals do not need it.
 -- * Several rows are locked in the order in which the client sends them, which is the same for all clients, so that no two calls wait for each other.
 -- * Names are bytes in UTF-8: no collation decides whether two names are the same lock.
@@ -22,17 +22,19 @@ create table holdfast_lock (
   attempt    integer         not null, -- the last attempt of the holder that was answered
   expires_us bigint          not null, -- end of the lease; without a holder: end of the last lease
   taken      integer         not null default 1, -- how many permits the holder of a semaphore has taken
+  wrote      boolean         not null default false, -- whether this reader was the writer before; the token has not changed since
   unconfirmed varchar(64) character set ascii collate ascii_bin, -- channel of a waiter that got this hold by a message; null once its claim has sent a call
   primary key (name, kind, slot),
   key holdfast_lock_holder (holder)
 ) engine = InnoDB row_format = dynamic;
 
--- Only grants and ends of leases write this table, so that a transaction can lock a row without blocking renewals. Slot 0 is a mutex, slot 1 a
--- writer; each reader and permit has the slot of its token. Token 0: not held.
+-- Only grants, ends of leases and the fence write this table, so that a transaction can lock a row without blocking renewals. Slot 0 is a mutex,
+-- slot 1 a writer; each reader and permit has the slot of its token. Token 0: not held.
 create table holdfast_fence (
-  name  varbinary(1024) not null,
-  slot  bigint          not null,
-  token bigint          not null,
+  name   varbinary(1024) not null,
+  slot   bigint          not null,
+  token  bigint          not null,
+  passed bigint          not null default 0, -- changed by a transaction that may be prepared for XA, since XA PREPARE unlocks the rows that it has not changed
   primary key (name, slot)
 ) engine = InnoDB row_format = dynamic;
 
@@ -417,8 +419,8 @@ begin
   declare v_asked boolean;
   declare v_served integer;
   set v_now = timestampdiff(microsecond, '1970-01-01', utc_timestamp(6));
-  insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_us)
-  values (p_name, 'rw', p_token, p_token, p_id, p_attempt, v_now + p_lease_ms * 1000);
+  insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_us, wrote)
+  values (p_name, 'rw', p_token, p_token, p_id, p_attempt, v_now + p_lease_ms * 1000, true);
   insert into holdfast_fence (name, slot, token) values (p_name, p_token, p_token);
   update holdfast_lock set holder = null, expires_us = v_now where name = p_name and kind = 'rw' and slot = 0;
   select slot into v_fence from holdfast_fence where name = p_name and slot = 1 for update skip locked;
@@ -798,6 +800,39 @@ begin
   end while;
   commit;
   select @holdfast_answers as answers;
+end //
+
+-- Fails unless the lease with this token is valid. Then no other claim gets the lock until the transaction of the caller ends.
+--   p_checked  whether the client has found the lease valid too, and the transaction is not prepared for XA. If not, a lease that was downgraded fails:
+--              this procedure cannot tell a writer from the reader that it has become. And the transaction changes the row of the fence
+-- The first query reads the snapshot of the transaction, which has no later token. The second one locks the row by the whole key. So it reads the
+-- present token, and locks no other row and no gap. The third one comes after it: in READ COMMITTED, it sees each end of the lease. The first and the
+-- third lock nothing, except at SERIALIZABLE. A query in a condition of IF would lock.
+create procedure holdfast_fence_v1(p_name varbinary(1024), p_token bigint, p_checked boolean)
+sql security invoker
+begin
+  declare v_kind varchar(10) character set ascii collate ascii_bin default case p_token mod 4 when 0 then 'mutex' when 1 then 'rw' else 'semaphore' end;
+  declare v_slot bigint;
+  declare v_passed integer;
+  declare v_valid integer;
+  select slot into v_slot from holdfast_lock
+   where name = p_name and kind = v_kind and slot in (0, p_token) and token = p_token and holder is not null
+     and expires_us > timestampdiff(microsecond, '1970-01-01', utc_timestamp(6)) and (p_checked or not wrote);
+  if p_checked then
+    select 1 into v_passed from holdfast_fence
+     where name = p_name and slot = if(v_slot = 0 and v_kind = 'rw', 1, v_slot) and token = p_token lock in share mode;
+  else
+    update holdfast_fence set passed = passed + 1
+     where name = p_name and slot = if(v_slot = 0 and v_kind = 'rw', 1, v_slot) and token = p_token;
+    set v_passed = nullif(row_count(), 0);
+  end if;
+  select 1 into v_valid from holdfast_lock
+   where name = p_name and kind = v_kind and slot = v_slot and token = p_token and holder is not null
+     and expires_us > timestampdiff(microsecond, '1970-01-01', utc_timestamp(6));
+  if v_passed is null or v_valid is null then
+    signal sqlstate 'HF001' set message_text = 'holdfast: the lock does not have this lease any more: roll back';
+  end if;
+  select 1 as passed;
 end //
 
 -- Deletes what is out of date. It waits for no other call. Each minute it deletes claims that send no attempts any more, old traces of released claims, and

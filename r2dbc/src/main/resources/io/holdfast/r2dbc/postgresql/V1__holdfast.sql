@@ -25,6 +25,7 @@ create table holdfast_lock (
   expires_at timestamptz      not null, -- end of the lease; without a holder: end of the last lease
   taken      integer          not null default 1, -- how many permits the holder of a semaphore has taken
   served     bigint           not null default 0, -- in slot 0: each claim in the queue has a higher ticket
+  wrote      boolean          not null default false, -- whether this reader was the writer before; the token has not changed since
   unconfirmed text collate "C",         -- channel of a waiter that got this hold by a message; null once its claim has sent a call
   primary key (name, kind, slot)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
@@ -339,8 +340,8 @@ language plpgsql volatile as $$
 declare
   v_now timestamptz := clock_timestamp();
 begin
-  insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_at)
-  values (lock_row.name, lock_row.kind, lock_row.token, lock_row.token, lock_row.holder, p_attempt, v_now + p_lease_ms * interval '1 ms');
+  insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_at, wrote)
+  values (lock_row.name, lock_row.kind, lock_row.token, lock_row.token, lock_row.holder, p_attempt, v_now + p_lease_ms * interval '1 ms', true);
   update holdfast_lock set holder = null, expires_at = v_now where name = lock_row.name and kind = lock_row.kind and slot = 0;
   lock_row.holder := null;
   return next (p_n, 'acquired', lock_row.token, p_lease_ms, null, null, null)::holdfast_answer_v1;
@@ -773,6 +774,41 @@ begin
   update holdfast_lock set expires_at = clock_timestamp() + p_lease_ms * interval '1 ms', unconfirmed = null
    where name = p_name and kind = p_kind and slot = v_slot and expires_at > clock_timestamp();
   return case when found then 'held' else 'not_held' end;
+end $$;
+
+-- Fails unless the lease with this token is valid. Then no other claim gets the lock until the transaction of the caller ends.
+--   p_checked  whether the client has found the lease valid too. If not, a lease that was downgraded fails: this function cannot tell a writer from
+--              the reader that it has become
+-- The transaction id that has locked the row is that of the transaction, or that of a subtransaction, whose rollback would undo the check. If
+-- it is not known to be the former, pg_locks tells: a transaction locks its own id, and those of its open subtransactions. Reading pg_locks each
+-- time would cost more. xmax may also be the number of a multixact, which is lower than the next one.
+create function holdfast_fence_v1(p_name text, p_token bigint, p_checked boolean default false) returns boolean
+language plpgsql volatile as $$
+declare
+  v_kind text collate "C" := case p_token % 4 when 0 then 'mutex' when 1 then 'rw' else 'semaphore' end;
+  v_slot bigint;
+  v_top  xid;
+begin
+  select slot into v_slot from holdfast_lock
+   where name = p_name and kind = v_kind and slot in (0, p_token) and token = p_token and holder is not null
+     and expires_at > clock_timestamp() and (p_checked or not wrote)
+     for key share;
+  if not found then
+    raise exception 'holdfast: lock "%" does not have the lease with token % any more: roll back', p_name, p_token using errcode = 'HF001';
+  end if;
+  v_top := pg_current_xact_id()::xid;
+  perform 1 from holdfast_lock where name = p_name and kind = v_kind and slot = v_slot and xmax = v_top;
+  if (not found or mxid_age(v_top) > 0)
+     and (select count(*) from pg_locks where pid = pg_backend_pid() and locktype = 'transactionid' and mode = 'ExclusiveLock') > 1 then
+    raise exception 'holdfast: a rollback to a savepoint would undo this check of lock "%": check the fence outside of savepoints, nested transactions and EXCEPTION blocks, and without autosave of the driver', p_name
+      using errcode = 'HF002';
+  end if;
+  return true;
+end $$;
+
+-- So the caller may name the schema of this function, and needs none of it on its search path.
+do $$ begin
+  execute format('alter function holdfast_fence_v1 set search_path = %I, pg_temp', current_schema());
 end $$;
 
 -- Deletes what is out of date. It waits for no other call. Each minute it deletes claims that send no attempts any more and old traces of released

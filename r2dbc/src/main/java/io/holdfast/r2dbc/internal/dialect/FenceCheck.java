@@ -5,76 +5,62 @@ import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.Statement;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
-/** The check of a lease in the transaction of the data. */
+/** The check of a lease in the transaction of the data: a call of {@code holdfast_fence_v1}, which fails unless the lease is valid. */
 public enum FenceCheck {
-    POSTGRESQL {
+    POSTGRESQL("select %sholdfast_fence_v1(%s)", '"', Set.of("40001")) {
         @Override
-        public Statement statement(Connection inTransaction, String name, long token) {
+        public Statement statement(Connection inTransaction, @Nullable String schema, String name, long token) {
             return inTransaction
-                    .createStatement(text("$1", "$2"))
+                    .createStatement(text(schema, "$1, $2, true"))
                     .bind("$1", name)
                     .bind("$2", token);
         }
 
-        /** The name comes first, because it leads the primary key. Tokens of locks of different kinds with one name are never equal. */
         @Override
-        public String text(String name, String token) {
-            return "select 1 from holdfast_lock where name = %s and token = %s and holder is not null for key share"
-                    .formatted(name, token);
-        }
-
-        @Override
-        public boolean isLost(R2dbcException error) {
-            return "40001".equals(error.getSqlState());
-        }
-
-        @Override
-        public boolean isWithoutTable(R2dbcException error) {
-            return "42P01".equals(error.getSqlState());
-        }
-
-        @Override
-        public String adviceWithoutTable() {
-            return "the fence cannot find the table holdfast_lock: put its schema on the search path of this user";
+        public boolean isWithoutFunction(R2dbcException error) {
+            return NO_FUNCTION.contains(String.valueOf(error.getSqlState()));
         }
     },
 
     /** The check of MariaDB and MySQL. */
-    MARIADB {
+    MARIADB("call %sholdfast_fence_v1(%s)", '`', Set.of()) {
         /** Writes the name as bytes, so that the character set of the connection does not matter. */
         @Override
-        public Statement statement(Connection inTransaction, String name, long token) {
+        public Statement statement(Connection inTransaction, @Nullable String schema, String name, long token) {
             String bytes = HexFormat.of().formatHex(name.getBytes(StandardCharsets.UTF_8));
-            return inTransaction.createStatement(text("x'" + bytes + "'", Long.toString(token)));
-        }
-
-        /**
-         * The outer table is read in the snapshot of the transaction, which has no later token. The inner query locks its row by the whole
-         * key. So it reads the present token, and locks no other row and no gap. It must not become a join, which might read the two in the
-         * other order.
-         */
-        @Override
-        public String text(String name, String token) {
-            return "select 1 from holdfast_fence seen where seen.name = %s and seen.token = %s and (select fence.token from holdfast_fence fence where fence.name = seen.name and fence.slot = seen.slot lock in share mode) = seen.token"
-                    .formatted(name, token);
+            return inTransaction.createStatement(text(schema, "x'" + bytes + "', " + token + ", true"));
         }
 
         @Override
         public boolean isLost(R2dbcException error) {
-            return error.getErrorCode() == MariaDbErrors.CHANGED_SINCE_SNAPSHOT;
+            return super.isLost(error) || error.getErrorCode() == MariaDbErrors.CHANGED_SINCE_SNAPSHOT;
         }
 
         @Override
-        public boolean isWithoutTable(R2dbcException error) {
-            return error.getErrorCode() == MariaDbErrors.NO_SUCH_TABLE;
-        }
-
-        @Override
-        public String adviceWithoutTable() {
-            return "the fence cannot find the table holdfast_fence: it must be in the database that this connection uses";
+        public boolean isWithoutFunction(R2dbcException error) {
+            return MariaDbErrors.NO_PROCEDURE.contains(error.getErrorCode());
         }
     };
+
+    /** The SQL states of undefined functions, tables and schemas. */
+    private static final Set<String> NO_FUNCTION = Set.of("42883", "42P01", "3F000");
+
+    private static final String LEASE_HAS_ENDED = "HF001";
+
+    private static final String CAN_BE_UNDONE = "HF002";
+
+    private final String call;
+    private final char quote;
+    private final Set<String> lostStates;
+
+    FenceCheck(String call, char quote, Set<String> lostStates) {
+        this.call = call;
+        this.quote = quote;
+        this.lostStates = lostStates;
+    }
 
     /**
      * Returns the check for a connection.
@@ -85,18 +71,40 @@ public enum FenceCheck {
         return product.equals(Dialects.POSTGRESQL.database()) ? POSTGRESQL : MARIADB;
     }
 
-    /** Returns the statement for R2DBC. If it returns no row, the lease is not the current one. */
-    public abstract Statement statement(Connection inTransaction, String name, long token);
+    /** Returns the statement for R2DBC, after the client has found the lease valid. */
+    public abstract Statement statement(
+            Connection inTransaction, @Nullable String schema, String name, long token);
 
-    /** Returns the SQL with these placeholders for name and token. */
-    public abstract String text(String name, String token);
+    /**
+     * Returns the SQL with these arguments.
+     *
+     * @param schema null to let the server find the function
+     * @throws IllegalArgumentException if the schema has no characters, or has the character U+0000
+     */
+    public final String text(@Nullable String schema, String arguments) {
+        return call.formatted(schema == null ? "" : quoted(schema) + ".", arguments);
+    }
 
-    /** Whether the error means that a later grant was made since the transaction took its snapshot. */
-    public abstract boolean isLost(R2dbcException error);
+    private String quoted(String schema) {
+        if (schema.isBlank() || schema.indexOf('\0') >= 0) {
+            throw new IllegalArgumentException(
+                    "schema must not be blank, and must not contain the character U+0000, was '%s'"
+                            .formatted(schema.replace('\0', '?')));
+        }
+        String mark = String.valueOf(quote);
+        return mark + schema.replace(mark, mark + mark) + mark;
+    }
 
-    /** Whether the error means that the connection does not find the table of locks. */
-    public abstract boolean isWithoutTable(R2dbcException error);
+    /** Whether the error means that the lease has ended, or that a later grant was made since the transaction took its snapshot. */
+    public boolean isLost(R2dbcException error) {
+        return LEASE_HAS_ENDED.equals(error.getSqlState()) || lostStates.contains(String.valueOf(error.getSqlState()));
+    }
 
-    /** Says what to do in that case. */
-    public abstract String adviceWithoutTable();
+    /** Whether the error means that the check was made inside a savepoint. */
+    public final boolean canBeUndone(R2dbcException error) {
+        return CAN_BE_UNDONE.equals(error.getSqlState());
+    }
+
+    /** Whether the error means that the connection does not find the function. */
+    public abstract boolean isWithoutFunction(R2dbcException error);
 }

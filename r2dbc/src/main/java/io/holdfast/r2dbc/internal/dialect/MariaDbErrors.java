@@ -4,6 +4,7 @@ import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.R2dbcNonTransientResourceException;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** The meaning of the error codes of MariaDB and MySQL for locks. Their SQL states are too coarse. */
 final class MariaDbErrors {
@@ -16,6 +17,9 @@ final class MariaDbErrors {
 
     /** The code of {@code ER_NO_SUCH_TABLE}. */
     static final int NO_SUCH_TABLE = 1146;
+
+    /** The codes of a procedure and of a database that do not exist, and of no chosen database. */
+    static final Set<Integer> NO_PROCEDURE = Set.of(1305, 1049, 1046, NO_SUCH_TABLE);
 
     private static final KnownError NO_SCHEMA = new KnownError(
             false,
