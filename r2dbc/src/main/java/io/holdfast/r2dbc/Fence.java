@@ -84,7 +84,8 @@ public final class Fence {
                             .execute())
                     .concatMap(Result::getRowsUpdated)
                     .onErrorMap(R2dbcException.class, error -> failure(check, lease, error))
-                    // A lease that has become another one meanwhile, by a downgrade or an export, is not what was checked.
+                    // A lease that has become another one meanwhile, by a downgrade or an export, is not what was
+                    // checked.
                     .then(Mono.defer(() -> lease.isValid() ? Mono.<Void>empty() : Mono.error(lost(lease, null))));
         });
     }

@@ -52,6 +52,9 @@ class FenceIT {
     private static final LockOptions PATIENT =
             ONE_LOOK.toBuilder().waitTimeout(Duration.ofSeconds(10)).build();
 
+    /** A lease that ends soon, and not before its first check on a busy machine. */
+    private static final Duration SOON = Duration.ofSeconds(1);
+
     private Store store;
     private R2dbcLockBackend backend;
     private LockClient locks;
@@ -292,11 +295,11 @@ class FenceIT {
     @MethodSource("isolations")
     void expiredLeaseFailsAlthoughATransactionThatItHasFencedIsOpen(String isolation) {
         LockClaim dead = LockClaim.first(
-                LockKey.of(LockKind.MUTEX, name), UUID.randomUUID().toString(), SHORT.leaseDuration(), Waiting.NONE);
+                LockKey.of(LockKind.MUTEX, name), UUID.randomUUID().toString(), SOON, Waiting.NONE);
         long token = ((LockAttempt.Acquired) run(backend.tryAcquire(dead))).fencingToken();
         begin(IsolationLevel.valueOf(isolation));
         run(statement(data, check(name, token)));
-        run(Mono.delay(SHORT.leaseDuration().plusMillis(50)));
+        run(Mono.delay(SOON.plusMillis(50)));
 
         assertThat(passes(name, token)).as("a check after the end of the lease").isFalse();
         assertThat(tryOnce()).isNull();
@@ -371,11 +374,11 @@ class FenceIT {
     @Test
     void writerWithAnExpiredLeaseFailsWhileAReaderHolds() {
         LockClaim dead = LockClaim.first(
-                LockKey.of(LockKind.WRITE, name), UUID.randomUUID().toString(), SHORT.leaseDuration(), Waiting.NONE);
+                LockKey.of(LockKind.WRITE, name), UUID.randomUUID().toString(), SOON, Waiting.NONE);
         LockAttempt granted = run(backend.tryAcquire(dead));
         long token = ((LockAttempt.Acquired) granted).fencingToken();
         assertThat(passes(name, token)).isTrue();
-        run(Mono.delay(SHORT.leaseDuration().plusMillis(50)));
+        run(Mono.delay(SOON.plusMillis(50)));
         LockLease reader =
                 run(locks.readWriteLock(name).readLock().with(ONE_LOOK).acquire());
         assertThat(passes(name, token)).isFalse();

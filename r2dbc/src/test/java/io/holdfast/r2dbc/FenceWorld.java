@@ -35,7 +35,8 @@ final class FenceWorld {
 
         @Override
         public String toString() {
-            return "%d grants, %d commits, %d of them prepared, %d refusals".formatted(grants, commits, prepared, refusals);
+            return "%d grants, %d commits, %d of them prepared, %d refusals"
+                    .formatted(grants, commits, prepared, refusals);
         }
     }
 
@@ -202,8 +203,9 @@ final class FenceWorld {
                 : "expires_us > timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))";
         return !downgraded.contains(grant.token())
                 && !servers.store
-                        .texts("select 1 from holdfast_lock where name = '%s' and token = %d and holder is not null and %s"
-                                .formatted(name, grant.token(), expiry))
+                        .texts(
+                                "select 1 from holdfast_lock where name = '%s' and token = %d and holder is not null and %s"
+                                        .formatted(name, grant.token(), expiry))
                         .isEmpty();
     }
 
@@ -252,10 +254,7 @@ final class FenceWorld {
                 left.add("commit");
             }
             note("begin for %d at %s: %s".formatted(grant.token(), isolation, left));
-            execute(
-                    servers.isPostgres
-                            ? "set lock_timeout = '3s'"
-                            : "set innodb_lock_wait_timeout = 3");
+            execute(servers.isPostgres ? "set lock_timeout = '3s'" : "set innodb_lock_wait_timeout = 3");
             execute((servers.isPostgres ? "set session characteristics as" : "set session")
                     + " transaction isolation level " + isolation);
             execute(isPrepared && !servers.isPostgres ? "xa start '" + id + "'" : "begin");

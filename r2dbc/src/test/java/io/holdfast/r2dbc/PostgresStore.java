@@ -78,7 +78,7 @@ final class PostgresStore extends Store {
                 "begin",
                 "select 1 from kept for key share",
                 "prepare transaction 'kept'");
-        execute("update kept set changes = 1");
+        execute("begin", "select 1 from kept for no key update", "update kept set changes = 1", "commit");
         boolean isKept = texts("select 1 from kept for update skip locked").isEmpty();
         execute("rollback prepared 'kept'", "drop table kept");
         if (!isKept) {

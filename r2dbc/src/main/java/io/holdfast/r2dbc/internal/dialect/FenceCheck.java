@@ -72,8 +72,7 @@ public enum FenceCheck {
     }
 
     /** Returns the statement for R2DBC, after the client has found the lease valid. */
-    public abstract Statement statement(
-            Connection inTransaction, @Nullable String schema, String name, long token);
+    public abstract Statement statement(Connection inTransaction, @Nullable String schema, String name, long token);
 
     /**
      * Returns the SQL with these arguments.
