@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The check of a lease in the transaction of the data: a call of {@code holdfast_fence_v1}, which fails unless the lease is valid. */
 public enum FenceCheck {
-    POSTGRESQL("select %sholdfast_fence_v1(%s)", '"', Set.of("40001")) {
+    POSTGRESQL("select %sholdfast_fence_v1(%s)", '"') {
         @Override
         public Statement statement(Connection inTransaction, @Nullable String schema, String name, long token) {
             return inTransaction
@@ -20,13 +20,18 @@ public enum FenceCheck {
         }
 
         @Override
+        public boolean isLost(R2dbcException error) {
+            return super.isLost(error) || "40001".equals(error.getSqlState());
+        }
+
+        @Override
         public boolean isWithoutFunction(R2dbcException error) {
             return NO_FUNCTION.contains(String.valueOf(error.getSqlState()));
         }
     },
 
     /** The check of MariaDB and MySQL. */
-    MARIADB("call %sholdfast_fence_v1(%s)", '`', Set.of()) {
+    MARIADB("call %sholdfast_fence_v1(%s)", '`') {
         /** Writes the name as bytes, so that the character set of the connection does not matter. */
         @Override
         public Statement statement(Connection inTransaction, @Nullable String schema, String name, long token) {
@@ -54,12 +59,10 @@ public enum FenceCheck {
 
     private final String call;
     private final char quote;
-    private final Set<String> lostStates;
 
-    FenceCheck(String call, char quote, Set<String> lostStates) {
+    FenceCheck(String call, char quote) {
         this.call = call;
         this.quote = quote;
-        this.lostStates = lostStates;
     }
 
     /**
@@ -96,7 +99,7 @@ public enum FenceCheck {
 
     /** Whether the error means that the lease has ended, or that a later grant was made since the transaction took its snapshot. */
     public boolean isLost(R2dbcException error) {
-        return LEASE_HAS_ENDED.equals(error.getSqlState()) || lostStates.contains(String.valueOf(error.getSqlState()));
+        return LEASE_HAS_ENDED.equals(error.getSqlState());
     }
 
     /** Whether the error means that the check was made inside a savepoint. */
