@@ -233,7 +233,7 @@ final class FenceWorld {
             int savepoints = random.nextInt(6);
             boolean isUndone = savepoints == 0 && (servers.isPostgres || !isPrepared);
             // In MariaDB and MySQL, a savepoint before all other work cannot be refused: the pages forbid it.
-            if (random.nextInt(3) == 0 || isUndone && !servers.isPostgres) {
+            if (random.nextInt(3) == 0 || (isUndone && !servers.isPostgres)) {
                 left.add("select count(*) from probe");
             }
             if (isUndone) {
