@@ -188,6 +188,34 @@ class ContractCatchesMutantsTest {
                         "secondReleaseOfManyPermitsFreesNothing");
     }
 
+    @Test
+    void claimTimeForEachClaimOfAVanishedClientIsCaught() {
+        assertThat(failuresOf(KnowsNoClients::new))
+                .contains(
+                        "claimOfAMutexBehindAVanishedClientIsServedInTime",
+                        "claimOfASemaphoreBehindFiveVanishedClientsIsServedInTime",
+                        "writerBehindWritersOfAVanishedClientIsServedInTime");
+    }
+
+    @Test
+    void doubtThatNeverEndsIsCaught() {
+        assertThat(failuresOf(NeverTrustsAgain::new))
+                .contains(
+                        "clientThatLostOneAnswerToAClaimOfAMutexIsTrustedAgain",
+                        "clientThatLostOneAnswerToAClaimOfASemaphoreIsTrustedAgain",
+                        "clientThatLostOneAnswerToAWriterIsTrustedAgain");
+    }
+
+    @Test
+    void withdrawalThatReadsTheQueueIsCaught() {
+        assertThat(failuresOf(WithdrawalReadsAll::new))
+                .contains(
+                        "withdrawalFromAMutexCostsAtMostAServedClaim",
+                        "withdrawalOfAWriterCostsAtMostAServedClaim",
+                        "withdrawalFromASemaphoreCostsAtMostAServedClaim",
+                        "timeOutOfAClaimOfAMutexCostsAtMostAServedOne");
+    }
+
     private static Set<String> failuresOf(UnaryOperator<LockBackend> mutation) {
         return failuresOf(mutation, inspector -> inspector);
     }
@@ -252,6 +280,93 @@ class ContractCatchesMutantsTest {
             return delegate.release(claim)
                     .delayUntil(answer -> answer == Ownership.HELD && claim.permits() > 1
                             ? delegate.tryAcquire(others.withPermits(claim.permits() - 1))
+                            : Mono.empty());
+        }
+    }
+
+    /** Treats each claim as one of another client. */
+    private record KnowsNoClients(LockBackend delegate) implements ForwardingLockBackend {
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return delegate.tryAcquire(alone(claim));
+        }
+
+        @Override
+        public Mono<Renewal> renew(LockClaim claim) {
+            return delegate.renew(alone(claim));
+        }
+
+        @Override
+        public Mono<Ownership> release(LockClaim claim) {
+            return delegate.release(alone(claim));
+        }
+
+        @Override
+        public Flux<WatchSignal> watch(LockClaim claim) {
+            return delegate.watch(alone(claim));
+        }
+
+        private static LockClaim alone(LockClaim claim) {
+            LockClaim other = LockClaim.first(
+                    claim.key(), claim.id().replace(LockClaim.OWNER_MARK, '-'), claim.lease(), claim.waiting());
+            return other.withAttempt(claim.attempt())
+                    .withTokenFloor(claim.tokenFloor())
+                    .withPermits(claim.permits());
+        }
+    }
+
+    /** Pushes no grant to a client that has sent an attempt in place of the confirmation of a grant. */
+    private record NeverTrustsAgain(LockBackend delegate, Set<String> pushed, Set<String> doubted)
+            implements ForwardingLockBackend {
+
+        NeverTrustsAgain(LockBackend delegate) {
+            this(delegate, ConcurrentHashMap.newKeySet(), ConcurrentHashMap.newKeySet());
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return Mono.defer(() -> {
+                if (pushed.contains(claim.id())) {
+                    doubted.add(claim.owner());
+                }
+                return delegate.tryAcquire(claim);
+            });
+        }
+
+        @Override
+        public Flux<WatchSignal> watch(LockClaim claim) {
+            return delegate.watch(claim)
+                    .filter(signal -> !(signal instanceof WatchSignal.Granted) || !doubted.contains(claim.owner()))
+                    .doOnNext(signal -> {
+                        if (signal instanceof WatchSignal.Granted) {
+                            pushed.add(claim.id());
+                        }
+                    });
+        }
+    }
+
+    /** Reads all waiters when one of them leaves. */
+    private record WithdrawalReadsAll(LockBackend delegate, Set<LockClaim> waiters) implements ForwardingLockBackend {
+
+        WithdrawalReadsAll(LockBackend delegate) {
+            this(delegate, ConcurrentHashMap.newKeySet());
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return delegate.tryAcquire(claim).doOnNext(answer -> {
+                if (answer instanceof LockAttempt.Queued) {
+                    waiters.add(claim.withAttempt(1));
+                }
+            });
+        }
+
+        @Override
+        public Mono<Ownership> release(LockClaim claim) {
+            waiters.remove(claim.withAttempt(1));
+            return delegate.release(claim)
+                    .delayUntil(answer -> answer == Ownership.NOT_HELD
+                            ? Flux.fromIterable(waiters).concatMap(delegate::renew)
                             : Mono.empty());
         }
     }
@@ -328,10 +443,9 @@ class ContractCatchesMutantsTest {
 
         @Override
         public Mono<LockAttempt> tryAcquire(LockClaim claim) {
-            return delegate.tryAcquire(claim)
-                    .delayUntil(answer -> delegate.holders(claim.key())
-                            .collectList()
-                            .doOnNext(now -> last.putIfAbsent(claim.key(), now)));
+            return delegate.tryAcquire(claim).delayUntil(answer -> delegate.holders(claim.key())
+                    .collectList()
+                    .doOnNext(now -> last.putIfAbsent(claim.key(), now)));
         }
     }
 

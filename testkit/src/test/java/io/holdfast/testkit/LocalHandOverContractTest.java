@@ -1,19 +1,29 @@
 package io.holdfast.testkit;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LocalHandOver;
 import io.holdfast.LockInspector;
+import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /**
@@ -26,6 +36,7 @@ class LocalHandOverContractTest implements LockBackendContract {
     private final InMemoryLockBackend store = InMemoryLockBackend.create(clock);
     private final LockBackend backend =
             LocalHandOver.builder(store).clock(clock).build();
+    private final Map<LockBackend, Network> networks = new HashMap<>();
     private final LockBackend another =
             LocalHandOver.builder(store).clock(clock).build();
 
@@ -39,12 +50,49 @@ class LocalHandOverContractTest implements LockBackendContract {
         return another;
     }
 
+    /** Makes a process of its own. */
     @Override
-    public Set<String> openPoints() {
-        return Set.of(
-                "claimOfAMutexBehindAVanishedClientIsServedInTime",
-                "claimOfAMutexBehindFiveVanishedClientsIsServedInTime",
-                "clientThatLostOneAnswerToAClaimOfAMutexIsTrustedAgain");
+    public LockBackend newClient() {
+        Network network = new Network(store, new AtomicBoolean());
+        LockBackend client = LocalHandOver.builder(network).clock(clock).build();
+        networks.put(client, network);
+        return client;
+    }
+
+    /** A process that hangs sends nothing: otherwise, the hand-over itself would confirm the grant. */
+    @Override
+    public void vanish(LockBackend client) {
+        requireNonNull(networks.get(client)).isCut().set(true);
+    }
+
+    /** The hand-over receives the grant, not its claims. So it is the hand-over that misses one here. */
+    @Test
+    @Override
+    public void clientThatLostOneAnswerToAClaimOfAMutexIsTrustedAgain() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            LockBackend process = newClient();
+            Contender first = inQueue(contest, process);
+            Contender second = inQueue(contest, process);
+            Contender waiter = inQueue(contest, backend);
+            vanish(process);
+            holder.release();
+            waiter.mustBeGrantedWithin(vanishedClientBound(1), waiter.attempt());
+
+            requireNonNull(networks.get(process)).isCut().set(false);
+            passTime(contest.patience());
+            first.mustQueue();
+            waiter.release();
+            first.mustBePushed();
+            first.mustHold();
+            first.release();
+            second.mustBePushed();
+        }
+    }
+
+    private static Contender inQueue(Contest contest, LockBackend process) {
+        Contender waiter = contest.of(process, "of-" + process.hashCode(), LockKind.MUTEX, Contest.LONG, Waiting.QUEUE);
+        return contest.queued(waiter.watching());
     }
 
     @Override
@@ -83,5 +131,23 @@ class LocalHandOverContractTest implements LockBackendContract {
                 .map(n -> LockClaim.first(LockKey.of(LockKind.MUTEX, "other" + n), "o" + n, lease(), Waiting.QUEUE))
                 .concatMap(other -> backend.tryAcquire(other).then(backend.release(other)))
                 .blockLast();
+    }
+
+    /** The network between a process and the back end. If it is cut, only releases arrive. */
+    private record Network(LockBackend delegate, AtomicBoolean isCut) implements ForwardingLockBackend {
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return Mono.defer(() -> isCut.get() ? Mono.never() : delegate.tryAcquire(claim));
+        }
+
+        @Override
+        public Mono<Renewal> renew(LockClaim claim) {
+            return Mono.defer(() -> isCut.get() ? Mono.never() : delegate.renew(claim));
+        }
+
+        @Override
+        public Flux<WatchSignal> watch(LockClaim claim) {
+            return delegate.watch(claim).filter(signal -> !isCut.get());
+        }
     }
 }

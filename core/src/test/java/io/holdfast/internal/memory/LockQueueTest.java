@@ -28,7 +28,8 @@ class LockQueueTest {
 
     private final Set<String> unwatched = new HashSet<>();
     private final Tokens tokens = new Tokens();
-    private final LockQueue queue = new LockQueue(tokens, id -> !unwatched.contains(id), new long[1]);
+    private final long[] examined = new long[1];
+    private final LockQueue queue = new LockQueue(tokens, id -> !unwatched.contains(id), examined);
 
     @Test
     void freeLockGoesToTheNextAttempt() {
@@ -291,6 +292,40 @@ class LockQueueTest {
     @CanIgnoreReturnValue
     private LockAttempt tryAcquire(LockClaim claim, long millis) {
         return queue.tryAcquire(claim, at(millis)).answer();
+    }
+
+    @Test
+    void tenThousandReadersCostNoMoreEachThanOne() {
+        tryAcquire(claim(LockKind.WRITE, "writer", Waiting.QUEUE), 0);
+        for (int i = 0; i < 10_000; i++) {
+            tryAcquire(claim(LockKind.READ, "r" + i, Waiting.QUEUE), 0);
+        }
+        long before = examined[0];
+        assertThat(queue.release(claim(LockKind.WRITE, "writer", Waiting.QUEUE), at(0))
+                        .pushes())
+                .hasSize(10_000);
+        for (int i = 0; i < 10_000; i++) {
+            assertThat(tryAcquire(claim(LockKind.READ, "r" + i, Waiting.QUEUE), 1))
+                    .isInstanceOf(Acquired.class);
+        }
+        tryAcquire(claim(LockKind.READ, "late reader", Waiting.QUEUE), 1);
+        tryAcquire(claim(LockKind.WRITE, "late writer", Waiting.QUEUE), 1);
+        assertThat(examined[0] - before).isLessThan(3 * 10_000);
+    }
+
+    @Test
+    void waiterOfADoubtedClientGetsItsPlaceBackWithTheNextRequestOfThatClient() {
+        take("a", 0);
+        queueUp("b@hung", 0);
+        queueUp("c@hung", 0);
+        queueUp("d@other", 0);
+        queueUp("e@other", 0);
+        release("a", 0);
+        assertThat(queue.serveAfterExpiry(at(2_000))).extracting(Push::claimId).containsExactly("d@other");
+        assertThat(tryAcquire(again("b@hung", 2), 2_100)).isInstanceOf(Queued.class);
+        assertThat(queue.release(mutex("d@other", Waiting.NONE), at(2_200)).pushes())
+                .extracting(Push::claimId)
+                .containsExactly("c@hung");
     }
 
     private void take(String id, long millis) {
