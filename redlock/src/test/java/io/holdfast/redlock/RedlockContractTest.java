@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import reactor.core.scheduler.Schedulers;
@@ -53,7 +53,7 @@ class RedlockContractTest {
             return masters;
         }
 
-        @AfterEach
+        @AfterAll
         void close() {
             Stream.of(backend, another).forEach(it -> it.close().toFuture().join());
         }

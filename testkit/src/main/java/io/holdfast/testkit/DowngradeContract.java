@@ -2,7 +2,6 @@ package io.holdfast.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.LockHolder;
 import io.holdfast.LockLease;
@@ -15,16 +14,9 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import java.util.List;
-import org.junit.jupiter.api.Test;
 
 /** A writer becomes a reader, with no other writer in between; a reader never becomes a writer. */
 interface DowngradeContract extends LockBackendUnderTest {
-
-    private void needs(LockFeature... features) {
-        for (LockFeature feature : features) {
-            assumeTrue(backend().features().contains(feature), "needs " + feature);
-        }
-    }
 
     private static Contender writer(Contest contest) {
         return contest.of(LockKind.WRITE, Waiting.NONE);
@@ -38,9 +30,8 @@ interface DowngradeContract extends LockBackendUnderTest {
         return contest.queued(contest.of(kind, Waiting.QUEUE).watching());
     }
 
-    @Test
+    @Needs(Need.DOWNGRADE)
     default void writerThatBecomesAReaderKeepsItsToken() {
-        needs(LockFeature.DOWNGRADE);
         try (Contest contest = new Contest(this)) {
             Contender writer = writer(contest);
             long token = writer.mustAcquire();
@@ -52,9 +43,8 @@ interface DowngradeContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.DOWNGRADE)
     default void repeatedDowngradeHasTheEffectOfOne() {
-        needs(LockFeature.DOWNGRADE);
         try (Contest contest = new Contest(this)) {
             Contender writer = writer(contest);
             long token = writer.mustAcquire();
@@ -68,9 +58,8 @@ interface DowngradeContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.DOWNGRADE)
     default void formerWriterIsRenewedAndReleasedAsAReader() {
-        needs(LockFeature.DOWNGRADE);
         try (Contest contest = new Contest(this)) {
             Contender writer = writer(contest);
             long token = writer.mustAcquire();
@@ -87,9 +76,8 @@ interface DowngradeContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs({Need.DOWNGRADE, Need.MIN_HOLD})
     default void formerWriterEndsWithItsLease() {
-        needs(LockFeature.DOWNGRADE, LockFeature.MIN_HOLD);
         try (Contest contest = new Contest(this)) {
             Contender writer = contest.enter(
                     backend(), LockKey.of(LockKind.WRITE, contest.name()), lease().multipliedBy(2), Waiting.NONE);
@@ -104,9 +92,8 @@ interface DowngradeContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs({Need.DOWNGRADE, Need.FIFO})
     default void waitingWriterStaysOutUntilTheFormerWriterIsReleased() {
-        needs(LockFeature.DOWNGRADE, LockFeature.FIFO);
         try (Contest contest = new Contest(this)) {
             Contender writer = writer(contest);
             long token = writer.mustAcquire();
@@ -120,9 +107,8 @@ interface DowngradeContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs({Need.DOWNGRADE, Need.FIFO})
     default void readersAtTheHeadJoinTheFormerWriterAndThoseBehindAWriterDoNot() {
-        needs(LockFeature.DOWNGRADE, LockFeature.FIFO);
         try (Contest contest = new Contest(this)) {
             Contender writer = writer(contest);
             long token = writer.mustAcquire();
@@ -147,9 +133,8 @@ interface DowngradeContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs({Need.DOWNGRADE, Need.FIFO})
     default void readersOfAnotherClientJoinToo() {
-        needs(LockFeature.DOWNGRADE, LockFeature.FIFO);
         try (Contest contest = new Contest(this)) {
             Contender writer = writer(contest);
             writer.mustAcquire();
@@ -167,10 +152,8 @@ interface DowngradeContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs({Need.DOWNGRADE, Need.SIGNALS})
     default void notifiedReaderGetsASignalOfTheDowngrade() {
-        needs(LockFeature.DOWNGRADE);
-        assumeTrue(signalsChanges(), "needs signals");
         try (Contest contest = new Contest(this)) {
             Contender writer = writer(contest);
             writer.mustAcquire();
@@ -184,9 +167,8 @@ interface DowngradeContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.READ_WRITE)
     default void readerNeverBecomesAWriter() {
-        needs(LockFeature.READ_WRITE);
         try (Contest contest = new Contest(this)) {
             Contender reader = reader(contest);
             reader.mustAcquire();
@@ -200,9 +182,8 @@ interface DowngradeContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.DOWNGRADE)
     default void noLateRequestTurnsTheFormerWriterIntoAWriter() {
-        needs(LockFeature.DOWNGRADE);
         try (Contest contest = new Contest(this)) {
             Contender writer = writer(contest);
             writer.mustAcquire();
@@ -219,9 +200,8 @@ interface DowngradeContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs({Need.DOWNGRADE, Need.FIFO})
     default void downgradeAfterTheReleaseOfItsClaimTakesNothing() {
-        needs(LockFeature.DOWNGRADE, LockFeature.FIFO);
         try (Contest contest = new Contest(this)) {
             Contender writer = writer(contest);
             writer.mustAcquire();
@@ -232,9 +212,8 @@ interface DowngradeContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.DOWNGRADE)
     default void downgradeOfAClaimWithoutTheLockGrantsNothing() {
-        needs(LockFeature.DOWNGRADE);
         try (Contest contest = new Contest(this)) {
             Contender writer = writer(contest);
             writer.mustAcquire();
@@ -247,9 +226,8 @@ interface DowngradeContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs({Need.DOWNGRADE, Need.HOLDERS})
     default void holdersReportTheFormerWriterAsAReader() {
-        needs(LockFeature.DOWNGRADE, LockFeature.HOLDERS);
         try (Contest contest = new Contest(this)) {
             Contender writer = writer(contest);
             long token = writer.mustAcquire();
@@ -262,9 +240,8 @@ interface DowngradeContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.READ_WRITE)
     default void leaseContinuesAsAReadLease() {
-        needs(LockFeature.READ_WRITE);
         ManyLocksContract.withClients(this, clients -> {
             ReactiveReadWriteLock mine = clients.one().readWriteLock(clients.name());
             ReactiveReadWriteLock others = clients.other().readWriteLock(clients.name());

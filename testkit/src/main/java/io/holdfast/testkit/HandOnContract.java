@@ -2,7 +2,6 @@ package io.holdfast.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
@@ -57,13 +56,8 @@ interface HandOnContract extends LockBackendUnderTest {
         });
     }
 
-    private void needsHandOn() {
-        assumeTrue(handsOn(), "needs HAND_ON");
-    }
-
-    @Test
+    @Needs(Need.HAND_ON)
     default void claimOfEachKindIsAdoptedWithItsTokenOnly() {
-        needsHandOn();
         for (LockKind kind : LockKind.values()) {
             try (Contest contest = new Contest(this)) {
                 Contender exporter = contest.of(kind, Waiting.NONE);
@@ -83,9 +77,8 @@ interface HandOnContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.HAND_ON)
     default void adoptionSetsANewExpiryAndItsRefusalDoesNot() {
-        needsHandOn();
         for (LockKind kind : LockKind.values()) {
             try (Contest contest = new Contest(this)) {
                 Contender adopted = brief(contest, kind);
@@ -106,9 +99,8 @@ interface HandOnContract extends LockBackendUnderTest {
     }
 
     /** Otherwise the adopter would write with a token that is lower than that of the owner in between. */
-    @Test
+    @Needs(Need.HAND_ON)
     default void holdThatALateAttemptOfTheExporterHasTakenIsNotAdoptedWithTheFormerToken() {
-        needsHandOn();
         for (LockKind kind : LockKind.values()) {
             try (Contest contest = new Contest(this)) {
                 Contender exporter = brief(contest, kind);
@@ -125,10 +117,8 @@ interface HandOnContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs({Need.HAND_ON, Need.DOWNGRADE})
     default void formerWriterIsAdoptedAsAReaderWithItsToken() {
-        needsHandOn();
-        assumeTrue(backend().features().contains(LockFeature.DOWNGRADE), "needs DOWNGRADE");
         try (Contest contest = new Contest(this)) {
             Contender writer = contest.of(LockKind.WRITE, Waiting.NONE);
             long token = writer.mustAcquire();

@@ -2,27 +2,19 @@ package io.holdfast.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.LockHolder;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
-import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import java.time.Duration;
 import java.util.List;
 import org.assertj.core.groups.Tuple;
-import org.junit.jupiter.api.Test;
 
 /** The back end reports the claims that hold a lock. */
 interface HoldersContract extends LockBackendUnderTest {
-
-    private void needs(LockFeature feature) {
-        assumeTrue(backend().features().contains(LockFeature.HOLDERS), "needs HOLDERS");
-        assumeTrue(backend().features().contains(feature), "needs " + feature);
-    }
 
     private List<LockHolder> holders(Contest contest, LockKind kind) {
         return holders(contest, backend(), kind);
@@ -32,9 +24,8 @@ interface HoldersContract extends LockBackendUnderTest {
         return contest.answer(backend.holders(LockKey.of(kind, contest.name())).collectList());
     }
 
-    @Test
+    @Needs(Need.HOLDERS)
     default void holderIsReportedToEachClient() {
-        needs(LockFeature.HOLDERS);
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.contender();
             long token = holder.mustAcquire();
@@ -54,9 +45,8 @@ interface HoldersContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.HOLDERS)
     default void freeLockHasNoHolder() {
-        needs(LockFeature.HOLDERS);
         try (Contest contest = new Contest(this)) {
             assertThat(holders(contest, LockKind.MUTEX)).isEmpty();
             contest.holder().release();
@@ -64,9 +54,8 @@ interface HoldersContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.HOLDERS)
     default void claimWhoseLeaseIsOverIsNoHolder() {
-        needs(LockFeature.HOLDERS);
         try (Contest contest = new Contest(this)) {
             Contender expired = contest.holder(lease());
             makeExpire(expired.claim());
@@ -77,9 +66,8 @@ interface HoldersContract extends LockBackendUnderTest {
     /**
      * The request grants nothing and ends nothing: the waiter gets the lock by the release, with its place as before.
      */
-    @Test
+    @Needs(Need.HOLDERS)
     default void waiterIsNoHolderBeforeItHasTheLock() {
-        needs(LockFeature.HOLDERS);
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             Contender waiter = contest.mutex(Contest.LONG, Waiting.QUEUE).watching();
@@ -99,9 +87,8 @@ interface HoldersContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs({Need.HOLDERS, Need.READ_WRITE})
     default void bothSidesOfAReadWriteLockReportAllItsHolders() {
-        needs(LockFeature.READ_WRITE);
         try (Contest contest = new Contest(this)) {
             Contender reader = contest.of(LockKind.READ, Waiting.NONE);
             Contender another = contest.of(LockKind.READ, Waiting.NONE);
@@ -126,9 +113,8 @@ interface HoldersContract extends LockBackendUnderTest {
         return tuple(contender.claim().id(), kind);
     }
 
-    @Test
+    @Needs({Need.HOLDERS, Need.SEMAPHORE})
     default void eachPermitHasAHolder() {
-        needs(LockFeature.SEMAPHORE);
         try (Contest contest = new Contest(this)) {
             List<Contender> holders = List.of(
                     contest.permit(3, Waiting.NONE), contest.permit(3, Waiting.NONE), contest.permit(3, Waiting.NONE));
@@ -143,9 +129,8 @@ interface HoldersContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.HOLDERS)
     default void locksOfOtherKindsAndNamesHaveOtherHolders() {
-        needs(LockFeature.HOLDERS);
         try (Contest contest = new Contest(this)) {
             contest.holder();
             LockKey otherName = LockKey.of(LockKind.MUTEX, contest.name() + "/other");

@@ -1,7 +1,7 @@
 package io.holdfast.testkit;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockHolder;
@@ -15,15 +15,12 @@ import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.Test;
 
 /** An operator inspects the locks of a back end, and breaks a hold. */
 interface InspectionContract extends LockBackendUnderTest {
 
     private LockInspector neededInspector() {
-        LockInspector inspector = inspector();
-        assumeTrue(inspector != null, "needs an inspector");
-        return inspector;
+        return requireNonNull(inspector());
     }
 
     private LockReport report(Contest contest, LockReport.Type type) {
@@ -40,7 +37,7 @@ interface InspectionContract extends LockBackendUnderTest {
                 .orElseThrow();
     }
 
-    @Test
+    @Needs(Need.INSPECTOR)
     default void reportHasTheHolderAndTheQueue() {
         LockInspector inspector = neededInspector();
         try (Contest contest = new Contest(this)) {
@@ -75,7 +72,7 @@ interface InspectionContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.INSPECTOR)
     default void brokenHoldGoesToTheNextWaiterWithAHigherToken() {
         LockInspector inspector = neededInspector();
         try (Contest contest = new Contest(this)) {
@@ -97,10 +94,9 @@ interface InspectionContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs({Need.INSPECTOR, Need.READ_WRITE})
     default void oneShareIsBrokenAlone() {
         LockInspector inspector = neededInspector();
-        assumeTrue(backend().features().contains(LockFeature.READ_WRITE), "needs READ_WRITE");
         try (Contest contest = new Contest(this)) {
             Contender broken = contest.of(LockKind.READ, Waiting.NONE);
             Contender other = contest.of(LockKind.READ, Waiting.NONE);
@@ -119,7 +115,7 @@ interface InspectionContract extends LockBackendUnderTest {
     }
 
     /** An application sees the loss: its client has the default renewals. */
-    @Test
+    @Needs(Need.INSPECTOR)
     default void brokenHoldIsALossForItsHolder() {
         LockInspector inspector = neededInspector();
         String label = "orders:host-7:4711";

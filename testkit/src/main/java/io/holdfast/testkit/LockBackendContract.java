@@ -1,5 +1,6 @@
 package io.holdfast.testkit;
 
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
@@ -13,9 +14,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * }
  * }</pre>
  *
- * <p>If a back end does not offer a feature, by its {@link io.holdfast.spi.LockBackend#features()} or by the hooks,
- * JUnit reports the tests of that feature as skipped.
+ * <p>JUnit makes one instance of that class for all tests. If a back end does not offer a feature, by its
+ * {@link io.holdfast.spi.LockBackend#features()} or by the hooks, the tests of that feature are not part of its tests.
  */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @ExtendWith(OpenPoints.class)
 public interface LockBackendContract
         extends ExclusionContract,

@@ -2,7 +2,6 @@ package io.holdfast.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
@@ -27,9 +26,8 @@ interface MinHoldContract extends LockBackendUnderTest {
         return backend().features().contains(LockFeature.MIN_HOLD);
     }
 
-    @Test
+    @Needs(Need.MIN_HOLD)
     default void renewalWithAShorterLeaseLetsTheClaimEndEarlier() {
-        assumeTrue(keepsHoldTimes(), "needs MIN_HOLD");
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             LockClaim shortened = holder.claim().withLease(lease());
@@ -40,9 +38,8 @@ interface MinHoldContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.MIN_HOLD)
     default void lockIsKeptForItsLeastHoldTimeWhenTheClientIsGone() {
-        assumeTrue(keepsHoldTimes(), "needs MIN_HOLD");
         AtomicReference<LockClaim> claim = new AtomicReference<>();
         LockOptions options = LockOptions.builder()
                 .minHoldTime(Contest.LONG)

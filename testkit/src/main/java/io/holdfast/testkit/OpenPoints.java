@@ -13,6 +13,13 @@ final class OpenPoints implements InvocationInterceptor {
     public void interceptTestMethod(
             Invocation<Void> invocation, ReflectiveInvocationContext<Method> method, ExtensionContext context)
             throws Throwable {
+        interceptTestTemplateMethod(invocation, method, context);
+    }
+
+    @Override
+    public void interceptTestTemplateMethod(
+            Invocation<Void> invocation, ReflectiveInvocationContext<Method> method, ExtensionContext context)
+            throws Throwable {
         String test = method.getExecutable().getName();
         if (!((LockBackendUnderTest) context.getRequiredTestInstance())
                 .openPoints()

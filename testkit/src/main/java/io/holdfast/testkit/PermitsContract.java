@@ -1,7 +1,6 @@
 package io.holdfast.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.LockHolder;
 import io.holdfast.LockInspector;
@@ -14,27 +13,16 @@ import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
 import java.util.List;
-import org.junit.jupiter.api.Test;
 
 /** Claims of a semaphore that take several permits. */
 interface PermitsContract extends LockBackendUnderTest {
-
-    private void needsManyPermits() {
-        assumeTrue(backend().features().contains(LockFeature.MANY_PERMITS), "needs MANY_PERMITS");
-    }
-
-    private void needsManyPermitsAndAQueue() {
-        needsManyPermits();
-        assumeTrue(backend().features().contains(LockFeature.FIFO), "needs FIFO");
-    }
 
     private static Contender queued(Contest contest, int taken, int permits) {
         return contest.queued(contest.permits(taken, permits, Waiting.QUEUE).watching());
     }
 
-    @Test
+    @Needs(Need.MANY_PERMITS)
     default void manyPermitsOfAClaimAreTakenAndReleasedTogether() {
-        needsManyPermits();
         try (Contest contest = new Contest(this)) {
             Contender three = contest.permits(3, 5, Waiting.NONE);
             long first = three.mustAcquire();
@@ -49,9 +37,8 @@ interface PermitsContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.MANY_PERMITS)
     default void oneClaimMayTakeAllPermits() {
-        needsManyPermits();
         try (Contest contest = new Contest(this)) {
             Contender all = contest.permits(1_000, 1_000, Waiting.NONE);
             all.mustAcquire();
@@ -63,9 +50,8 @@ interface PermitsContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.MANY_PERMITS)
     default void claimOfManyPermitsThatIsRefusedLeavesNothing() {
-        needsManyPermits();
         try (Contest contest = new Contest(this)) {
             contest.permits(1, 3, Waiting.NONE).mustAcquire();
             contest.permits(3, 3, Waiting.NONE).mustBeRefused();
@@ -73,9 +59,8 @@ interface PermitsContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.MANY_PERMITS)
     default void claimOfManyPermitsThatIsRepeatedCountsOnce() {
-        needsManyPermits();
         try (Contest contest = new Contest(this)) {
             Contender two = contest.permits(2, 3, Waiting.NONE);
             long token = two.mustAcquire();
@@ -88,9 +73,8 @@ interface PermitsContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.MANY_PERMITS)
     default void secondReleaseOfManyPermitsFreesNothing() {
-        needsManyPermits();
         try (Contest contest = new Contest(this)) {
             Contender two = contest.permits(2, 4, Waiting.NONE);
             two.mustAcquire();
@@ -104,9 +88,8 @@ interface PermitsContract extends LockBackendUnderTest {
     }
 
     /** The server knows how many permits a claim has taken: a renewal and a release need not state it. */
-    @Test
+    @Needs(Need.MANY_PERMITS)
     default void renewalAndReleaseNeedNotSayHowManyPermits() {
-        needsManyPermits();
         try (Contest contest = new Contest(this)) {
             Contender all = contest.permits(3, 3, Waiting.NONE);
             all.mustAcquire();
@@ -117,9 +100,8 @@ interface PermitsContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.MANY_PERMITS)
     default void claimOfManyPermitsIsJudgedByItsOwnLimit() {
-        needsManyPermits();
         try (Contest contest = new Contest(this)) {
             Contender two = contest.permits(2, 2, Waiting.NONE);
             two.mustAcquire();
@@ -132,9 +114,8 @@ interface PermitsContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs({Need.MANY_PERMITS, Need.FIFO})
     default void firstWaiterThatWantsManyPermitsIsNotPassedByOthers() {
-        needsManyPermitsAndAQueue();
         try (Contest contest = new Contest(this)) {
             Contender one = contest.permits(1, 3, Waiting.NONE);
             Contender other = contest.permits(1, 3, Waiting.NONE);
@@ -156,9 +137,8 @@ interface PermitsContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs({Need.MANY_PERMITS, Need.FIFO})
     default void permitsThatGetFreeGoToTheFirstWaitersThatFit() {
-        needsManyPermitsAndAQueue();
         try (Contest contest = new Contest(this)) {
             Contender all = contest.permits(4, 4, Waiting.NONE);
             all.mustAcquire();
@@ -179,9 +159,8 @@ interface PermitsContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs({Need.MANY_PERMITS, Need.FIFO})
     default void waiterOfManyPermitsThatLeavesLetsTheOthersPass() {
-        needsManyPermitsAndAQueue();
         try (Contest contest = new Contest(this)) {
             contest.permits(1, 3, Waiting.NONE).mustAcquire();
             Contender large = queued(contest, 3, 3);
@@ -194,9 +173,8 @@ interface PermitsContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs({Need.MANY_PERMITS, Need.FIFO})
     default void holderOfManyPermitsThatExpiresMakesRoomForSeveral() {
-        needsManyPermitsAndAQueue();
         try (Contest contest = new Contest(this)) {
             Contender expired = contest.permits(3, 3, lease(), Waiting.NONE);
             expired.mustAcquire();
@@ -211,9 +189,8 @@ interface PermitsContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs({Need.MANY_PERMITS, Need.FIFO})
     default void holdersThatExpireMakeRoomForOneOfManyPermits() {
-        needsManyPermitsAndAQueue();
         try (Contest contest = new Contest(this)) {
             Contender one = contest.permits(1, 3, lease(), Waiting.NONE);
             Contender two = contest.permits(2, 3, lease(), Waiting.NONE);
@@ -227,10 +204,8 @@ interface PermitsContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs({Need.MANY_PERMITS, Need.HOLDERS})
     default void holdersAndWaitersReportTheirPermits() {
-        needsManyPermits();
-        assumeTrue(backend().features().contains(LockFeature.HOLDERS), "needs HOLDERS");
         try (Contest contest = new Contest(this)) {
             Contender two = contest.permits(2, 3, Waiting.NONE);
             Contender one = contest.permits(1, 3, Waiting.NONE);

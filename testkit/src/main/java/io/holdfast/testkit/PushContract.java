@@ -1,24 +1,17 @@
 package io.holdfast.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
-import org.junit.jupiter.api.Test;
 
 /** The server pushes grants to waiters, and passes dead waiters over. */
 interface PushContract extends LockBackendUnderTest {
 
-    private void needsPushes() {
-        assumeTrue(pushesGrants(), "needs pushed grants");
-    }
-
-    @Test
+    @Needs(Need.PUSHES)
     default void pushedGrantNamesTheAttemptThatItAnswers() {
-        needsPushes();
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             Contender waiter = contest.waiter();
@@ -30,9 +23,8 @@ interface PushContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.PUSHES)
     default void pushedLeaseCountsFromTheAttemptThatItAnswers() {
-        needsPushes();
         try (Contest contest = new Contest(this)) {
             Duration waited = Duration.ofMillis(100);
             Contender holder = contest.holder();
@@ -46,9 +38,8 @@ interface PushContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.PUSHES)
     default void pushedLeaseIsNotLongerThanTheClaimAsksFor() {
-        needsPushes();
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             Contender waiter = contest.waiter(lease());
@@ -59,9 +50,8 @@ interface PushContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.PUSHES)
     default void pushedTokenIsTheTokenOfTheGrant() {
-        needsPushes();
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.contender();
             long before = holder.mustAcquire();
@@ -73,9 +63,8 @@ interface PushContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.PUSHES)
     default void renewalConfirmsAPushedGrant() {
-        needsPushes();
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             Contender waiter = contest.waiter();
@@ -88,9 +77,8 @@ interface PushContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.PUSHES)
     default void unconfirmedGrantEndsAfterTheClaimTime() {
-        needsPushes();
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             Contender hung = contest.waiter();
@@ -104,9 +92,8 @@ interface PushContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.PUSHES)
     default void waiterWithoutAWatchIsPassedOver() {
-        needsPushes();
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             Contender dead = contest.mutex(Contest.LONG, Waiting.QUEUE);
@@ -119,9 +106,8 @@ interface PushContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.PUSHES)
     default void waiterThatWasPassedOverKeepsItsPlace() {
-        needsPushes();
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             Contender first = contest.mutex(Contest.LONG, Waiting.QUEUE);
@@ -137,9 +123,8 @@ interface PushContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.PUSHES)
     default void waiterThatStoppedTryingLosesItsPlace() {
-        needsPushes();
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             Contender stale = contest.waiter(lease());
@@ -152,9 +137,8 @@ interface PushContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.PUSHES)
     default void overtakenAttemptChangesNothing() {
-        needsPushes();
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             Contender waiter = contest.waiter();

@@ -1,10 +1,8 @@
 package io.holdfast.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.spi.LockAttempt;
-import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
@@ -15,10 +13,6 @@ import reactor.core.scheduler.Schedulers;
 
 /** Waiting: the order of waiters, and how the next one gets the lock, by a signal or by its own attempt. */
 interface QueueContract extends LockBackendUnderTest {
-
-    private void needsQueue() {
-        assumeTrue(backend().features().contains(LockFeature.FIFO), "needs FIFO");
-    }
 
     @Test
     default void releasedLockComesToTheWaiter() {
@@ -33,9 +27,8 @@ interface QueueContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.FIFO)
     default void waitersAreServedFirstComeFirstServed() {
-        needsQueue();
         try (Contest contest = new Contest(this)) {
             Contender owner = contest.holder();
             List<Contender> inOrder = Stream.generate(contest::waiter).limit(5).toList();
@@ -47,9 +40,8 @@ interface QueueContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.FIFO)
     default void placeIsKeptWhenSentAgain() {
-        needsQueue();
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             Contender first = contest.waiter();
@@ -61,9 +53,8 @@ interface QueueContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.FIFO)
     default void attemptThatMustNotWaitNeverOvertakesALiveWaiter() {
-        needsQueue();
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             Contender first = contest.waiter();
@@ -73,9 +64,8 @@ interface QueueContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.FIFO)
     default void expiredLockGoesToTheWaiterAndNotToTheClaimThatFindsTheExpiry() {
-        needsQueue();
         try (Contest contest = new Contest(this)) {
             Contender expired = contest.holder(lease());
             Contender first = contest.waiter();
@@ -96,9 +86,8 @@ interface QueueContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.FIFO)
     default void firstWaiterHasToSendAnAttemptInEachClaimTime() {
-        needsQueue();
         try (Contest contest = new Contest(this)) {
             contest.holder();
             LockAttempt answer = contest.mutex(Contest.LONG, Waiting.QUEUE).attempt();
@@ -106,9 +95,8 @@ interface QueueContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.FIFO)
     default void waiterHasToSendAnAttemptBeforeItCountsAsDead() {
-        needsQueue();
         try (Contest contest = new Contest(this)) {
             contest.holder();
             LockAttempt answer = contest.mutex(lease(), Waiting.QUEUE).attempt();
@@ -116,9 +104,8 @@ interface QueueContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.FIFO)
     default void releaseOfAQueuedClaimGivesUpItsPlace() {
-        needsQueue();
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             Contender first = contest.waiter();
@@ -131,9 +118,8 @@ interface QueueContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.SIGNALS)
     default void notifiedClaimGetsASignalOfTheRelease() {
-        assumeTrue(signalsChanges(), "needs signals");
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             Contender notified = contest.mutex(Contest.LONG, Waiting.NOTIFY).watching();
@@ -156,9 +142,8 @@ interface QueueContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.SIGNALS)
     default void noReleaseIsMissedBetweenWatchAndAttempt() {
-        assumeTrue(signalsChanges(), "needs signals");
         for (int round = 0; round < 50; round++) {
             try (Contest contest = new Contest(this)) {
                 Contender holder = contest.holder();

@@ -1,7 +1,6 @@
 package io.holdfast.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKind;
@@ -14,18 +13,8 @@ import org.junit.jupiter.api.Test;
 /** Read/write locks and semaphores. */
 interface SharedKindsContract extends LockBackendUnderTest {
 
-    private void needs(LockFeature feature) {
-        assumeTrue(backend().features().contains(feature), "needs " + feature);
-    }
-
-    private void needs(LockFeature one, LockFeature two) {
-        needs(one);
-        needs(two);
-    }
-
-    @Test
+    @Needs(Need.READ_WRITE)
     default void readersShareAndKeepWritersOut() {
-        needs(LockFeature.READ_WRITE);
         try (Contest contest = new Contest(this)) {
             Contender reader = contest.of(LockKind.READ, Waiting.NONE);
             Contender another = contest.of(LockKind.READ, Waiting.NONE);
@@ -39,9 +28,8 @@ interface SharedKindsContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.READ_WRITE)
     default void writerKeepsAllOut() {
-        needs(LockFeature.READ_WRITE);
         try (Contest contest = new Contest(this)) {
             Contender writer = contest.of(LockKind.WRITE, Waiting.NONE);
             writer.mustAcquire();
@@ -52,9 +40,8 @@ interface SharedKindsContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.READ_WRITE)
     default void eachReaderAndWriterHasItsOwnRisingToken() {
-        needs(LockFeature.READ_WRITE);
         try (Contest contest = new Contest(this)) {
             Contender reader = contest.of(LockKind.READ, Waiting.NONE);
             Contender another = contest.of(LockKind.READ, Waiting.NONE);
@@ -67,9 +54,8 @@ interface SharedKindsContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs({Need.READ_WRITE, Need.FIFO})
     default void queuedWriterHoldsBackLaterReaders() {
-        needs(LockFeature.READ_WRITE, LockFeature.FIFO);
         try (Contest contest = new Contest(this)) {
             Contender reader = contest.of(LockKind.READ, Waiting.NONE);
             reader.mustAcquire();
@@ -86,9 +72,8 @@ interface SharedKindsContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs({Need.READ_WRITE, Need.FIFO})
     default void readersInFrontAreGrantedTogether() {
-        needs(LockFeature.READ_WRITE, LockFeature.FIFO);
         try (Contest contest = new Contest(this)) {
             Contender writer = contest.of(LockKind.WRITE, Waiting.NONE);
             writer.mustAcquire();
@@ -105,9 +90,8 @@ interface SharedKindsContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs({Need.READ_WRITE, Need.FIFO})
     default void withdrawnWriterLetsTheReadersBehindItPass() {
-        needs(LockFeature.READ_WRITE, LockFeature.FIFO);
         try (Contest contest = new Contest(this)) {
             contest.of(LockKind.READ, Waiting.NONE).mustAcquire();
             Contender writer =
@@ -119,9 +103,8 @@ interface SharedKindsContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.SEMAPHORE)
     default void semaphoreIsHeldByAsManyAsItHasPermits() {
-        needs(LockFeature.SEMAPHORE);
         try (Contest contest = new Contest(this)) {
             Set<Long> tokens = new TreeSet<>();
             Contender last = contest.permit(3, Waiting.NONE);
@@ -135,9 +118,8 @@ interface SharedKindsContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.SEMAPHORE)
     default void semaphoreClaimIsJudgedByItsOwnPermits() {
-        needs(LockFeature.SEMAPHORE);
         try (Contest contest = new Contest(this)) {
             contest.permit(2, Waiting.NONE).mustAcquire();
             contest.permit(2, Waiting.NONE).mustAcquire();
@@ -147,9 +129,8 @@ interface SharedKindsContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs({Need.SEMAPHORE, Need.FIFO})
     default void freedPermitComesToTheFirstWaiter() {
-        needs(LockFeature.SEMAPHORE, LockFeature.FIFO);
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.permit(2, Waiting.NONE);
             holder.mustAcquire();

@@ -2,9 +2,7 @@ package io.holdfast.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.Ownership;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -48,7 +46,7 @@ interface TokenContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.TOKEN_FLOOR)
     default void newGrantStartsAtTheFloor() {
         try (Contest contest = new Contest(this)) {
             long floor = floorAbove(contest);
@@ -57,7 +55,7 @@ interface TokenContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.TOKEN_FLOOR)
     default void floorRaisesTheTokenOfAHeldClaimAndOfAllAfterIt() {
         try (Contest contest = new Contest(this)) {
             long floor = floorAbove(contest);
@@ -72,9 +70,8 @@ interface TokenContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.TOKEN_FLOOR)
     default void floorOutOfRangeIsRefused() {
-        assumeTrue(backend().features().contains(LockFeature.TOKEN_FLOOR), "needs TOKEN_FLOOR");
         try (Contest contest = new Contest(this)) {
             Contender greedy = contest.contender();
             long limit = (1L << 53) - (1L << 40);
@@ -91,7 +88,6 @@ interface TokenContract extends LockBackendUnderTest {
      * reach it within the test.
      */
     private long floorAbove(Contest contest) {
-        assumeTrue(backend().features().contains(LockFeature.TOKEN_FLOOR), "needs TOKEN_FLOOR");
         Contender earlier = contest.contender();
         long floor = earlier.mustAcquire() + 3_600_000_000L;
         earlier.release();

@@ -1,10 +1,8 @@
 package io.holdfast.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.spi.LockBackend;
-import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import java.time.Duration;
@@ -32,21 +30,18 @@ interface VanishedClientsContract extends LockBackendUnderTest {
         claimBehindAVanishedClient(LockKind.MUTEX, LockKind.MUTEX);
     }
 
-    @Test
+    @Needs(Need.READ_WRITE)
     default void writerBehindWritersOfAVanishedClientIsServedInTime() {
-        needs(LockFeature.READ_WRITE);
         claimBehindAVanishedClient(LockKind.WRITE, LockKind.WRITE);
     }
 
-    @Test
+    @Needs(Need.READ_WRITE)
     default void writerBehindReadersOfAVanishedClientIsServedInTime() {
-        needs(LockFeature.READ_WRITE);
         claimBehindAVanishedClient(LockKind.READ, LockKind.WRITE);
     }
 
-    @Test
+    @Needs(Need.SEMAPHORE)
     default void claimOfASemaphoreBehindAVanishedClientIsServedInTime() {
-        needs(LockFeature.SEMAPHORE);
         claimBehindAVanishedClient(LockKind.SEMAPHORE, LockKind.SEMAPHORE);
     }
 
@@ -55,60 +50,49 @@ interface VanishedClientsContract extends LockBackendUnderTest {
         claimBehindVanishedClients(LockKind.MUTEX, LockKind.MUTEX, 5, 4);
     }
 
-    @Test
+    @Needs(Need.READ_WRITE)
     default void writerBehindWritersOfFiveVanishedClientsIsServedInTime() {
-        needs(LockFeature.READ_WRITE);
         claimBehindVanishedClients(LockKind.WRITE, LockKind.WRITE, 5, 4);
     }
 
-    @Test
+    @Needs(Need.READ_WRITE)
     default void writerBehindReadersOfFiveVanishedClientsIsServedInTime() {
-        needs(LockFeature.READ_WRITE);
         claimBehindVanishedClients(LockKind.READ, LockKind.WRITE, 5, 4);
     }
 
-    @Test
+    @Needs(Need.SEMAPHORE)
     default void claimOfASemaphoreBehindFiveVanishedClientsIsServedInTime() {
-        needs(LockFeature.SEMAPHORE);
         claimBehindVanishedClients(LockKind.SEMAPHORE, LockKind.SEMAPHORE, 5, 4);
     }
 
-    @Test
+    @Needs(Need.COUNTED_WORK)
     default void cyclesOfAMutexBesideAVanishedClientCostAtMostTwiceTheUsual() {
         cyclesBesideAVanishedClient(LockKind.MUTEX);
     }
 
-    @Test
+    @Needs({Need.READ_WRITE, Need.COUNTED_WORK})
     default void cyclesOfWritersBesideAVanishedClientCostAtMostTwiceTheUsual() {
-        needs(LockFeature.READ_WRITE);
         cyclesBesideAVanishedClient(LockKind.WRITE);
     }
 
-    @Test
+    @Needs({Need.SEMAPHORE, Need.COUNTED_WORK})
     default void cyclesOfASemaphoreBesideAVanishedClientCostAtMostTwiceTheUsual() {
-        needs(LockFeature.SEMAPHORE);
         cyclesBesideAVanishedClient(LockKind.SEMAPHORE);
     }
 
-    @Test
+    @Needs(Need.PUSHES)
     default void clientThatLostOneAnswerToAClaimOfAMutexIsTrustedAgain() {
         clientThatLostOneAnswerIsTrustedAgain(LockKind.MUTEX);
     }
 
-    @Test
+    @Needs({Need.READ_WRITE, Need.PUSHES})
     default void clientThatLostOneAnswerToAWriterIsTrustedAgain() {
-        needs(LockFeature.READ_WRITE);
         clientThatLostOneAnswerIsTrustedAgain(LockKind.WRITE);
     }
 
-    @Test
+    @Needs({Need.SEMAPHORE, Need.PUSHES})
     default void clientThatLostOneAnswerToAClaimOfASemaphoreIsTrustedAgain() {
-        needs(LockFeature.SEMAPHORE);
         clientThatLostOneAnswerIsTrustedAgain(LockKind.SEMAPHORE);
-    }
-
-    private void needs(LockFeature feature) {
-        assumeTrue(backend().features().contains(feature), "needs " + feature);
     }
 
     private void claimBehindAVanishedClient(LockKind vanished, LockKind living) {
@@ -147,7 +131,6 @@ interface VanishedClientsContract extends LockBackendUnderTest {
     }
 
     private void cyclesBesideAVanishedClient(LockKind kind) {
-        assumeTrue(serverWork() >= 0, "needs counted work");
         long usual;
         try (Contest contest = new Contest(this)) {
             Contender holder = living(contest, kind, Waiting.NONE);
@@ -183,7 +166,6 @@ interface VanishedClientsContract extends LockBackendUnderTest {
     }
 
     private void clientThatLostOneAnswerIsTrustedAgain(LockKind kind) {
-        assumeTrue(pushesGrants(), "needs pushed grants");
         try (Contest contest = new Contest(this)) {
             Contender holder = living(contest, kind, Waiting.NONE);
             holder.mustAcquire();

@@ -1,13 +1,11 @@
 package io.holdfast.testkit;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.LockInspector;
 import io.holdfast.spi.LockBackend;
-import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKind;
-import org.junit.jupiter.api.Test;
 
 /**
  * A claim that ends without the lock, or a hold that is broken, costs the server at most as much as a claim that is
@@ -15,108 +13,92 @@ import org.junit.jupiter.api.Test;
  */
 interface WaysOutContract extends LockBackendUnderTest {
 
-    @Test
+    @Needs({Need.COUNTED_WORK, Need.FIFO})
     default void refusalOfAClaimOfAMutexCostsAtMostAServedOne() {
         compare(LockKind.MUTEX, QueueAtWork::refusal);
     }
 
-    @Test
+    @Needs({Need.COUNTED_WORK, Need.FIFO, Need.READ_WRITE})
     default void refusalOfAWriterCostsAtMostAServedOne() {
         compare(LockKind.WRITE, QueueAtWork::refusal);
     }
 
-    @Test
+    @Needs({Need.COUNTED_WORK, Need.FIFO, Need.SEMAPHORE})
     default void refusalOfAClaimOfASemaphoreCostsAtMostAServedOne() {
         compare(LockKind.SEMAPHORE, QueueAtWork::refusal);
     }
 
-    @Test
+    @Needs({Need.COUNTED_WORK, Need.FIFO, Need.WAITER_LIMIT})
     default void refusalByTheFullQueueOfAMutexCostsAtMostAServedClaim() {
         compareFull(LockKind.MUTEX);
     }
 
-    @Test
+    @Needs({Need.COUNTED_WORK, Need.FIFO, Need.READ_WRITE, Need.WAITER_LIMIT})
     default void refusalByTheFullQueueOfWritersCostsAtMostAServedClaim() {
         compareFull(LockKind.WRITE);
     }
 
-    @Test
+    @Needs({Need.COUNTED_WORK, Need.FIFO, Need.SEMAPHORE, Need.WAITER_LIMIT})
     default void refusalByTheFullQueueOfASemaphoreCostsAtMostAServedClaim() {
         compareFull(LockKind.SEMAPHORE);
     }
 
-    @Test
+    @Needs({Need.COUNTED_WORK, Need.FIFO})
     default void withdrawalFromAMutexCostsAtMostAServedClaim() {
         compare(LockKind.MUTEX, QueueAtWork::withdrawal);
     }
 
-    @Test
+    @Needs({Need.COUNTED_WORK, Need.FIFO, Need.READ_WRITE})
     default void withdrawalOfAWriterCostsAtMostAServedClaim() {
         compare(LockKind.WRITE, QueueAtWork::withdrawal);
     }
 
-    @Test
+    @Needs({Need.COUNTED_WORK, Need.FIFO, Need.SEMAPHORE})
     default void withdrawalFromASemaphoreCostsAtMostAServedClaim() {
         compare(LockKind.SEMAPHORE, QueueAtWork::withdrawal);
     }
 
-    @Test
+    @Needs({Need.COUNTED_WORK, Need.FIFO})
     default void timeOutOfAClaimOfAMutexCostsAtMostAServedOne() {
         compare(LockKind.MUTEX, QueueAtWork::timeOut);
     }
 
-    @Test
+    @Needs({Need.COUNTED_WORK, Need.FIFO, Need.READ_WRITE})
     default void timeOutOfAWriterCostsAtMostAServedOne() {
         compare(LockKind.WRITE, QueueAtWork::timeOut);
     }
 
-    @Test
+    @Needs({Need.COUNTED_WORK, Need.FIFO, Need.SEMAPHORE})
     default void timeOutOfAClaimOfASemaphoreCostsAtMostAServedOne() {
         compare(LockKind.SEMAPHORE, QueueAtWork::timeOut);
     }
 
-    @Test
+    @Needs({Need.COUNTED_WORK, Need.FIFO, Need.INSPECTOR})
     default void brokenHoldOfAMutexCostsAtMostAServedClaim() {
         compareBroken(LockKind.MUTEX);
     }
 
-    @Test
+    @Needs({Need.COUNTED_WORK, Need.FIFO, Need.READ_WRITE, Need.INSPECTOR})
     default void brokenHoldOfAWriterCostsAtMostAServedClaim() {
         compareBroken(LockKind.WRITE);
     }
 
-    @Test
+    @Needs({Need.COUNTED_WORK, Need.FIFO, Need.SEMAPHORE, Need.INSPECTOR})
     default void brokenHoldOfASemaphoreCostsAtMostAServedClaim() {
         compareBroken(LockKind.SEMAPHORE);
     }
 
     private void compareFull(LockKind kind) {
-        needsWorkOf(kind);
-        LockBackend limited = clientWithLimit(QueueAtWork.SHORT);
-        assumeTrue(limited != null, "needs a limit of waiters");
+        LockBackend limited = requireNonNull(clientWithLimit(QueueAtWork.SHORT));
         compare(kind, queue -> queue.refusalByAFullQueue(limited));
     }
 
     private void compareBroken(LockKind kind) {
-        LockInspector inspector = inspector();
-        assumeTrue(inspector != null, "needs an inspector");
+        LockInspector inspector = requireNonNull(inspector());
         compare(kind, queue -> queue.broken(inspector));
     }
 
-    private void needsWorkOf(LockKind kind) {
-        assumeTrue(serverWork() >= 0, "needs counted work");
-        assumeTrue(pushesGrants() || signalsChanges(), "needs signals");
-        assumeTrue(
-                switch (kind) {
-                    case MUTEX -> true;
-                    case READ, WRITE -> backend().features().contains(LockFeature.READ_WRITE);
-                    case SEMAPHORE -> backend().features().contains(LockFeature.SEMAPHORE);
-                },
-                "needs the kind " + kind);
-    }
-
     private void compare(LockKind kind, QueueAtWork.WayOut wayOut) {
-        needsWorkOf(kind);
         long served = QueueAtWork.work(this, kind, QueueAtWork.SHORT, QueueAtWork.NONE);
         long mixed = QueueAtWork.work(this, kind, QueueAtWork.SHORT, wayOut);
         assertThat(mixed - served).as("ways out, beside as many served claims").isLessThanOrEqualTo(served);

@@ -1,11 +1,9 @@
 package io.holdfast.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
 import java.util.List;
@@ -39,9 +37,8 @@ interface WithdrawalContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.FIFO)
     default void laterAttemptOfAQueuedClaimTakesNothingAfterItsRelease() {
-        assumeTrue(backend().features().contains(LockFeature.FIFO), "needs FIFO");
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             Contender withdrawn = contest.waiter();
@@ -87,9 +84,8 @@ interface WithdrawalContract extends LockBackendUnderTest {
         }
     }
 
-    @Test
+    @Needs(Need.PUSHES)
     default void releaseEndsAPushedGrantThatIsNotConfirmed() {
-        assumeTrue(pushesGrants(), "needs pushed grants");
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             Contender waiter = contest.waiter();
