@@ -448,9 +448,10 @@ class ContractCatchesMutantsTest {
 
         @Override
         public Mono<LockAttempt> tryAcquire(LockClaim claim) {
-            return delegate.tryAcquire(claim).delayUntil(answer -> delegate.holders(claim.key())
-                    .collectList()
-                    .doOnNext(now -> last.putIfAbsent(claim.key(), now)));
+            return delegate.tryAcquire(claim)
+                    .delayUntil(answer -> delegate.holders(claim.key())
+                            .collectList()
+                            .doOnNext(now -> last.putIfAbsent(claim.key(), now)));
         }
     }
 
