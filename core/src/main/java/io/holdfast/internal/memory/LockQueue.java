@@ -181,8 +181,14 @@ final class LockQueue {
     /** A watch of this claim has opened: a push would reach it from now on. */
     void watched(String id) {
         Waiter waiter = waiters.get(id);
-        if (waiter != null && !doubted.containsKey(waiter.claim().owner())) {
+        if (waiter == null) {
+            return;
+        }
+        List<String> aside = doubted.get(waiter.claim().owner());
+        if (aside == null) {
             line.put(waiter.place(), waiter);
+        } else {
+            aside.add(id);
         }
     }
 
@@ -219,9 +225,13 @@ final class LockQueue {
     }
 
     Outcome<Ownership> release(LockClaim claim, long now) {
-        examined[0]++;
         settle(now);
         trust(claim);
+        return end(claim, now);
+    }
+
+    private Outcome<Ownership> end(LockClaim claim, long now) {
+        examined[0]++;
         Holder held = holders.remove(claim.id());
         if (held != null) {
             count(held, -1);
@@ -370,7 +380,8 @@ final class LockQueue {
         if (holder == null || holder.isOver(now)) {
             return new Outcome<>(Ownership.NOT_HELD, List.of());
         }
-        Outcome<Ownership> released = release(holder.claim(), now);
+        settle(now);
+        Outcome<Ownership> released = end(holder.claim(), now);
         List<Push> pushes = new ArrayList<>(released.pushes());
         pushes.add(new Push(id, new WatchSignal.Lost(LossReason.NOT_HELD)));
         return new Outcome<>(released.answer(), pushes);
