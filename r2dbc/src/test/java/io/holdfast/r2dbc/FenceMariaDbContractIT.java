@@ -1,7 +1,5 @@
 package io.holdfast.r2dbc;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.util.List;
 
 class FenceMariaDbContractIT extends FenceContractIT {
@@ -20,7 +18,6 @@ class FenceMariaDbContractIT extends FenceContractIT {
     List<Mutant> mutants() {
         return List.of(
                 new Mutant("a shared lock of XA", with("if p_checked then", "if true then")),
-                new Mutant("an exclusive lock of XA on a row that is not changed", FenceMariaDbContractIT::onlyLocked),
                 new Mutant(
                         "no end of the lease",
                         without("\n     and expires_us > timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))")),
@@ -28,14 +25,6 @@ class FenceMariaDbContractIT extends FenceContractIT {
                 new Mutant(
                         "no row of the fence",
                         with("if p_checked then", "if true then set v_passed = 1; elseif false then")));
-    }
-
-    private static String onlyLocked(String text) {
-        String locked = text.replace(
-                        "update holdfast_fence set passed = passed + 1", "select 1 into v_passed from holdfast_fence")
-                .replace("token = p_token;\n    set v_passed = nullif(row_count(), 0);", "token = p_token for update;");
-        assertThat(locked).contains("for update");
-        return locked;
     }
 
     @Override
