@@ -30,6 +30,7 @@ class RedlockContractIT {
         private final List<StatefulRedisConnection<String, String>> views = new ArrayList<>();
         private RedlockBackend backend;
         private RedlockBackend another;
+        private final List<RedlockBackend> further = new ArrayList<>();
 
         OverFiveServers(int killed) {
             this.killed = killed;
@@ -65,7 +66,8 @@ class RedlockContractIT {
 
         @AfterAll
         void stop() {
-            Stream.of(backend, another).forEach(it -> it.close().toFuture().join());
+            Stream.concat(Stream.of(backend, another), further.stream())
+                    .forEach(it -> it.close().toFuture().join());
             views.forEach(StatefulRedisConnection::close);
             observers.forEach(RedisClient::shutdown);
             servers.forEach(RedisServer::close);
@@ -79,6 +81,13 @@ class RedlockContractIT {
         @Override
         public LockBackend anotherClient() {
             return another;
+        }
+
+        @Override
+        public LockBackend newClient() {
+            RedlockBackend made = made();
+            further.add(made);
+            return made;
         }
 
         /** Sleeps: the time of a real server cannot be set. */
@@ -112,7 +121,7 @@ class RedlockContractIT {
 
         private List<String> left() {
             Stream<String> keys = views.stream().flatMap(it -> Records.leftovers(it.sync()).stream());
-            Stream<String> candidates = Stream.of(backend, another)
+            Stream<String> candidates = Stream.concat(Stream.of(backend, another), further.stream())
                     .filter(it -> it.claimCount() > 0)
                     .map(it -> it.claimCount() + " candidates");
             return Stream.concat(keys, candidates).toList();

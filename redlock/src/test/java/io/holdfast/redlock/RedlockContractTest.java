@@ -1,8 +1,14 @@
 package io.holdfast.redlock;
 
 import io.holdfast.InMemoryLockBackend;
+import io.holdfast.LocalHandOver;
 import io.holdfast.LockInspector;
+import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
@@ -13,12 +19,14 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
+import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
@@ -32,13 +40,23 @@ class RedlockContractTest {
                 .limit(5)
                 .toList();
         private final int failing;
+        private final Fault fault;
+        private final AtomicLong commands = new AtomicLong();
         private final RedlockBackend backend;
         private final RedlockBackend another;
+        private final List<RedlockBackend> all = new ArrayList<>();
 
         OverFive(int failing, Fault fault) {
             this.failing = failing;
-            backend = RedlockBackend.over(masters(failing, fault));
-            another = RedlockBackend.over(masters(failing, fault));
+            this.fault = fault;
+            backend = made();
+            another = made();
+        }
+
+        private RedlockBackend made() {
+            RedlockBackend made = RedlockBackend.over(masters(failing, fault));
+            all.add(made);
+            return made;
         }
 
         private List<LockBackend> masters(int failing, Fault fault) {
@@ -48,14 +66,48 @@ class RedlockContractTest {
                 if (i < failing) {
                     Stream.of(Operation.values()).forEach(it -> master.on(it).always(fault));
                 }
-                masters.add(master);
+                masters.add(counted(master));
             }
             return masters;
         }
 
+        private LockBackend counted(LockBackend master) {
+            return new ForwardingLockBackend() {
+                @Override
+                public LockBackend delegate() {
+                    return master;
+                }
+
+                @Override
+                public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+                    return counted(ForwardingLockBackend.super.tryAcquire(claim));
+                }
+
+                @Override
+                public Mono<Renewal> renew(LockClaim claim) {
+                    return counted(ForwardingLockBackend.super.renew(claim));
+                }
+
+                @Override
+                public Mono<Ownership> release(LockClaim claim) {
+                    return counted(ForwardingLockBackend.super.release(claim));
+                }
+
+                private <T> Mono<T> counted(Mono<T> request) {
+                    return request.doOnSubscribe(sent -> commands.incrementAndGet());
+                }
+            };
+        }
+
+        /** Counts the commands to all masters. */
+        @Override
+        public long serverWork() {
+            return commands.get();
+        }
+
         @AfterAll
         void close() {
-            Stream.of(backend, another).forEach(it -> it.close().toFuture().join());
+            all.forEach(it -> it.close().toFuture().join());
         }
 
         @Override
@@ -66,6 +118,11 @@ class RedlockContractTest {
         @Override
         public LockBackend anotherClient() {
             return another;
+        }
+
+        @Override
+        public LockBackend newClient() {
+            return made();
         }
 
         @Override
@@ -93,9 +150,7 @@ class RedlockContractTest {
             List<String> left = new ArrayList<>();
             IntStream.range(0, stores.size())
                     .forEach(i -> stores.get(i).contents().forEach(it -> left.add("master " + (i + 1) + ": " + it)));
-            Stream.of(backend, another)
-                    .filter(it -> it.claimCount() > 0)
-                    .forEach(it -> left.add(it.claimCount() + " candidates"));
+            all.stream().filter(it -> it.claimCount() > 0).forEach(it -> left.add(it.claimCount() + " candidates"));
             return left;
         }
     }
@@ -137,6 +192,39 @@ class RedlockContractTest {
     class TwoHung extends OverFive {
         TwoHung() {
             super(2, Fault.lostRequest().silently());
+        }
+    }
+
+    @Nested
+    @DisplayName("all up, with a hand-over inside each client")
+    class HandingOver extends OverFive {
+
+        private final LockBackend handsOver = LocalHandOver.over(super.backend());
+        private final LockBackend another = LocalHandOver.over(super.anotherClient());
+
+        HandingOver() {
+            super(0, Fault.none());
+        }
+
+        @Override
+        public LockBackend backend() {
+            return handsOver;
+        }
+
+        @Override
+        public LockBackend anotherClient() {
+            return another;
+        }
+
+        @Override
+        public LockBackend newClient() {
+            return LocalHandOver.over(super.newClient());
+        }
+
+        /** A broken hold ends a turn, and most claims that are served cost the masters a small part of a turn. */
+        @Override
+        public @Nullable LockInspector inspector() {
+            return null;
         }
     }
 }
