@@ -39,13 +39,15 @@ interface ExclusionContract extends LockBackendUnderTest {
     default void criticalSectionsNeverOverlapUnderLoad() {
         try (Contest contest = new Contest(this)) {
             ExclusionProbe probe = ExclusionProbe.exclusive();
+            // Where votes can split, all attempts of a crowd may be refused. So one contender comes before it.
+            Object unused = contest.answer(guardedRound(contest.contender(), probe));
             List<Contender> contenders =
                     IntStream.range(0, 200).mapToObj(i -> contest.contender()).toList();
             Mono<Long> rounds = Flux.fromIterable(contenders)
                     .flatMap(it -> guardedRound(it, probe).subscribeOn(Schedulers.parallel()), 8)
                     .count();
             assertThat(contest.answer(rounds)).isEqualTo(200);
-            assertThat(probe.entries()).as("sections entered").isPositive();
+            assertThat(probe.entries()).as("sections entered").isGreaterThan(oneOfManyAlwaysWins() ? 1 : 0);
             probe.verify();
         }
     }
