@@ -37,6 +37,22 @@ public final class Store implements AutoCloseable {
     static final Duration LEASE = Duration.ofSeconds(30);
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
+    private static final Pattern COMMAND = Pattern.compile("cmdstat_([^:|]+)[^:]*:calls=(\\d+)");
+
+    /** Of new connections and of this test; and in a cluster of its clients, which read its map now and then. */
+    private static final Set<String> OF_NO_CLAIM = Set.of(
+            "info",
+            "hello",
+            "auth",
+            "client",
+            "ping",
+            "subscribe",
+            "ssubscribe",
+            "cluster",
+            "command",
+            "psync",
+            "replconf");
+
     final RedisServer server;
     private final RedisClient client;
     private final StatefulRedisConnection<String, String> connection;
@@ -120,6 +136,15 @@ public final class Store implements AutoCloseable {
     long calls(String command) {
         Matcher line = Pattern.compile("cmdstat_" + command + ":calls=(\\d+)").matcher(redis().info("commandstats"));
         return line.find() ? Long.parseLong(line.group(1)) : 0;
+    }
+
+    /** Returns how many commands the server has run, inside scripts too, without those that belong to no claim. */
+    long serverWork() {
+        return COMMAND.matcher(redis().info("commandstats"))
+                .results()
+                .filter(it -> !OF_NO_CLAIM.contains(it.group(1)))
+                .mapToLong(it -> Long.parseLong(it.group(2)))
+                .sum();
     }
 
     /** Makes a user with these ACL rules and no others. */
