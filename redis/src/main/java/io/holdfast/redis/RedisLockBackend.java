@@ -12,6 +12,7 @@ import io.holdfast.redis.internal.operation.BackendSettings;
 import io.holdfast.redis.internal.operation.LockOperations;
 import io.holdfast.redis.internal.safety.EvictionCheck;
 import io.holdfast.redis.internal.safety.ReplicaConfirmation;
+import io.holdfast.redis.internal.script.LuaScript;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
@@ -299,6 +300,7 @@ public final class RedisLockBackend implements LockBackend {
         private @Nullable ClientResources resources;
         private String keyPrefix = "holdfast:";
         private Duration claimTime = Duration.ofSeconds(2);
+        private Duration tokensKept = LuaScript.USUAL_TOKEN_TIME;
         private int maxWaiters;
         private @Nullable Duration quarantine;
         private @Nullable ReplicaConfirmation confirmation;
@@ -407,6 +409,34 @@ public final class RedisLockBackend implements LockBackend {
                 throw new IllegalArgumentException("claimTime must be from 10 ms to 1 minute, was " + limit);
             }
             claimTime = limit;
+            return this;
+        }
+
+        /**
+         * Sets how long the server keeps the last fencing token of a lock that nobody holds. Each name that was used costs
+         * the server about 185 bytes for this time, and the bytes of a name beyond 16: names used per second × seconds kept
+         * × bytes per name.
+         *
+         * <p>While the token is kept, the next one is higher even if the server's clock was set back. The same holds after a
+         * failover to a replica whose clock is behind. Afterwards only the clock makes tokens rise. So the time has to be
+         * longer than any such difference. It counts from the end of the last lease, or from the moment that the token
+         * stands for, if that is later. The client that acquires or renews a lock sets the time for it. Give all clients
+         * of a server the same.
+         *
+         * @param time rounded up to whole seconds; 1 minute to 365 days; default 2 hours
+         * @return this
+         * @throws IllegalArgumentException if the time is out of that range. A shorter time does not cover the step by
+         *     which a clock service corrects a clock, nor the longest {@link #claimTime}: a later waiter must still find
+         *     which client did not confirm its grant
+         */
+        public Builder keepTokens(Duration time) {
+            requireNonNull(time, "time");
+            if (time.compareTo(Duration.ofMinutes(1)) < 0 || time.compareTo(Duration.ofDays(365)) > 0) {
+                throw new IllegalArgumentException(
+                        "keepTokens must be from 1 minute to 365 days, was %s: without its last token, a lock has lower tokens after its server's clock was set back"
+                                .formatted(time));
+            }
+            tokensKept = Duration.ofSeconds(time.plusSeconds(1).minusNanos(1).toSeconds());
             return this;
         }
 
@@ -566,6 +596,7 @@ public final class RedisLockBackend implements LockBackend {
                     isCluster,
                     keyPrefix,
                     claimTime,
+                    tokensKept,
                     maxWaiters,
                     quarantine == null ? Duration.ZERO : quarantine,
                     confirmation,

@@ -19,6 +19,7 @@ import io.holdfast.redis.internal.inspect.ServerReports;
 import io.holdfast.redis.internal.protocol.LockKeys;
 import io.holdfast.redis.internal.protocol.LockRequests;
 import io.holdfast.redis.internal.protocol.QueueLimit;
+import io.holdfast.redis.internal.script.LuaScript;
 import io.holdfast.redis.internal.topology.ClusterTopology;
 import io.holdfast.redis.internal.topology.SingleMasterTopology;
 import io.holdfast.redis.internal.topology.Topology;
@@ -95,7 +96,13 @@ public final class RedisLockInspector implements LockInspector {
         this.keyPrefix = keyPrefix;
         walk = new KeyScan(keyPrefix);
         reader = new LockReader(topology, failures, keyPrefix);
-        requests = new LockRequests(keyPrefix, claimTime, new QueueLimit(0, failures.server()), link -> "", isCluster);
+        requests = new LockRequests(
+                keyPrefix,
+                claimTime,
+                LuaScript.USUAL_TOKEN_TIME,
+                new QueueLimit(0, failures.server()),
+                link -> "",
+                isCluster);
     }
 
     /**

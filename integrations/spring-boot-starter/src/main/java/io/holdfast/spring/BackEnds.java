@@ -117,7 +117,7 @@ final class BackEnds {
             return new RedisBackends(
                             redis.shareClientResources() ? shared("holdfast.redis", resources) : null,
                             customizers.orderedStream().toList())
-                    .redis(connection, redis.keyPrefix());
+                    .redis(connection, redis);
         }
     }
 

@@ -177,6 +177,8 @@ record HoldfastProperties(
      *     redis-sentinel://host1,host2#master. Without uri and clusterUris, the locks use the server of spring.data.redis.
      * @param clusterUris Some servers of a cluster, from which the client learns the others.
      * @param keyPrefix The beginning of every key and channel.
+     * @param keepTokens How long the server keeps the last fencing token of a free lock, about 185 bytes for each name. Longer than the
+     *     server's clock is ever set back. A number without a unit is in seconds.
      * @param ssl TLS.
      * @param shareClientResources Whether the connections use the ClientResources bean of the application.
      */
@@ -184,6 +186,10 @@ record HoldfastProperties(
             @Nullable String uri,
             @DefaultValue List<String> clusterUris,
             @DefaultValue("holdfast:") String keyPrefix,
+
+            @DurationUnit(ChronoUnit.SECONDS) @DefaultValue("2h")
+            Duration keepTokens,
+
             @DefaultValue Ssl ssl,
             @DefaultValue("false") boolean shareClientResources) {
 
@@ -202,6 +208,8 @@ record HoldfastProperties(
      *     including locks with options of their own. Zero only if each server writes every grant to its disk before it answers. By default
      *     the lease duration. A number without a unit is in seconds.
      * @param keyPrefix The beginning of every key and channel.
+     * @param keepTokens How long the server keeps the last fencing token of a free lock, about 185 bytes for each name. Longer than the
+     *     server's clock is ever set back. A number without a unit is in seconds.
      * @param ssl TLS.
      * @param shareClientResources Whether the connections use the ClientResources bean of the application.
      */
@@ -209,6 +217,10 @@ record HoldfastProperties(
             @DefaultValue List<String> uris,
             @DurationUnit(ChronoUnit.SECONDS) @Nullable Duration quarantine,
             @DefaultValue("holdfast:") String keyPrefix,
+
+            @DurationUnit(ChronoUnit.SECONDS) @DefaultValue("2h")
+            Duration keepTokens,
+
             @DefaultValue Ssl ssl,
             @DefaultValue("false") boolean shareClientResources) {
 

@@ -23,7 +23,7 @@ import org.springframework.boot.ssl.SslBundle;
  */
 record RedisBackends(@Nullable ClientResources resources, List<RedisLockBackendCustomizer> customizers) {
 
-    RedisLockBackend.Builder redis(RedisLockConnectionDetails connection, String keyPrefix) {
+    RedisLockBackend.Builder redis(RedisLockConnectionDetails connection, HoldfastProperties.Redis properties) {
         RedisURI uri = connection.getUri();
         List<RedisURI> cluster = connection.getClusterUris();
         if (cluster.isEmpty() == (uri == null)) {
@@ -37,7 +37,9 @@ record RedisBackends(@Nullable ClientResources resources, List<RedisLockBackendC
                 ? RedisLockBackend.builder(RedisTls.address(uri, bundle))
                 : RedisLockBackend.clusterBuilder(
                         cluster.stream().map(it -> RedisTls.address(it, bundle)).toList());
-        return customized(RedisTls.certificates(builder, bundle).keyPrefix(keyPrefix));
+        return customized(RedisTls.certificates(builder, bundle)
+                .keyPrefix(properties.keyPrefix())
+                .keepTokens(properties.keepTokens()));
     }
 
     static LockBackend redlock(List<RedisLockBackend.Builder> masters, List<RedlockBackendCustomizer> ofTheMajority) {
@@ -63,6 +65,7 @@ record RedisBackends(@Nullable ClientResources resources, List<RedisLockBackendC
         return servers.stream()
                 .map(server -> RedisTls.certificates(RedisLockBackend.builder(RedisTls.address(server, bundle)), bundle)
                         .keyPrefix(properties.keyPrefix())
+                        .keepTokens(properties.keepTokens())
                         .quarantine(quarantine))
                 .map(this::customized)
                 .toList();

@@ -268,6 +268,8 @@ class BackEndChoiceTest {
                 "holdfast.backend=redis | neither holdfast.redis.uri nor holdfast.redis.cluster-uris is set",
                 "holdfast.backend=redis; holdfast.redis.uri=redis://a; holdfast.redis.cluster-uris=redis://b | both set",
                 "holdfast.backend=redis; holdfast.redis.uri=redis://a; holdfast.redis.key-prefix=a{b | keyPrefix must have no whitespace and no braces",
+                "holdfast.backend=redis; holdfast.redis.uri=redis://a; holdfast.redis.keep-tokens=59 | keepTokens must be from 1 minute to 365 days, was PT59S",
+                "holdfast.backend=redlock; holdfast.redlock.keep-tokens=366d; holdfast.redlock.uris=redis://a,redis://b,redis://c | keepTokens must be from 1 minute to 365 days, was PT8784H",
                 "holdfast.backend=redis; holdfast.redis.uri=redis://a?timeot=2s | a parameter 'timeot' that does not exist",
                 "holdfast.backend=zookeeper | holdfast.zookeeper.connect-string is not set",
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.root=/ | root must be a node that no other program uses",
@@ -328,9 +330,9 @@ class BackEndChoiceTest {
     @Test
     void addressesAreNotPrinted() {
         HoldfastProperties.Redis redis = new HoldfastProperties.Redis(
-                "redis://:secret@h", List.of(), "p:", new HoldfastProperties.Ssl(null), false);
+                "redis://:secret@h", List.of(), "p:", Duration.ofHours(1), new HoldfastProperties.Ssl(null), false);
         HoldfastProperties.Redlock redlock = new HoldfastProperties.Redlock(
-                List.of("redis://:secret@h"), null, "p:", new HoldfastProperties.Ssl(null), false);
+                List.of("redis://:secret@h"), null, "p:", Duration.ofHours(1), new HoldfastProperties.Ssl(null), false);
         HoldfastProperties.Zookeeper zookeeper = new HoldfastProperties.Zookeeper(
                 "h:2181", "/holdfast", Duration.ofSeconds(30), "digest", "me:secret", null);
         assertThat(redis + " " + redlock + " " + zookeeper).doesNotContain("secret");

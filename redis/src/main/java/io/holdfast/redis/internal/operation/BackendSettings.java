@@ -17,6 +17,7 @@ public record BackendSettings(
         boolean isCluster,
         String keyPrefix,
         Duration claimTime,
+        Duration tokensKept,
         int maxWaiters,
         Duration quarantine,
         @Nullable ReplicaConfirmation confirmation,

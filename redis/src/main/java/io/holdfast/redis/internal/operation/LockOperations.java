@@ -80,6 +80,7 @@ public final class LockOperations {
         requests = new LockRequests(
                 settings.keyPrefix(),
                 settings.claimTime(),
+                settings.tokensKept(),
                 new QueueLimit(settings.maxWaiters(), failures.server()),
                 channel::nameAt,
                 settings.isCluster());

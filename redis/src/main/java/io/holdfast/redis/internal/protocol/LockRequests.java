@@ -37,6 +37,8 @@ public final class LockRequests {
 
     private static final Renewal NOT_HELD = new Renewal.NotHeld();
 
+    private final LockScripts.Texts ofMutex;
+    private final LockScripts.Texts ofShared;
     private final String keyPrefix;
     private final String claimMillis;
     private final QueueLimit limit;
@@ -47,6 +49,7 @@ public final class LockRequests {
     /**
      * Makes the requests of one client.
      *
+     * @param tokensKept how long the last token of a free lock is kept, in whole seconds
      * @param limit how many may wait for one lock
      * @param ownChannel the name of the channel that the client has at a server
      * @param isCluster whether a script must name each key that it uses: else it could run while some of them move to
@@ -55,10 +58,12 @@ public final class LockRequests {
     public LockRequests(
             String keyPrefix,
             Duration claimTime,
+            Duration tokensKept,
             QueueLimit limit,
             Function<RedisURI, String> ownChannel,
             boolean isCluster) {
-        LockScripts.readAll();
+        ofMutex = LockScripts.MUTEX.keeping(tokensKept);
+        ofShared = LockScripts.SHARED.keeping(tokensKept);
         this.keyPrefix = keyPrefix;
         claimMillis = Long.toString(claimTime.toMillis());
         this.limit = limit;
@@ -74,7 +79,7 @@ public final class LockRequests {
     public ScriptRequest<LockAttempt> acquire(LockClaim claim, GrantRecipient recipient) {
         LockKeys keys = keysOf(claim);
         return new ScriptRequest<>(
-                LockScripts.of(keys.type()).acquire(),
+                texts(LockScripts.of(keys.type())).acquire(),
                 keys.holder(),
                 keys.type() == LockKeys.Type.MUTEX
                         ? new MutexAcquire(this, claim, keys, recipient)
@@ -83,6 +88,10 @@ public final class LockRequests {
                 reply -> attempt(claim, keys, recipient, reply),
                 () -> keys.subject("acquire"),
                 () -> unanswered.add(claim.id()));
+    }
+
+    private LockScripts.Texts texts(LockScripts sort) {
+        return sort == LockScripts.MUTEX ? ofMutex : ofShared;
     }
 
     private record MutexAcquire(LockRequests requests, LockClaim claim, LockKeys keys, GrantRecipient recipient)
@@ -228,7 +237,7 @@ public final class LockRequests {
     private ScriptRequest<List<Renewal>> renewal(
             List<LockClaim> claims, KeysAndArgs arguments, Supplier<ExceptionTranslator.Subject> subject) {
         return new ScriptRequest<>(
-                LockScripts.of(claims.get(0)).renew(),
+                texts(LockScripts.of(claims.get(0))).renew(),
                 holderKey(claims.get(0)),
                 arguments,
                 claims.size(),
@@ -289,7 +298,7 @@ public final class LockRequests {
     private ScriptRequest<Ownership> release(LockKeys keys, String id, int attempt, String tombstoneMillis) {
         boolean isUnanswered = unanswered.contains(id);
         return new ScriptRequest<>(
-                LockScripts.of(keys.type()).release(),
+                texts(LockScripts.of(keys.type())).release(),
                 keys.holder(),
                 keys.type() == LockKeys.Type.MUTEX
                         ? new MutexRelease(this, keys, id, attempt, tombstoneMillis, isUnanswered)

@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Objects;
 import java.util.regex.Matcher;
@@ -30,9 +31,24 @@ public record LuaScript(String name, String body, String sha) {
 
     private static final Pattern LINE_ENDS = Pattern.compile("\\s*\\n\\s*");
 
+    /** How long a script keeps the last token of a lock, unless the caller says otherwise. */
+    public static final Duration USUAL_TOKEN_TIME = Duration.ofHours(2);
+
     /** Reads a file, so not on an event loop. */
     public static LuaScript load(String name) {
-        String body = compact(read(name + ".lua"));
+        return load(name, USUAL_TOKEN_TIME);
+    }
+
+    /**
+     * Reads a file, so not on an event loop.
+     *
+     * @param tokensKept whole seconds, written into the text: so no call has to send them
+     */
+    public static LuaScript load(String name, Duration tokensKept) {
+        String seconds = Long.toString(tokensKept.toSeconds());
+        String body = compact(read(name + ".lua"))
+                .replace("KEPT_MILLIS", seconds + "000")
+                .replace("KEPT_SECONDS", seconds);
         return new LuaScript(name, body, sha1(body));
     }
 

@@ -96,13 +96,13 @@ for i = 1, count do
     if last then
       if usual_lease ~= number then
         usual_lease, ends = number, now + number * 1000
-        ends_digits, kept_until = format('%010d%06d', ends / 1000000, ends % 1000000), format('%d', ends / 1000000 + 7200)
+        ends_digits, kept_until = format('%010d%06d', ends / 1000000, ends % 1000000), format('%d', ends / 1000000 + KEPT_SECONDS)
       end
       local token, token_digits, kept = now, now_digits, kept_until
       local floor = what == 'T' and tonumber(string.match(ARGV[at], ' (%d+) ')) or 0
       if last >= now_digits or floor > now then
         token = math.max((tonumber(last) or 0) + 1, now, floor)
-        token_digits, kept = format('%010d%06d', token / 1000000, token % 1000000), format('%d', math.max(ends, token) / 1000000 + 7200)
+        token_digits, kept = format('%010d%06d', token / 1000000, token % 1000000), format('%d', math.max(ends, token) / 1000000 + KEPT_SECONDS)
         note = note .. ' ' .. now_digits
       end
       local saved = take('SET', key, 'H' .. new_flag .. ends_digits .. token_digits .. note .. '\n' .. id, 'EXAT', kept)

@@ -41,7 +41,7 @@ if type(line) == 'string' then
     -- Writes before it publishes: a server that refuses writes (a replica) has refused the first one.
     call('SET', key, 'H' .. flags .. format('%010d%06d', ends / 1000000, ends % 1000000) .. token_digits
       .. attempt .. ' ' .. lease .. ' ' .. channel .. (is_now and '' or ' ' .. now_digits) .. '\n' .. heir,
-      'EXAT', format('%d', math.max(ends, its_token) / 1000000 + 7200))
+      'EXAT', format('%d', math.max(ends, its_token) / 1000000 + KEPT_SECONDS))
     local is_sent, failed = pcall(grant, channel, secret, token_digits, attempt, math.floor(math.max(0, now - asked) / 1000) + ms,
       heir, key)
     for other, message in pairs(told) do

@@ -28,9 +28,9 @@ for i, key in ipairs(KEYS) do
     and (not adopted or tonumber(sub(record, 19, 34)) == adopted)
   if held then
     local ends, token = written(now + lease * 1000), sub(record, 19, 34)
-    local text, kept = sub(record, 1, 2) .. ends .. sub(record, 19), sub(ends > token and ends or token, 1, 10) + 7200
+    local text, kept = sub(record, 1, 2) .. ends .. sub(record, 19), sub(ends > token and ends or token, 1, 10) + KEPT_SECONDS
     if redis.pcall('SET', key, text, 'EXAT', kept).err then
-      redis.call('PEXPIRE', key, 7200000) -- a server without memory refuses SET as the first write, and accepts it as the second
+      redis.call('PEXPIRE', key, KEPT_MILLIS) -- a server without memory refuses SET as the first write, and accepts it as the second
       redis.call('SET', key, text, 'EXAT', kept)
     end
   end

@@ -17,8 +17,8 @@
 -- The flags are one digit, the sum of 1: there may be a queue or interest; 2: there may be tombstones; 4: there may be waiters at the front, of a
 -- held lock only. A run that writes one of these sets its flag. A missing record means that there may be all.
 -- A push grants for less than a lease, and the claim's next attempt or renewal makes it a lease: so the times show whether it is confirmed.
--- A held record whose lease is over is free; no other claim has had the lock since. The key expires two hours after the end of the lease, and
--- after the time in the token: longer than a clock is set back by mistake.
+-- A held record whose lease is over is free; no other claim has had the lock since. The key expires KEPT_SECONDS after the end of the lease, and
+-- after the time in the token, two hours by default: longer than a clock is set back by mistake. LuaScript writes the number into the text.
 
 local keys -- of this operation's lock, by the numbers above
 local record, holder, token, expires, held_attempt, held_since, held_lease, held_channel -- from the record; its lease may be over
@@ -59,7 +59,7 @@ end
 
 -- A server without memory refuses SET as the first write of a run, and accepts it after another one.
 local function write_something()
-  call('PEXPIRE', keys[1], math.floor((math.max(expires, token, now) - now) / 1000) + 7200000)
+  call('PEXPIRE', keys[1], math.floor((math.max(expires, token, now) - now) / 1000) + KEPT_MILLIS)
 end
 
 local function next_token(floor)
@@ -73,7 +73,7 @@ local function hold(flag, id, note, its_token, ms, since)
     note = note .. ' ' .. digits(since)
   end
   write_record('H' .. flag .. format('%016.0f%016.0f', ends, its_token) .. note .. '\n' .. id,
-    math.floor(math.max(ends, its_token) / 1000) + 7200000)
+    math.floor(math.max(ends, its_token) / 1000) + KEPT_MILLIS)
 end
 
 local function free(flag)

@@ -24,7 +24,7 @@ if redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[5], KEYS[6], ARGV[3] ~= '1' and K
   local last = tonumber(redis.call('GET', KEYS[4]) or 0) or error('FOREIGN value in the token counter')
   local token = math.max(last + 1, now, tonumber(ARGV[5]))
   local number, since = digits(token), digits(now)
-  redis.call('SET', KEYS[4], number, 'EXAT', format('%d', token / 1000000 + 7200)) -- first: on a server too old for EXAT nothing else is written
+  redis.call('SET', KEYS[4], number, 'EXAT', format('%d', token / 1000000 + KEPT_SECONDS)) -- first: on a server too old for EXAT nothing else is written
   redis.call('ZADD', KEYS[1], digits(now + ms * 1000), ARGV[1])
   local permits = string.match(ARGV[8], ':(%d+)$')
   if permits then

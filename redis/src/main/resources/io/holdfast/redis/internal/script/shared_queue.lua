@@ -7,7 +7,7 @@
 --   2  P{name}:K:queue     ZSET  waiting ids by ticket: max(last ticket + 1, server time)
 --   3  P{name}:K:waiters   HASH  id -> "kind permits attempt lease asked floor secret channel", of the waiters in the queue; aside: see
 --                                waiters.lua. permits: of the semaphore, as the claim knows it
---   4  P{name}:K:token     STRING  the last granted token; expires two hours after the time in it
+--   4  P{name}:K:token     STRING  the last granted token; expires KEPT_SECONDS after the time in it, see record.lua
 --   5  P{name}:K:gone:<id> STRING  tombstone: this claim was released while an attempt of it was under way
 --   6  P{name}:K:interest  ZSET  "channel id" of the claims that want a hint when an attempt may succeed, by end of interest
 --   7  P{name}:K:holders   HASH  id -> "kind attempt token lease since channel", of the holders
@@ -39,7 +39,7 @@ local function stored_token()
 end
 
 local function save_token(token)
-  redis.call('SET', KEYS[4], digits(token), 'PXAT', digits(math.floor(token / 1000) + 7200000))
+  redis.call('SET', KEYS[4], digits(token), 'PXAT', digits(math.floor(token / 1000) + KEPT_MILLIS))
   last_token = token
 end
 

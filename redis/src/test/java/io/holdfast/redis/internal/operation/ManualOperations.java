@@ -17,6 +17,7 @@ final class ManualOperations {
                         false,
                         "holdfast:",
                         Duration.ofSeconds(2),
+                        Duration.ofHours(2),
                         0,
                         Duration.ZERO,
                         null,

@@ -35,7 +35,12 @@ class RefusedAttemptTest {
             claim -> "holdfast:{" + claim.key().name() + "}:mutex",
             message -> {});
     private final LockRequests requests = new LockRequests(
-            "holdfast:", Duration.ofSeconds(2), new QueueLimit(3, "localhost"), channel::nameAt, false);
+            "holdfast:",
+            Duration.ofSeconds(2),
+            Duration.ofHours(2),
+            new QueueLimit(3, "localhost"),
+            channel::nameAt,
+            false);
 
     @Test
     void aRefusedAttemptMakesRoomForTheNextWaiterThatIsToTryAgain() {

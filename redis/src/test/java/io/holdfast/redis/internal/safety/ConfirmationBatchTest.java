@@ -42,7 +42,13 @@ class ConfirmationBatchTest {
 
     private final GrantConfirmations owner = new GrantConfirmations(
             topology,
-            new LockRequests("holdfast:", Duration.ofSeconds(2), new QueueLimit(0, "here"), server -> "mine", true),
+            new LockRequests(
+                    "holdfast:",
+                    Duration.ofSeconds(2),
+                    Duration.ofHours(2),
+                    new QueueLimit(0, "here"),
+                    server -> "mine",
+                    true),
             ExceptionTranslator.at(List.of(SERVER)),
             new ReplicaConfirmation(1, Duration.ofMillis(100)));
 

@@ -24,7 +24,13 @@ class KeyTrackingTest {
     private final ManualDriver driver = new ManualDriver();
     private final KeyTracking tracking = new KeyTracking(
             new SingleMasterTopology(driver, RedisURI.create("redis://localhost")),
-            new LockRequests("holdfast:", Duration.ofSeconds(2), new QueueLimit(0, "here"), server -> "me", false),
+            new LockRequests(
+                    "holdfast:",
+                    Duration.ofSeconds(2),
+                    Duration.ofHours(2),
+                    new QueueLimit(0, "here"),
+                    server -> "me",
+                    false),
             driver::nanoTime,
             claimId -> {});
 
