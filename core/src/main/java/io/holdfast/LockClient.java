@@ -80,7 +80,8 @@ public interface LockClient {
          *
          * <p><b>Set it if work may block</b>, a {@code fromCallable} with a call of JDBC for example. Without it, such
          * work runs on the event loop of the back end or on the thread of the timer. It then stops the renewals of all
-         * leases of this client until it ends. {@code deliverOn(Schedulers.boundedElastic())} is enough while fewer
+         * leases of this client until it ends, and those of other clients whose back ends use the same event loop: on
+         * Redis, all that share driver resources. {@code deliverOn(Schedulers.boundedElastic())} is enough while fewer
          * pieces of work block at a time than that scheduler has threads. Renewals never run on this scheduler. But when all its
          * threads are blocked, leases, results and losses wait for a thread. {@link LockLease#isValid()} and listeners
          * report a loss all the same.

@@ -165,7 +165,8 @@ public final class RedisLockBackend implements LockBackend {
 
     /**
      * Builds back ends that share driver resources: one event loop for all instead of one for each. For the masters of
-     * a Redlock. The resources end with the last of the back ends.
+     * a Redlock. Code that blocks on that loop stops the renewals of all of them, see {@link Builder#resources}. The
+     * resources end with the last of the back ends.
      *
      * @param builders one for each back end; a builder with {@link Builder#resources} keeps its own
      * @return the back ends, in the same order; none has connected yet
@@ -364,8 +365,9 @@ public final class RedisLockBackend implements LockBackend {
         /**
          * Shares driver resources: event loops, timer, name resolution, and the pauses between reconnects. By the
          * driver's defaults these pauses are up to 30 s; with the back end's own resources they are up to 1 s. Back
-         * ends with the same resources use the same event loop. Share them between the masters of a Redlock, see {@link
-         * RedisLockBackend#buildTogether}.
+         * ends with the same resources use the same event loop. So work under a lock of one of them that blocks there
+         * stops the renewals of all: build their clients with {@link io.holdfast.LockClient.Builder#deliverOn}. Share
+         * them between the masters of a Redlock, see {@link RedisLockBackend#buildTogether}.
          *
          * @param shared owned by the caller: {@link RedisLockBackend#close} does not shut them down
          * @return this
