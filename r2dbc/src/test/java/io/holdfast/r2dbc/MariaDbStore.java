@@ -261,7 +261,8 @@ final class MariaDbStore extends Store {
                 select concat('once/', a.n * 1000 + b.n), 'mutex', 0, used, null, 1, used
                   from n a join n b join (select timestampdiff(microsecond, '1970-01-01', utc_timestamp(6)) - %d as used) ago
                  where a.n <= %d""".formatted(ago.toNanos() / 1_000, count / 1_000));
-        execute("insert into holdfast_fence select name, 0, 0 from holdfast_lock where name like 'once/%'");
+        execute(
+                "insert into holdfast_fence (name, slot, token) select name, 0, 0 from holdfast_lock where name like 'once/%'");
     }
 
     @Override

@@ -107,7 +107,7 @@ class R2dbcErrorsIT {
                 .isInstanceOf(LockBackendException.class)
                 .hasMessageContaining("stock/42")
                 .hasMessageContaining(
-                        "the fence cannot find the table holdfast_lock: put its schema on the search path of this user")
+                        "the fence cannot find holdfast_fence_v1 of the schema of Holdfast: name that schema in Fence.check")
                 .hasCauseInstanceOf(io.r2dbc.spi.R2dbcException.class);
         store.execute("alter role seller set search_path = public, locks");
         fence(lease);
