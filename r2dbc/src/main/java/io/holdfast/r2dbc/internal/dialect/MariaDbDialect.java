@@ -14,7 +14,6 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 
 /** The dialect of MariaDB 10.6 or newer and MySQL 8.0.22 or newer, with the procedures of {@code V1__holdfast.sql}, for any driver. */
 public final class MariaDbDialect implements Dialect {
@@ -25,10 +24,6 @@ public final class MariaDbDialect implements Dialect {
      * bars and equals signs.
      */
     private static final String CALL = "call holdfast_call_v1('%s', %d, %d, '%s')";
-
-    /** InnoDB has rolled back the whole transaction, so nothing was changed. */
-    private static final Retry AFTER_DEADLOCK =
-            Retry.max(3).filter(MariaDbDialect::isDeadlock).onRetryExhaustedThrow((retries, last) -> last.failure());
 
     /** The longest time that both databases accept. By default, the server ends a connection that is idle for 8 hours. */
     private static final int IDLE_SECONDS = 2_147_483;
@@ -118,12 +113,7 @@ public final class MariaDbDialect implements Dialect {
         return Flux.defer(() -> Flux.<Result>from(
                                 connection.createStatement(sql).execute())
                         .concatMap(result -> result.map(row -> Objects.requireNonNull(row.get(0, String.class)))))
-                .retryWhen(AFTER_DEADLOCK)
                 .concatMapIterable(text::answers);
-    }
-
-    private static boolean isDeadlock(Throwable error) {
-        return error instanceof R2dbcException answered && answered.getErrorCode() == MariaDbErrors.DEADLOCK;
     }
 
     @Override

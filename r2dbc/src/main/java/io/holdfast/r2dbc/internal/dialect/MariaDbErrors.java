@@ -9,9 +9,6 @@ import java.util.Set;
 /** The meaning of the error codes of MariaDB and MySQL for locks. Their SQL states are too coarse. */
 final class MariaDbErrors {
 
-    /** The code of {@code ER_LOCK_DEADLOCK}. */
-    static final int DEADLOCK = 1213;
-
     /** The code of {@code ER_CHECKREAD}: a row was changed since the transaction took its snapshot. */
     static final int CHANGED_SINCE_SNAPSHOT = 1020;
 
@@ -83,7 +80,7 @@ final class MariaDbErrors {
             Map.entry(1114, FULL),
             Map.entry(1205, BUSY),
             Map.entry(1969, BUSY),
-            Map.entry(DEADLOCK, new KnownError(true, true, "the transaction met deadlocks again and again")),
+            Map.entry(1213, new KnownError(true, true, "the transaction met deadlocks again and again")),
             Map.entry(
                     1665,
                     new KnownError(

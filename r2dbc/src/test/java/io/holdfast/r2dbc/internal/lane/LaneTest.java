@@ -33,6 +33,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
@@ -137,6 +139,21 @@ class LaneTest {
         assertThat(batches.get(4)).extracting(Operation::verb).containsExactly(Verb.ACQUIRE);
         refuse(4);
         assertThat(batches).hasSize(5);
+    }
+
+    /** The state is that of a deadlock, in PostgreSQL 40P01, and in MariaDB and MySQL 40001. */
+    @ParameterizedTest
+    @ValueSource(strings = {"40P01", "40001"})
+    void callThatDeadlocksUndoIsSentAgainEightTimesAndThenFails(String state) {
+        List<Integer> failed = new ArrayList<>();
+        send(Verb.ACQUIRE, 0, () -> failed.add(batches.size()));
+        for (int i = 0; i < 9; i++) {
+            assertThat(failed).isEmpty();
+            answers.get(i)
+                    .tryEmitError(new R2dbcTransientException("deadlock", state) {})
+                    .orThrow();
+        }
+        assertThat(failed).containsExactly(9);
     }
 
     @Test
