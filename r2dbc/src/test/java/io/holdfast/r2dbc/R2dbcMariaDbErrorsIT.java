@@ -186,7 +186,8 @@ class R2dbcMariaDbErrorsIT {
         run(data.beginTransaction());
         assertThatThrownBy(() -> run(Fence.check(data, lease)))
                 .isInstanceOf(LockBackendException.class)
-                .hasMessageContaining("the fence cannot find the table holdfast_fence");
+                .hasMessageContaining("the fence cannot find holdfast_fence_v1")
+                .hasMessageContaining("holdfast_fence' doesn't exist");
         run(data.close());
         store.execute("rename table elsewhere to holdfast_fence");
         run(lease.release());
