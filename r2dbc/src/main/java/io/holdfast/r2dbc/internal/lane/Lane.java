@@ -172,7 +172,10 @@ final class Lane {
                         : connections.dialect().call(open.connection(), channel.get(), claimMillis, waits, operations))
                 .collectList();
         long startNanos = nanos();
-        Disposable giveUp = waits ? giveUpInTime(batch) : Disposables.disposed();
+        Disposable.Swap giveUp = Disposables.swap();
+        if (waits) {
+            giveUpInTime(batch, connections.settings().rowWaitMillis(), giveUp);
+        }
         Disposable unused = connections
                 .limited(answers)
                 .subscribe(
@@ -184,8 +187,8 @@ final class Lane {
                         error -> {
                             giveUp.dispose();
                             took(batch.size(), startNanos);
-                            if (waits && failures.isRowLocked(error)) {
-                                rowStaysLocked(batch, error);
+                            if (isPatient && failures.isRowLocked(error)) {
+                                rowStaysLocked(batch, error, waits);
                             } else {
                                 failed(batch, error);
                             }
@@ -193,25 +196,37 @@ final class Lane {
     }
 
     /**
-     * Fails the calls while their caller still waits, so that it learns of the locked row. Some servers end the wait later, since they have
-     * limits in whole seconds. Disposed with the answer.
+     * Fails each call while its caller still waits, so that it learns of the locked row. Some servers end the wait later, since they have
+     * limits in whole seconds.
+     *
+     * @param leastMillis how long the calls wait at least
+     * @param giveUp the timer; disposed with the answer
      */
-    private Disposable giveUpInTime(List<Call> batch) {
-        long waited = nanos() - batch.get(0).sinceNanos();
-        long left = TimeUnit.MILLISECONDS.toNanos(connections.settings().serverMillis()) - waited;
-        return connections
-                .timer()
-                .schedule(
-                        () -> batch.forEach(call -> deliver(() -> failOne(call, new RowLockedException()))),
-                        Math.max(
-                                left,
-                                TimeUnit.MILLISECONDS.toNanos(
-                                        connections.settings().rowWaitMillis())),
-                        TimeUnit.NANOSECONDS);
+    private void giveUpInTime(List<Call> batch, long leastMillis, Disposable.Swap giveUp) {
+        long limit = TimeUnit.MILLISECONDS.toNanos(connections.settings().serverMillis());
+        long oldest = batch.stream()
+                .mapToLong(call -> nanos() - call.sinceNanos())
+                .max()
+                .orElse(0);
+        Runnable ends = () -> {
+            List<Call> rest = new ArrayList<>();
+            for (Call call : batch) {
+                if (nanos() - call.sinceNanos() >= limit) {
+                    deliver(() -> failOne(call, new RowLockedException()));
+                } else {
+                    rest.add(call);
+                }
+            }
+            if (!rest.isEmpty()) {
+                giveUpInTime(rest, 0, giveUp);
+            }
+        };
+        long delay = Math.max(limit - oldest, TimeUnit.MILLISECONDS.toNanos(leastMillis));
+        giveUp.update(connections.timer().schedule(ends, delay, TimeUnit.NANOSECONDS));
     }
 
-    /** The row is tried again behind the calls for other rows, until the server has had its time. */
-    private void rowStaysLocked(List<Call> batch, Throwable error) {
+    /** The row is tried again behind the calls for other rows, until the server has had its time. Calls of several locks go on lock by lock. */
+    private void rowStaysLocked(List<Call> batch, Throwable error, boolean isOfOneLock) {
         long limit = TimeUnit.MILLISECONDS.toNanos(
                 connections.settings().serverMillis() - connections.settings().rowWaitMillis());
         List<Call> again = new ArrayList<>();
@@ -222,7 +237,9 @@ final class Lane {
                 again.add(call);
             }
         }
-        if (!queue.putLast(again)) {
+        if (!isOfOneLock && !again.isEmpty()) {
+            awaitRow(again);
+        } else if (!queue.putLast(again)) {
             again.forEach(this::failAsClosed);
         }
         next();

@@ -238,6 +238,73 @@ class LaneTest {
         assertThat(sweeps).isEqualTo(30);
     }
 
+    @Test
+    void callIsNotGivenUpWithAnOlderOne() {
+        List<String> failed = new ArrayList<>();
+        Disposable old = operation(Verb.RENEW, 0).subscribe(it -> {}, e -> failed.add("old"));
+        busy(0);
+        time.advanceTimeBy(Duration.ofMillis(900));
+        Disposable fresh = operation(Verb.ACQUIRE, 0).subscribe(it -> {}, e -> failed.add("fresh"));
+        busy(2);
+        time.advanceTimeBy(Duration.ofMillis(100));
+        answers.get(1)
+                .tryEmitError(new R2dbcTransientException("lock timeout", "HY000", 1205) {})
+                .orThrow();
+        assertThat(batches.get(3)).hasSize(2);
+        time.advanceTimeBy(Duration.ofMillis(500));
+        assertThat(failed).containsExactly("old");
+        assertThat(old.isDisposed()).isTrue();
+        assertThat(fresh.isDisposed()).isFalse();
+    }
+
+    @Test
+    void callIsGivenUpInTimeBehindAFresherOne() {
+        List<String> failed = new ArrayList<>();
+        Disposable old = operation(Verb.ACQUIRE, 0).subscribe(it -> {}, e -> failed.add("old"));
+        busy(0);
+        time.advanceTimeBy(Duration.ofMillis(900));
+        Disposable fresh = operation(Verb.ACQUIRE, 0).subscribe(it -> {}, e -> failed.add("fresh"));
+        busy(2);
+        time.advanceTimeBy(Duration.ofMillis(100));
+        answers.get(1)
+                .tryEmitError(new R2dbcTransientException("lock timeout", "HY000", 1205) {})
+                .orThrow();
+        assertThat(batches.get(3)).hasSize(2);
+        time.advanceTimeBy(Duration.ofMillis(990));
+        assertThat(failed).containsExactly("old");
+        assertThat(old.isDisposed()).isTrue();
+        assertThat(fresh.isDisposed()).isFalse();
+    }
+
+    @Test
+    void callsOfSeveralLocksOutliveALockTimeout() {
+        List<String> failed = new ArrayList<>();
+        send(Verb.RENEW, 9);
+        Disposable first = operation(Verb.RENEW, 0).subscribe(it -> {}, e -> failed.add("a"));
+        Disposable second = operation(Verb.RENEW, 1).subscribe(it -> {}, e -> failed.add("b"));
+        answer(0);
+        busy(1);
+        time.advanceTimeBy(Duration.ofMillis(100));
+        answers.get(2)
+                .tryEmitError(new R2dbcTransientException("lock timeout", "55P03", 0) {})
+                .orThrow();
+        assertThat(failed).isEmpty();
+        assertThat(batches.get(3)).as("the next batch, of one lock").hasSize(1);
+        answer(3);
+        assertThat(batches.get(4)).as("the batch behind it").hasSize(1);
+        answer(4);
+        assertThat(failed).isEmpty();
+        assertThat(first.isDisposed() && second.isDisposed()).isTrue();
+    }
+
+    private void busy(int batch) {
+        Sinks.Many<Answer> sink = answers.get(batch);
+        for (int i = 1; i <= batches.get(batch).size(); i++) {
+            sink.tryEmitNext(Answer.of(i, "busy")).orThrow();
+        }
+        sink.tryEmitComplete().orThrow();
+    }
+
     private void sendBatches() {
         for (int i = 0; i < SweepPace.LEAST_BATCHES; i++) {
             send(Verb.RENEW, i);
