@@ -271,6 +271,11 @@ final class MariaDbStore extends Store {
     }
 
     @Override
+    void makeTracesOutdated() {
+        execute("update holdfast_gone set until_us = 0");
+    }
+
+    @Override
     void makeSweepDue() {
         execute("update holdfast_schema set swept_us = 0");
     }

@@ -238,6 +238,11 @@ final class PostgresStore extends Store {
     }
 
     @Override
+    void makeTracesOutdated() {
+        execute("update holdfast_gone set until = '-infinity'");
+    }
+
+    @Override
     void makeSweepDue() {
         execute("update holdfast_schema set swept_at = '-infinity'");
     }

@@ -123,6 +123,16 @@ class QueueReadsIT {
         assertThat(one("release", "first")).startsWith("granted third");
     }
 
+    @Test
+    void claimOfALivingClientDoesNotTakeAFreeLockBeforeAnOlderOneThatIsAside() {
+        one("none", "holder");
+        one("queue", "older");
+        store.execute("update holdfast_waiter set place = 'aside listening' where id = 'older'");
+        assertThat(one("release", "holder")).isEqualTo("held");
+        assertThat(one("queue", "newer")).isEqualTo("granted older, queued");
+        assertThat(one("release", "older")).startsWith("granted newer");
+    }
+
     /** The server counts a client as listening that is dead, hangs, or is cut off. */
     @Test
     void claimsOfAClientThatConfirmsNoGrantAreSetAsideUntilItSendsAnAttempt() {

@@ -379,6 +379,26 @@ class R2dbcFaultsIT {
         store.execute("update holdfast_lock set holder = null");
     }
 
+    /** A claim that waits shows that its client lives. */
+    @Test
+    void claimDoesNotTakeAFreeLockBeforeAnOlderOneOfItsClientThatWasSetAside() {
+        LockClaim holder = claim(Waiting.NONE);
+        LockClaim older = claim(Waiting.QUEUE);
+        LockClaim newer = claim(Waiting.QUEUE);
+        Disposable watches =
+                Flux.merge(backend.watch(older), backend.watch(newer)).subscribe();
+        run(backend.tryAcquire(holder));
+        run(backend.tryAcquire(older));
+        store.execute("update holdfast_waiter set place = concat('aside ', channel) where name = '%s'".formatted(name));
+        run(backend.release(holder));
+        assertThat(run(backend.tryAcquire(newer))).isInstanceOf(LockAttempt.Queued.class);
+        assertThat(run(backend.renew(older))).isInstanceOf(Renewal.Held.class);
+        run(backend.release(older));
+        assertThat(run(backend.renew(newer))).isInstanceOf(Renewal.Held.class);
+        run(backend.release(newer));
+        watches.dispose();
+    }
+
     @Test
     void thousandWaitersAreServedInOrderOnThreeConnections() {
         R2dbcLockBackend usual = R2dbcLockBackend.create(store.connections());

@@ -4,6 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockClient;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Waiting;
+import io.r2dbc.spi.Connection;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -17,6 +22,8 @@ import reactor.core.publisher.Mono;
 /** Busy clients delete the rows of names that are used once. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class R2dbcSweepIT {
+
+    private static final String TRACES = "select count(*) from holdfast_gone";
 
     private Store store;
     private R2dbcLockBackend backend;
@@ -94,6 +101,26 @@ class R2dbcSweepIT {
         assertThat(store.count("select count(*) from holdfast_lock"))
                 .as("other locks")
                 .isLessThan(2);
+    }
+
+    @Test
+    void sweepPassesOverTracesThatAnotherTransactionHasLocked() {
+        LockKey key = LockKey.of(LockKind.MUTEX, "traced");
+        run(backend.release(LockClaim.first(key, "never granted", Duration.ofSeconds(30), Waiting.NONE)));
+        store.makeTracesOutdated();
+        store.addFreeLocks(1_000, Duration.ofHours(25));
+        store.makeSweepDue();
+        Connection locker = store.connect();
+        run(locker.beginTransaction());
+        run(FenceIT.statement(locker, "select id from holdfast_gone for update"));
+        assertThat(store.sweeps()).as("steps").isPositive();
+        assertThat(store.freeLocks()).isZero();
+        assertThat(store.count(TRACES)).isEqualTo(1);
+        run(locker.rollbackTransaction());
+        run(locker.close());
+        store.makeSweepDue();
+        assertThat(store.sweeps()).as("steps").isPositive();
+        assertThat(store.count(TRACES)).isZero();
     }
 
     /** A client asks for a sweep after 64 batches. */

@@ -758,6 +758,10 @@ begin
             select 1 into v_other from holdfast_waiter force index (holdfast_waiter_queue) where name = v_name and kind = 'mutex' and place = 'interest' limit 1;
           elseif v_other is null then
             select 1 into v_other from holdfast_waiter where name = v_name and kind = 'mutex' and id = v_id;
+            if v_other is null and v_verb = 'queue' then
+              select 1 into v_other from holdfast_waiter force index (holdfast_waiter_queue)
+               where name = v_name and kind = 'mutex' and place = concat('aside ', p_channel) limit 1;
+            end if;
           end if;
           if v_other is null then
             select slot into v_fence from holdfast_fence where name = v_name and slot = 0 for update skip locked;
@@ -900,10 +904,13 @@ begin
       set v_end = false;
     end loop;
     close old_waiters;
+    delete g from (select id from holdfast_gone where until_us <= v_now limit 10000 for update skip locked) old
+             straight_join holdfast_gone g on g.id = old.id;
+    delete t from (select n from holdfast_told where told_us <= v_now - 60000000 limit 10000 for update skip locked) old
+             straight_join holdfast_told t on t.n = old.n;
+    delete c from (select channel from holdfast_client where seen_us <= v_now - 86400000000 limit 10000 for update skip locked) old
+             straight_join holdfast_client c on c.channel = old.channel;
     commit;
-    delete from holdfast_gone where until_us <= v_now;
-    delete from holdfast_told where told_us <= v_now - 60000000;
-    delete from holdfast_client where seen_us <= v_now - 86400000000;
   end if;
   if v_due is not null then
     set transaction isolation level read committed;
@@ -917,7 +924,7 @@ begin
       end if;
       set v_found = null;
       select slot into v_found from holdfast_lock
-       where name = v_name and kind = v_kind and slot = v_slot and expires_us <= v_old for update skip locked;
+       where name = v_name and kind = v_kind and slot = v_slot and expires_us <= v_old and token < v_old for update skip locked;
       if v_found is not null then
         set v_found = null;
         select slot into v_found from holdfast_fence

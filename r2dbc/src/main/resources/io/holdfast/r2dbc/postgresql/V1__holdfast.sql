@@ -651,6 +651,8 @@ begin
            where ctid = l.ctid
              and not exists (select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place = 'queue' and q.ticket > l.served)
              and not exists (select from holdfast_waiter q where q.id = v_id)
+             and (v_verb <> 'queue' or not exists (
+               select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place = 'aside ' || p_channel))
              and not exists (select from holdfast_gone g where g.id = v_id and g.until > v_now);
           if found then
             v_locked := null;
@@ -831,10 +833,10 @@ begin
   if s.swept_at < v_now - interval '1 minute' then
     s.swept_at := v_now;
     s.swept_to := coalesce(s.swept_to, '');
-    delete from holdfast_gone where until <= v_now;
+    delete from holdfast_gone where ctid = any (array(select ctid from holdfast_gone where until <= v_now limit 10000 for update skip locked));
     delete from holdfast_waiter
      where ctid in (select ctid from holdfast_waiter
-                     where looked_at + lease_ms * interval '0.5 ms' <= v_now - interval '1 minute' for update skip locked);
+                     where looked_at + lease_ms * interval '0.5 ms' <= v_now - interval '1 minute' limit 10000 for update skip locked);
   end if;
   v_old := v_now - s.keep;
   select count(*), max(name) into v_read, v_last from (
