@@ -104,15 +104,14 @@ public final class InMemoryLockBackend implements LockBackend {
     @Override
     public Mono<Renewal> renew(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return Mono.fromCallable(() ->
-                request("renew", claim.key().name(), now -> new Outcome<>(locks.renew(claim, now), List.of())));
+        return Mono.fromCallable(() -> request("renew", claim.key().name(), now -> locks.renew(claim, now)));
     }
 
     @Override
     public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
         requireNonNull(claim, "claim");
-        return Mono.fromCallable(() -> request(
-                "adopt", claim.key().name(), now -> new Outcome<>(locks.adopt(claim, fencingToken, now), List.of())));
+        return Mono.fromCallable(
+                () -> request("adopt", claim.key().name(), now -> locks.adopt(claim, fencingToken, now)));
     }
 
     @Override

@@ -11,6 +11,7 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -74,6 +75,42 @@ class InMemoryLockBackendTest {
                         && ((LockBackendException) error).lockName().equals("stock"));
     }
 
+    /** A grant that is not confirmed ends after 2 s. The timer that serves the next waiter runs later here. */
+    @Test
+    void requestForAnotherLockTakesNoWaiterItsTurn() {
+        VirtualTimeScheduler time = VirtualTimeScheduler.create();
+        InMemoryLockBackend timed = InMemoryLockBackend.create(time);
+        List<String> granted = new ArrayList<>();
+        LockClaim confirming = claim("a", "a1@live", Waiting.QUEUE);
+        ask(timed, claim("a", "a0@live", Waiting.NONE));
+        watch(timed, confirming, granted);
+        ask(timed, confirming);
+        ask(timed, claim("b", "b0@live", Waiting.NONE));
+        for (String id : List.of("b0@gone", "b1@gone", "b1@live")) {
+            LockClaim queued = claim("b", id, Waiting.QUEUE);
+            watch(timed, queued, granted);
+            ask(timed, queued);
+        }
+        timed.release(claim("a", "a0@live", Waiting.NONE)).subscribe();
+        ask(timed, confirming); // the push to it started the timer, which runs at 2 s and 4 s
+        time.advanceTimeBy(Duration.ofMillis(500));
+        timed.release(claim("b", "b0@live", Waiting.NONE)).subscribe(); // pushed to b0@gone
+        time.advanceTimeBy(Duration.ofMillis(2_200)); // that grant has ended
+
+        ask(timed, claim("c", "c@live", Waiting.NONE));
+        time.advanceTimeBy(Duration.ofMillis(2_000));
+
+        assertThat(granted).containsExactly("a1@live", "b0@gone", "b1@live");
+    }
+
+    private static void ask(InMemoryLockBackend of, LockClaim claim) {
+        of.tryAcquire(claim).subscribe();
+    }
+
+    private static void watch(InMemoryLockBackend of, LockClaim claim, List<String> granted) {
+        of.watch(claim).filter(WatchSignal.Granted.class::isInstance).subscribe(signal -> granted.add(claim.id()));
+    }
+
     @Test
     void offersAllFeatures() {
         assertThat(store.features()).containsExactlyInAnyOrder(LockFeature.values());
@@ -123,6 +160,10 @@ class InMemoryLockBackendTest {
     }
 
     private static LockClaim claim(String id, Waiting waiting) {
-        return LockClaim.first(LockKey.of(LockKind.MUTEX, "stock"), id, Duration.ofSeconds(60), waiting);
+        return claim("stock", id, waiting);
+    }
+
+    private static LockClaim claim(String name, String id, Waiting waiting) {
+        return LockClaim.first(LockKey.of(LockKind.MUTEX, name), id, Duration.ofSeconds(60), waiting);
     }
 }

@@ -17,11 +17,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -57,6 +59,8 @@ final class LockQueue {
     /** Waiters further behind send their attempt a little later, so that the first waiter finds an expiry first. */
     private static final long NANOS_PER_PLACE = Duration.ofMillis(10).toNanos();
 
+    static final Outcome<Renewal> NOT_RENEWED = new Outcome<>(new Renewal.NotHeld(), List.of());
+
     private static final int FIRST_PLACES = 2;
     private static final int MOST_EXAMINED = 16;
     private static final int MOST_INTERESTED = 256;
@@ -88,6 +92,9 @@ final class LockQueue {
 
     /** Whether there is anything that ends. Written together with {@link #nothingEndsBefore}. */
     private boolean mayEnd;
+
+    /** Whether something has ended, and no waiter was served since. Written by {@link #settle} and {@link #promote}. */
+    private boolean isUnserved;
 
     /** How many permits the holders have taken together. Written together with {@link #holders}. */
     private long taken;
@@ -192,36 +199,38 @@ final class LockQueue {
         }
     }
 
-    /** The client of this claim lives: its waiters get their places back. */
-    private void trust(LockClaim claim) {
-        if (doubted.isEmpty()) {
-            return;
+    /** The client of this claim lives: its waiters get their places back. Returns whether it was doubted. */
+    @CanIgnoreReturnValue
+    private boolean trust(LockClaim claim) {
+        List<String> aside = doubted.isEmpty() ? null : doubted.remove(claim.owner());
+        if (aside == null) {
+            return false;
         }
-        for (String id : doubted.getOrDefault(claim.owner(), List.of())) {
+        for (String id : aside) {
             examined[0]++;
             Waiter waiter = waiters.get(id);
             if (waiter != null) {
                 line.put(waiter.place(), waiter);
             }
         }
-        doubted.remove(claim.owner());
+        return true;
     }
 
     /** Also confirms a pushed grant. */
-    Renewal renew(LockClaim claim, long now) {
+    Outcome<Renewal> renew(LockClaim claim, long now) {
         examined[0]++;
-        trust(claim);
+        List<Push> pushes = trust(claim) ? promote(NO_CLAIM, now) : List.of();
         Holder holder = holders.get(claim.id());
         if (holder == null || holder.isOver(now)) {
-            return new Renewal.NotHeld();
+            return new Outcome<>(new Renewal.NotHeld(), pushes);
         }
         hold(claim.id(), holder.until(now + nanos(claim.lease())));
-        return new Renewal.Held(claim.lease());
+        return new Outcome<>(new Renewal.Held(claim.lease()), pushes);
     }
 
-    Renewal adopt(LockClaim claim, long token, long now) {
+    Outcome<Renewal> adopt(LockClaim claim, long token, long now) {
         Holder holder = holders.get(claim.id());
-        return holder == null || holder.token() != token ? new Renewal.NotHeld() : renew(claim, now);
+        return holder == null || holder.token() != token ? NOT_RENEWED : renew(claim, now);
     }
 
     Outcome<Ownership> release(LockClaim claim, long now) {
@@ -266,16 +275,17 @@ final class LockQueue {
 
     /** Ends expired leases, and grants the lock to the first waiters that it admits then. */
     List<Push> serveAfterExpiry(long now) {
-        return settle(now) ? promote(NO_CLAIM, now) : List.of();
+        settle(now);
+        return isUnserved ? promote(NO_CLAIM, now) : List.of();
     }
 
-    /** Ends expired leases and drops stale waiters. Grants nothing. Returns whether it has examined them. */
-    @CanIgnoreReturnValue
-    boolean settle(long now) {
+    /** Ends expired leases and drops stale waiters. Grants nothing. */
+    void settle(long now) {
         if (!mayEnd || nothingEndsBefore - now > 0) {
-            return false;
+            return;
         }
         mayEnd = false;
+        isUnserved = true;
         examined[0] += holders.size() + 2L * waiters.size() + interested.size();
         taken = 0;
         writers = 0;
@@ -283,10 +293,11 @@ final class LockQueue {
         waiters.values().removeIf(waiter -> hasEnded(waiter, now));
         line.values().removeIf(waiter -> waiter.isStale(now));
         interested.values().removeIf(waiter -> hasEnded(waiter, now));
-        if (waiters.isEmpty()) {
-            doubted.clear();
+        if (!doubted.isEmpty()) {
+            Set<String> clients = new HashSet<>();
+            waiters.values().forEach(waiter -> clients.add(waiter.claim().owner()));
+            doubted.keySet().retainAll(clients);
         }
-        return true;
     }
 
     private boolean hasEnded(Holder holder, long now) {
@@ -405,6 +416,7 @@ final class LockQueue {
      * answer says so.
      */
     private List<Push> promote(String caller, long now) {
+        isUnserved = false;
         List<Push> pushes = new ArrayList<>();
         for (Iterator<Waiter> inOrder = line.values().iterator(); inOrder.hasNext(); ) {
             Waiter next = inOrder.next();

@@ -80,30 +80,30 @@ public final class LockTable {
     }
 
     /**
-     * Sets a new expiry for a held claim; never grants.
+     * Sets a new expiry for a held claim; never grants the lock to it.
      *
      * @param claim the claim
      * @param now the server's time
-     * @return the answer
+     * @return the answer, and the grants to push
      */
-    public Renewal renew(LockClaim claim, long now) {
+    public Outcome<Renewal> renew(LockClaim claim, long now) {
         sweepInTime(now);
         LockQueue queue = queues.get(LockId.of(claim.key()));
-        return queue == null ? new Renewal.NotHeld() : queue.renew(claim, now);
+        return queue == null ? LockQueue.NOT_RENEWED : queue.renew(claim, now);
     }
 
     /**
-     * Sets a new expiry for a claim that holds the lock with this token; never grants.
+     * Sets a new expiry for a claim that holds the lock with this token; never grants the lock to it.
      *
      * @param claim the claim
      * @param token its token
      * @param now the server's time
-     * @return the answer
+     * @return the answer, and the grants to push
      */
-    public Renewal adopt(LockClaim claim, long token, long now) {
+    public Outcome<Renewal> adopt(LockClaim claim, long token, long now) {
         sweepInTime(now);
         LockQueue queue = queues.get(LockId.of(claim.key()));
-        return queue == null ? new Renewal.NotHeld() : queue.adopt(claim, token, now);
+        return queue == null ? LockQueue.NOT_RENEWED : queue.adopt(claim, token, now);
     }
 
     /**

@@ -379,7 +379,7 @@ class HandOversRandomTest {
                 long sentAt = now;
                 ask(
                         "renew " + ask.claim(),
-                        () -> store.renew(ask.claim(), now),
+                        () -> atStore(store.renew(ask.claim(), now)),
                         answer -> {
                             carryOut(out -> locks.renewed(ask.turn(), id, sentAt, answer, now, out));
                             if (answer instanceof Renewal.Held held && believes()) {
@@ -408,7 +408,7 @@ class HandOversRandomTest {
                 long sentAt = now;
                 ask(
                         "keep " + ask.claim(),
-                        () -> store.renew(ask.claim(), now),
+                        () -> atStore(store.renew(ask.claim(), now)),
                         answer -> carryOut(out -> locks.renewed(ask.turn(), id, sentAt, answer, now, out)),
                         () -> ask.turn().renewalFailed());
             }

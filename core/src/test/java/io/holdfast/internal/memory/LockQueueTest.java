@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LossReason;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockAttempt.Acquired;
 import io.holdfast.spi.LockAttempt.Contended;
@@ -73,7 +74,7 @@ class LockQueueTest {
         release("a", 0);
         assertThat(tryAcquire(again("c", 2), 1_999)).isInstanceOf(Queued.class);
         assertThat(tryAcquire(again("c", 3), 2_000)).isEqualTo(new Acquired(3, LEASE));
-        assertThat(queue.renew(mutex("b", Waiting.QUEUE), at(2_000))).isEqualTo(new Renewal.NotHeld());
+        assertThat(queue.renew(mutex("b", Waiting.QUEUE), at(2_000)).answer()).isEqualTo(new Renewal.NotHeld());
     }
 
     @Test
@@ -81,7 +82,7 @@ class LockQueueTest {
         take("a", 0);
         queueUp("b", 0);
         release("a", 0);
-        assertThat(queue.renew(mutex("b", Waiting.QUEUE), at(1_999))).isEqualTo(new Renewal.Held(LEASE));
+        assertThat(queue.renew(mutex("b", Waiting.QUEUE), at(1_999)).answer()).isEqualTo(new Renewal.Held(LEASE));
         assertThat(tryAcquire(mutex("c", Waiting.NONE), 31_998)).isInstanceOf(Contended.class);
         assertThat(tryAcquire(mutex("c", Waiting.NONE), 31_999)).isInstanceOf(Acquired.class);
     }
@@ -89,7 +90,7 @@ class LockQueueTest {
     @Test
     void renewalOfAnExpiredLeaseIsRefusedEvenIfTheLockIsFree() {
         take("a", 0);
-        assertThat(queue.renew(mutex("a", Waiting.NONE), at(30_000))).isEqualTo(new Renewal.NotHeld());
+        assertThat(queue.renew(mutex("a", Waiting.NONE), at(30_000)).answer()).isEqualTo(new Renewal.NotHeld());
         assertThat(tryAcquire(mutex("b", Waiting.NONE), 30_000)).isInstanceOf(Acquired.class);
     }
 
@@ -326,6 +327,65 @@ class LockQueueTest {
         assertThat(queue.release(mutex("d@other", Waiting.NONE), at(2_200)).pushes())
                 .extracting(Push::claimId)
                 .containsExactly("c@hung");
+    }
+
+    @Test
+    void waitersOfADoubtedClientAreServedByItsRenewal() {
+        hungClientIsDoubted("live");
+        tryAcquire(permit("live", 2), 2_100);
+        release(permit("live", 2), 2_200); // c@hung is set aside beside a free permit
+
+        Outcome<Renewal> outcome = queue.renew(permit("a@hung", 2), at(2_300));
+
+        assertThat(outcome.answer()).isEqualTo(new Renewal.Held(LEASE));
+        assertThat(outcome.pushes()).extracting(Push::claimId).containsExactly("c@hung");
+    }
+
+    @Test
+    void brokenHoldIsNoSignOfLifeOfItsClient() {
+        hungClientIsDoubted("d@live");
+        queueUp(permit("e@live", 2), 2_100);
+
+        assertThat(queue.breakHold("a@hung", at(2_200)).pushes())
+                .contains(new Push("a@hung", new WatchSignal.Lost(LossReason.NOT_HELD)))
+                .extracting(Push::claimId)
+                .contains("e@live")
+                .doesNotContain("c@hung");
+    }
+
+    @Test
+    void doubtAboutAClientIsForgottenWithItsLastWaiter() {
+        hungClientIsDoubted("d@live");
+        tryAcquire(permit("d@live", 2), 2_100);
+        queueUp(permit("e@live", 2), 14_000);
+        queue.settle(at(16_000)); // c@hung is stale
+        long before = examined[0];
+        assertThat(queue.renew(permit("a@hung", 2), at(16_000)).answer()).isEqualTo(new Renewal.Held(LEASE));
+        assertThat(examined[0] - before).isEqualTo(1);
+    }
+
+    @Test
+    void expiryIsServedAlsoIfAnotherRequestHasFoundIt() {
+        take("a", 0);
+        queueUp("b", 20_000);
+        queue.settle(at(30_000)); // as a request for another lock does
+        assertThat(queue.serveAfterExpiry(at(30_000))).extracting(Push::claimId).containsExactly("b");
+        assertThat(queue.serveAfterExpiry(at(30_001))).isEmpty();
+    }
+
+    /** One permit is held by a@hung. A grant was pushed to b@hung, and c@hung and the given claim waited behind it. */
+    private void hungClientIsDoubted(String behind) {
+        tryAcquire(permit("a@hung", 2), 0);
+        tryAcquire(permit("x", 2), 0);
+        queueUp(permit("b@hung", 2), 0);
+        queueUp(permit("c@hung", 2), 0);
+        queueUp(permit(behind, 2), 0);
+        release(permit("x", 2), 0);
+        assertThat(queue.serveAfterExpiry(at(2_000))).extracting(Push::claimId).containsExactly(behind);
+    }
+
+    private void release(LockClaim claim, long millis) {
+        assertThat(queue.release(claim, at(millis)).answer()).isEqualTo(Ownership.HELD);
     }
 
     private void take(String id, long millis) {

@@ -68,7 +68,8 @@ class LockTableTest {
                     .isInstanceOf(Acquired.class);
         }
         assertThat(table.contents(0)).hasSize(100);
-        assertThat(table.renew(claim("other", "b", Waiting.NONE), LEASE.toNanos()))
+        assertThat(table.renew(claim("other", "b", Waiting.NONE), LEASE.toNanos())
+                        .answer())
                 .isEqualTo(new Renewal.NotHeld());
         assertThat(table.contents(0)).as("gone, whatever the time").isEmpty();
     }
