@@ -263,8 +263,9 @@ public interface LockClient {
      *
      * <p><b>Leases go on.</b> The client renews them and signals their losses. They can be renewed, released, exported and
      * downgraded. Work under {@code withLock} may acquire more: the same lock again, and other locks, also if it must
-     * wait for them. The client finds such work by the Reactor Context, so it does not know what the caller of an {@code acquire()}
-     * does next. The term of a leader goes on until it ends; a leader that loses its lease does not stand again, and ends
+     * wait for them. This right ends when the lease is lost, or its release begins. Waiters that the work has left behind
+     * fail, at the latest when the lease has ended. If one of them is granted its lock before, the client releases it. The client finds such work
+     * by the Reactor Context, so it does not know what the caller of an {@code acquire()} does next. The term of a leader goes on until it ends; a leader that loses its lease does not stand again, and ends
      * after the pause of its back-off. {@link #ping()}, {@link #report()} and {@link LeaderElection#leader()} work as before.
      *
      * <p>Begins at the call, on the calling thread, and never blocks. Waiters get their error on that thread, or on that

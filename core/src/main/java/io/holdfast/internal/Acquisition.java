@@ -349,7 +349,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
     }
 
     private void emit(LeaseHandle lease) {
-        if (!lease.isValid()) {
+        if (!lease.isValid() || engine().refuses(this)) {
             post(() -> missed(lease));
         } else if (emission.begin()) {
             engine().ended(this);
@@ -370,6 +370,7 @@ final class Acquisition extends Members.Member implements Subscription, ClaimWat
 
     /**
      * The lease ended before it was handed out: begins again with another claim, as if the lock had not been granted.
+     * Or the client closes or drains, and the acquisition fails.
      */
     private void missed(LeaseHandle lease) {
         lease.held().release();

@@ -119,6 +119,9 @@ final class Engine {
 
     void ended(HeldLease lease) {
         boolean unused = members.remove(lease);
+        if (draining) {
+            closeRefused(); // its work may have left waiters behind
+        }
         completeWhenIdle();
         completeWhenDrained();
     }
@@ -146,9 +149,13 @@ final class Engine {
     /** Ends all waits and lets leases go on, and signals when no lease is left. */
     Mono<Void> drain() {
         draining = true;
-        members.all(Acquisition.class).stream().filter(this::refuses).forEach(Acquisition::close);
+        closeRefused();
         completeWhenDrained();
         return drained.asMono();
+    }
+
+    private void closeRefused() {
+        members.all(Acquisition.class).stream().filter(this::refuses).forEach(Acquisition::close);
     }
 
     /** Ends all that is under way, and signals when nothing is left. */

@@ -275,6 +275,116 @@ class DrainTest {
         endedByTheDrain(inside.get(0));
     }
 
+    private Sinks.Empty<Void> workThatLeavesBehind(Mono<?> acquiring, TestSubscriber<Object> waiter) {
+        Sinks.Empty<Void> work = Sinks.empty();
+        world.subscribe(world.lock().withLock(Mono.deferContextual(context -> {
+            acquiring.cast(Object.class).contextWrite(context).subscribe(waiter);
+            return work.asMono();
+        })));
+        return work;
+    }
+
+    @Test
+    void waiterThatOutlivesItsWorkDoesNotKeepADrainFromEnding() {
+        LockLease busy = world.granted(world.rival.lock("b").acquire());
+        TestSubscriber<Object> waiter = TestSubscriber.create();
+        Sinks.Empty<Void> work = workThatLeavesBehind(world.client.lock("b").acquire(), waiter);
+        TestSubscriber<Void> drained = world.subscribe(world.client.drain());
+        assertThat(waiter.isTerminated()).isFalse();
+
+        work.emitEmpty(Sinks.EmitFailureHandler.FAIL_FAST);
+
+        endedByTheDrain(waiter);
+        assertThat(drained.isTerminatedComplete()).isTrue();
+        world.subscribe(busy.release());
+        assertThat(world.store.contents()).isEmpty();
+    }
+
+    @Test
+    void waiterThatOutlivesTheLossOfItsLeaseDoesNotKeepADrainFromEnding() {
+        LockLease busy = world.granted(world.rival.lock("b").acquire());
+        TestSubscriber<Object> waiter = TestSubscriber.create();
+        workThatLeavesBehind(world.client.lock("b").acquire(), waiter);
+        TestSubscriber<Void> drained = world.subscribe(world.client.drain());
+
+        world.takeAway(NAME);
+        world.pass(LEASE);
+
+        endedByTheDrain(waiter);
+        assertThat(drained.isTerminatedComplete()).isTrue();
+        world.subscribe(busy.release());
+    }
+
+    @Test
+    void waiterThatIsGrantedWhileTheLeaseOfItsWorkEndsGetsNoLease() {
+        LockLease busy = world.granted(world.rival.lock("b").acquire());
+        TestSubscriber<Object> waiter = TestSubscriber.create();
+        Sinks.Empty<Void> work = workThatLeavesBehind(world.client.lock("b").acquire(), waiter);
+        TestSubscriber<Void> drained = world.subscribe(world.client.drain());
+        world.on(Operation.RELEASE).next(Fault.delayedReply(SECOND));
+        work.emitEmpty(Sinks.EmitFailureHandler.FAIL_FAST);
+        assertThat(drained.isTerminated()).isFalse();
+
+        world.subscribe(busy.release());
+        world.pass(SECOND);
+
+        endedByTheDrain(waiter);
+        assertThat(drained.isTerminatedComplete()).isTrue();
+        assertThat(isFree("b")).isTrue();
+        assertThat(world.store.contents()).isEmpty();
+    }
+
+    @Test
+    void severalLocksThatOutliveTheirWorkAreAllGivenBack() {
+        LockLease busy = world.granted(world.rival.lock("b").acquire());
+        TestSubscriber<Object> waiter = TestSubscriber.create();
+        Sinks.Empty<Void> work = workThatLeavesBehind(
+                world.client
+                        .all(world.client.lock("a"), world.client.lock("b"), world.client.lock("c"))
+                        .acquire(),
+                waiter);
+        TestSubscriber<Void> drained = world.subscribe(world.client.drain());
+        assertThat(isFree("a")).isFalse();
+
+        work.emitEmpty(Sinks.EmitFailureHandler.FAIL_FAST);
+
+        endedByTheDrain(waiter);
+        assertThat(drained.isTerminatedComplete()).isTrue();
+        assertThat(isFree("a")).isTrue();
+        world.subscribe(busy.release());
+        assertThat(world.store.contents()).isEmpty();
+    }
+
+    /** The lease of a work within it has ended, but the outer one is held. */
+    @Test
+    void waiterThatOutlivesTheInnerOfTwoLeasesGoesOn() {
+        LockLease busy = world.granted(world.rival.lock("b").acquire());
+        TestSubscriber<Object> waiter = TestSubscriber.create();
+        Sinks.Empty<Void> outer = Sinks.empty();
+        world.subscribe(world.client
+                .lock("outer")
+                .withLock(world.lock()
+                        .withLock(Mono.deferContextual(context -> {
+                            world.client
+                                    .lock("b")
+                                    .acquire()
+                                    .cast(Object.class)
+                                    .contextWrite(context)
+                                    .subscribe(waiter);
+                            return Mono.empty();
+                        }))
+                        .then(outer.asMono())));
+        TestSubscriber<Void> drained = world.subscribe(world.client.drain());
+
+        world.subscribe(busy.release());
+        world.pass(SECOND);
+
+        world.subscribe(((LockLease) world.only(waiter)).release());
+        assertThat(drained.isTerminated()).isFalse();
+        outer.emitEmpty(Sinks.EmitFailureHandler.FAIL_FAST);
+        assertThat(drained.isTerminatedComplete()).isTrue();
+    }
+
     @Test
     void severalLocksOfWhichOneIsMissingAreAllGivenBack() {
         LockLease busy = world.granted(world.rival.lock("b").acquire());
