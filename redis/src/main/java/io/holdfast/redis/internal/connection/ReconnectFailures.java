@@ -49,8 +49,9 @@ final class ReconnectFailures implements EventBus {
     @Override
     public void publish(Event event) {
         if (event instanceof ReconnectFailedEvent failed && failed.getCause() != null) {
-            if (last.size() < MOST_SERVERS) {
-                last.put(place(failed.remoteAddress()), failed.getCause());
+            String place = place(failed.remoteAddress());
+            if (last.size() < MOST_SERVERS || last.containsKey(place)) {
+                last.put(place, failed.getCause());
             }
             newest = failed.getCause();
         } else if (event instanceof ConnectionActivatedEvent connected) {
