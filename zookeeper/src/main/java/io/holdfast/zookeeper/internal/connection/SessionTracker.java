@@ -260,7 +260,7 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
                 case SyncConnected -> connectedAgain(to);
                 case Disconnected -> {
                     disconnectedNanos = executor.now();
-                    isUnwatched = dropsWatches(to.handle());
+                    isUnwatched |= dropsWatches(to.handle());
                     events.disconnected(to);
                 }
                 case Expired, Closed, AuthFailed -> end(to);
