@@ -129,8 +129,9 @@ public interface LockClient {
 
         /**
          * Sets a label by which an operator recognises this client among the holders and the waiters of a lock. The
-         * label is part of the id of each claim, so every reader of the back end's data can read it. The label has no
-         * effect on locking, and several clients may have the same one.
+         * label is part of the id of each claim, so every reader of the back end's data can read it. Several clients
+         * may have the same one. The label has no effect on locking, with one exception: {@link InMemoryLockBackend}
+         * takes clients with the same label for one when it passes over a client that hangs.
          *
          * @param label 1 to 48 characters, each a letter or digit of ASCII or one of {@code . _ : -}. Default:
          *     {@code <application>:<host>:<process>}. The application is the class or the jar that was started. The

@@ -253,7 +253,7 @@ public final class R2dbcLockBackend implements LockBackend {
         }
 
         /**
-         * Sets how long a waiter may take to confirm a grant. If a waiter has just died, the next one waits at most this time.
+         * Sets how long a waiter may take to confirm a grant. A waiter behind {@code k} clients that have vanished waits {@code k + 1} times this at most.
          *
          * @param limit 10 ms to 1 minute; default 2 s
          * @return this
