@@ -40,11 +40,14 @@ public final class Fence {
      * Checks that the lease is valid, and makes sure that no other claim gets the lock until the transaction ends.
      *
      * <p>Cold. Completes empty when the check passes. Fails with {@link LockLostException} when the lease has ended in the client or in the
-     * database: by a release, its expiry, a downgrade, an export, or an operator. If the client knows, there is no I/O. Fails with it too when a
-     * later grant was made since the transaction took its snapshot (isolation {@code REPEATABLE READ} or stricter). Then roll back. Fails with
+     * database: by a release, its expiry, a downgrade, an export, or an operator. If the client knows, there is no I/O. Then roll back. Fails with
      * {@link IllegalStateException} when no transaction is open, or, in PostgreSQL, inside a savepoint, since the check would protect nothing.
      * Fails with {@link LockBackendException} when the connection does not find the function. Any other failure comes from the driver. A
      * cancellation does not end the transaction: roll it back.
+     *
+     * <p>From {@code REPEATABLE READ} on, the check may fail with a conflict: SQL state 40001 of PostgreSQL, or error 1020 of MariaDB. A later grant
+     * causes it, or another change of the lock, or at {@code SERIALIZABLE} the caller's own data. Roll back and repeat the transaction: the next check
+     * decides. If the client knows by then that the lease has ended, the error is a {@link LockLostException}.
      *
      * @param inTransaction a connection to the database of the lock, with an open transaction that is not an XA transaction; the caller closes it
      * @param lease a lease of a {@link R2dbcLockBackend} on the same database
@@ -91,7 +94,7 @@ public final class Fence {
     }
 
     private static Throwable failure(FenceCheck check, LockLease lease, R2dbcException error) {
-        if (check.isLost(error)) {
+        if (check.isLost(error) || !lease.isValid()) {
             return lost(lease, error);
         }
         if (check.canBeUndone(error)) {
@@ -121,6 +124,9 @@ public final class Fence {
      *
      * <p>It refuses savepoints and nested transactions (SQL state HF002), and leases that were downgraded. It does not know of an export: an exported
      * lease and the adopted one have the same token. It does not work for a lock name that contains the character U+0000 or U+0001.
+     *
+     * <p>From {@code REPEATABLE READ} on, it judges the lease by the snapshot. So it may pass after an expiry, a release or a downgrade since then. That is
+     * safe: it passes only if no other claim has got the lock since the snapshot.
      *
      * @return {@code select holdfast_fence_v1(?, ?)}
      */

@@ -55,7 +55,7 @@ class FenceIT {
     /** A lease that ends soon, and not before its first check on a busy machine. */
     private static final Duration SOON = Duration.ofSeconds(1);
 
-    private Store store;
+    Store store;
     private R2dbcLockBackend backend;
     private LockClient locks;
 
@@ -197,6 +197,33 @@ class FenceIT {
         assertThat(stored()).isEqualTo(before - 1);
         assertThat(next.fencingToken()).isGreaterThan(paused.fencingToken());
         run(next.release());
+    }
+
+    /** The lease is valid. The caller may repeat the transaction. */
+    @Test
+    void conflictThatIsNotOfTheLeaseIsNotItsLoss() {
+        LockLease lease = acquire(ONE_LOOK);
+        conflict(data, name, lease.fencingToken());
+        assertThatThrownBy(() -> run(Fence.check(data, lease))).isInstanceOf(R2dbcException.class);
+        run(data.rollbackTransaction());
+        begin(IsolationLevel.READ_COMMITTED);
+        run(Fence.check(data, lease));
+        run(data.commitTransaction());
+        run(lease.release());
+    }
+
+    /** Begins a transaction, and commits another one that it conflicts with: here, each reads what the other one writes. */
+    void conflict(Connection one, String item, long token) {
+        run(one.beginTransaction(IsolationLevel.SERIALIZABLE));
+        Connection other = store.connect();
+        run(other.beginTransaction(IsolationLevel.SERIALIZABLE));
+        for (Connection reader : List.of(one, other)) {
+            run(statement(reader, "select sum(amount) from stock"));
+        }
+        run(statement(one, "update stock set amount = 1 where item = '%s'".formatted(item)));
+        run(statement(other, "insert into stock values ('%s/2', 1)".formatted(item)));
+        run(other.commitTransaction());
+        run(other.close());
     }
 
     /** The grant is still the same. */
@@ -518,7 +545,7 @@ class FenceIT {
     }
 
     @CanIgnoreReturnValue
-    private static <T> T run(org.reactivestreams.Publisher<T> work) {
+    static <T> T run(org.reactivestreams.Publisher<T> work) {
         return Mono.from(work).block(Store.PATIENCE);
     }
 }

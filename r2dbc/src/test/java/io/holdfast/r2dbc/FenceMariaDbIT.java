@@ -1,5 +1,7 @@
 package io.holdfast.r2dbc;
 
+import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.IsolationLevel;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -38,5 +40,15 @@ class FenceMariaDbIT extends FenceIT {
         return Stream.of("xa start '%s'", "xa end '%s'", "xa prepare '%s'", "xa commit '%s'")
                 .map(step -> step.formatted(id))
                 .toList();
+    }
+
+    /** A check for JDBC changes the row of the fence. */
+    @Override
+    void conflict(Connection one, String item, long token) {
+        run(statement(one, "set innodb_snapshot_isolation = on"));
+        run(one.setTransactionIsolationLevel(IsolationLevel.REPEATABLE_READ));
+        run(one.beginTransaction());
+        run(statement(one, "select sum(amount) from stock"));
+        store.execute("call holdfast_fence_v1('%s', %d, false)".formatted(item, token));
     }
 }

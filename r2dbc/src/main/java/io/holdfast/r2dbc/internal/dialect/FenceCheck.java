@@ -20,11 +20,6 @@ public enum FenceCheck {
         }
 
         @Override
-        public boolean isLost(R2dbcException error) {
-            return super.isLost(error) || "40001".equals(error.getSqlState());
-        }
-
-        @Override
         public boolean isWithoutFunction(R2dbcException error) {
             return NO_FUNCTION.contains(String.valueOf(error.getSqlState()));
         }
@@ -37,11 +32,6 @@ public enum FenceCheck {
         public Statement statement(Connection inTransaction, @Nullable String schema, String name, long token) {
             String bytes = HexFormat.of().formatHex(name.getBytes(StandardCharsets.UTF_8));
             return inTransaction.createStatement(text(schema, "x'" + bytes + "', " + token + ", true"));
-        }
-
-        @Override
-        public boolean isLost(R2dbcException error) {
-            return super.isLost(error) || error.getErrorCode() == MariaDbErrors.CHANGED_SINCE_SNAPSHOT;
         }
 
         @Override
@@ -97,8 +87,8 @@ public enum FenceCheck {
         return mark + schema.replace(mark, mark + mark) + mark;
     }
 
-    /** Whether the error means that the lease has ended, or that a later grant was made since the transaction took its snapshot. */
-    public boolean isLost(R2dbcException error) {
+    /** Whether the error means that the lease has ended. */
+    public final boolean isLost(R2dbcException error) {
         return LEASE_HAS_ENDED.equals(error.getSqlState());
     }
 

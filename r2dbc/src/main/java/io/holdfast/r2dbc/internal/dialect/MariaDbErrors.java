@@ -9,9 +9,6 @@ import java.util.Set;
 /** The meaning of the error codes of MariaDB and MySQL for locks. Their SQL states are too coarse. */
 final class MariaDbErrors {
 
-    /** The code of {@code ER_CHECKREAD}: a row was changed since the transaction took its snapshot. */
-    static final int CHANGED_SINCE_SNAPSHOT = 1020;
-
     /** The code of {@code ER_NO_SUCH_TABLE}. */
     static final int NO_SUCH_TABLE = 1146;
 
