@@ -17,13 +17,18 @@ class FenceMariaDbContractIT extends FenceContractIT {
     @Override
     List<Mutant> mutants() {
         return List.of(
-                new Mutant("a shared lock of XA", with("if p_checked then", "if true then")),
+                new Mutant(
+                        "a shared lock of XA",
+                        FenceContractIT::laterGrantAfterPrepare,
+                        with("if p_checked then", "if true then")),
                 new Mutant(
                         "no end of the lease",
+                        FenceContractIT::end,
                         without("\n     and expires_us > timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))")),
-                new Mutant("no downgrade", without(" and (p_checked or not wrote)")),
+                new Mutant("no downgrade", FenceContractIT::downgrade, without(" and (p_checked or not wrote)")),
                 new Mutant(
                         "no row of the fence",
+                        FenceContractIT::laterGrant,
                         with("if p_checked then", "if true then set v_passed = 1; elseif false then")));
     }
 

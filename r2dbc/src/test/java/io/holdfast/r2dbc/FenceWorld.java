@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
@@ -71,6 +72,10 @@ final class FenceWorld {
 
     private static final int STEPS = 45;
 
+    static final Duration SHORT = Duration.ofMillis(50);
+
+    static final Duration LONG = Duration.ofSeconds(20);
+
     private final Servers servers;
     private final Random random;
     private final Seen seen;
@@ -90,14 +95,21 @@ final class FenceWorld {
     }
 
     FenceWorld(Servers servers, int seed, Seen seen) {
+        this(servers, new Random(seed), seen, FenceWorld::randomSteps);
+    }
+
+    /** Creates a world with these steps. */
+    FenceWorld(Servers servers, Consumer<FenceWorld> steps) {
+        this(servers, new Random(0), new Seen(), steps);
+    }
+
+    private FenceWorld(Servers servers, Random random, Seen seen, Consumer<FenceWorld> course) {
         this.servers = servers;
         this.seen = seen;
-        random = new Random(seed);
-        name = "world/" + seed + "/" + UUID.randomUUID();
+        this.random = random;
+        name = "world/" + UUID.randomUUID();
         isReadWrite = random.nextBoolean();
-        for (int i = 0; i < STEPS; i++) {
-            step();
-        }
+        course.accept(this);
         while (!open.isEmpty()) {
             List.copyOf(open).forEach(Transaction::advance);
         }
@@ -120,6 +132,12 @@ final class FenceWorld {
         return String.join("; ", steps);
     }
 
+    private void randomSteps() {
+        for (int i = 0; i < STEPS; i++) {
+            step();
+        }
+    }
+
     private void step() {
         int choice = random.nextInt(100);
         if (choice < 20) {
@@ -130,18 +148,14 @@ final class FenceWorld {
                 return servers.backend.renew(grant.claim());
             });
         } else if (choice < 33 && !grants.isEmpty()) {
-            lastOrAny(grant -> {
-                note("release " + grant.token());
-                return servers.backend.release(grant.claim().withAttempt(9));
-            });
+            lastOrAny(this::released);
         } else if (choice < 38 && isReadWrite && !grants.isEmpty()) {
             downgrade(grants.get(grants.size() - 1));
         } else if (choice < 41) {
-            note("wait");
-            run(Mono.delay(Duration.ofMillis(60)));
+            awaitTheEndOfShortLeases();
         } else if (choice < 60 && open.size() < 3 && !grants.isEmpty()) {
             Grant last = grants.get(grants.size() - 1);
-            open.add(new Transaction(random.nextInt(3) > 0 ? last : grants.get(random.nextInt(grants.size()))));
+            begin(random.nextInt(3) > 0 ? last : grants.get(random.nextInt(grants.size())));
         } else if (!open.isEmpty()) {
             open.get(random.nextInt(open.size())).advance();
         }
@@ -157,7 +171,10 @@ final class FenceWorld {
         if (isReadWrite && grants.isEmpty()) {
             kind = LockKind.WRITE;
         }
-        Duration lease = Duration.ofMillis(random.nextInt(3) == 0 ? 50 : 20_000);
+        grant(kind, random.nextInt(3) == 0 ? SHORT : LONG);
+    }
+
+    void grant(LockKind kind, Duration lease) {
         LockClaim claim =
                 LockClaim.first(LockKey.of(kind, name), UUID.randomUUID().toString(), lease, Waiting.NONE);
         if (attempt(claim) instanceof LockAttempt.Acquired acquired) {
@@ -168,6 +185,60 @@ final class FenceWorld {
             seen.grants++;
         } else {
             var unused = run(servers.backend.release(claim).onErrorComplete());
+        }
+    }
+
+    void awaitTheEndOfShortLeases() {
+        note("wait");
+        run(Mono.delay(SHORT.plusMillis(10)));
+    }
+
+    private Mono<?> released(Grant grant) {
+        note("release " + grant.token());
+        return servers.backend.release(grant.claim().withAttempt(9));
+    }
+
+    void releaseLast() {
+        run(released(last()));
+    }
+
+    void downgradeLast() {
+        downgrade(last());
+    }
+
+    private Grant last() {
+        return grants.get(grants.size() - 1);
+    }
+
+    private void begin(Grant grant) {
+        boolean isPrepared = servers.hasTwoPhases && random.nextInt(3) == 0;
+        int level = random.nextInt(servers.isPostgres ? 3 : 30);
+        String isolation = level == 0 ? "SERIALIZABLE" : level % 2 == 0 ? "READ COMMITTED" : "REPEATABLE READ";
+        int savepoints = random.nextInt(6);
+        boolean isUndone = savepoints == 0 && (servers.isPostgres || !isPrepared);
+        List<String> steps = new ArrayList<>();
+        // In MariaDB and MySQL, a savepoint before all other work cannot be refused: the pages forbid it.
+        if (random.nextInt(3) == 0 || (isUndone && !servers.isPostgres)) {
+            steps.add("select count(*) from probe");
+        }
+        if (isUndone) {
+            steps.addAll(List.of("savepoint s", "check", "rollback to savepoint s"));
+        } else if (savepoints == 1) {
+            steps.addAll(List.of("savepoint s", "write", "release savepoint s", "check"));
+        } else if (savepoints == 2) {
+            steps.addAll(List.of("check", "savepoint s", "write", "rollback to savepoint s"));
+        } else {
+            steps.add("check");
+        }
+        open.add(new Transaction(grant, isolation, isPrepared, random.nextBoolean(), steps));
+    }
+
+    /** Begins a transaction of the last grant. Its check asks the client first if it can. It does the first steps up to its commit. */
+    void fenced(boolean isPrepared, boolean asksTheClient, String... steps) {
+        Transaction one = new Transaction(last(), "READ COMMITTED", isPrepared, asksTheClient, List.of(steps));
+        open.add(one);
+        while (open.contains(one) && one.left.size() > 1) {
+            one.advance();
         }
     }
 
@@ -219,32 +290,20 @@ final class FenceWorld {
         private final Grant grant;
         private final Connection connection = servers.store.connect();
         private final String isolation;
-        private final boolean isPrepared = servers.hasTwoPhases && random.nextInt(3) == 0;
+        private final boolean isPrepared;
+        private final boolean asksTheClient;
         private final String id = UUID.randomUUID().toString();
         private final List<String> left = new ArrayList<>();
         private boolean hasSnapshot;
         private boolean hasPassed;
         private boolean locksExclusively;
 
-        Transaction(Grant grant) {
+        Transaction(Grant grant, String isolation, boolean isPrepared, boolean asksTheClient, List<String> steps) {
             this.grant = grant;
-            int level = random.nextInt(servers.isPostgres ? 3 : 30);
-            isolation = level == 0 ? "SERIALIZABLE" : level % 2 == 0 ? "READ COMMITTED" : "REPEATABLE READ";
-            int savepoints = random.nextInt(6);
-            boolean isUndone = savepoints == 0 && (servers.isPostgres || !isPrepared);
-            // In MariaDB and MySQL, a savepoint before all other work cannot be refused: the pages forbid it.
-            if (random.nextInt(3) == 0 || (isUndone && !servers.isPostgres)) {
-                left.add("select count(*) from probe");
-            }
-            if (isUndone) {
-                left.addAll(List.of("savepoint s", "check", "rollback to savepoint s"));
-            } else if (savepoints == 1) {
-                left.addAll(List.of("savepoint s", "write", "release savepoint s", "check"));
-            } else if (savepoints == 2) {
-                left.addAll(List.of("check", "savepoint s", "write", "rollback to savepoint s"));
-            } else {
-                left.add("check");
-            }
+            this.isolation = isolation;
+            this.isPrepared = isPrepared;
+            this.asksTheClient = asksTheClient;
+            left.addAll(steps);
             left.add("write");
             if (isPrepared && servers.isPostgres) {
                 left.addAll(List.of("prepare transaction '" + id + "'", "commit prepared '" + id + "'"));
@@ -302,7 +361,7 @@ final class FenceWorld {
         private void check() {
             boolean isValid = isValid(grant);
             // As Fence.check does, only a lease that the client believes to be valid is called checked.
-            boolean isChecked = !isPrepared && random.nextBoolean() && !downgraded.contains(grant.token());
+            boolean isChecked = !isPrepared && asksTheClient && !downgraded.contains(grant.token());
             locksExclusively = !isChecked;
             if (locksExclusively && !servers.isPostgres && open.stream().anyMatch(other -> other.hasPassed)) {
                 isChecked = !isPrepared && !downgraded.contains(grant.token());
