@@ -22,14 +22,21 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.apache.curator.framework.CuratorFramework;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 class ZooKeeperLockBackendContractIT implements LockBackendContract {
 
-    private static final Duration BRIEF_SESSION = Duration.ofMillis(1_500);
+    /** No pause of a busy machine may end the session of a client that does not vanish. */
+    private static final Duration LONG_SESSION = Duration.ofSeconds(30);
 
-    private static final Map<LockBackend, TcpProxy> proxies = new ConcurrentHashMap<>();
+    /** A client that vanishes. It must first get through the pauses of a busy machine. */
+    private static final Duration BRIEF_SESSION = Duration.ofSeconds(3);
+
+    private record Brief(ZooKeeperLockBackend backend, CuratorFramework curator, TcpProxy proxy) {}
+
+    private static final Map<LockBackend, Brief> briefs = new ConcurrentHashMap<>();
 
     private static Store store;
     private static ZooKeeperLockBackend backend;
@@ -39,19 +46,34 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
     @BeforeAll
     static void start() {
         store = Store.ofContract();
-        backend = ZooKeeperLockBackend.over(store.client("contract"));
-        another = ZooKeeperLockBackend.over(store.client("contract"));
-        inspector = ZooKeeperLockBackend.builder(store.client("contract")).inspector();
+        backend = ZooKeeperLockBackend.over(lasting());
+        another = ZooKeeperLockBackend.over(lasting());
+        inspector = ZooKeeperLockBackend.builder(lasting()).inspector();
     }
 
     @AfterAll
     static void stop() {
-        proxies.values().forEach(TcpProxy::pass);
         Store.end(backend);
         Store.end(another);
         Waiting.forMono(inspector.close().thenReturn(true));
         store.close();
-        proxies.values().forEach(TcpProxy::close);
+    }
+
+    private static CuratorFramework lasting() {
+        return store.client("contract", store.address(), LONG_SESSION);
+    }
+
+    /** Otherwise the nodes of a session that goes on, and a driver that connects again and again, burden the tests after it. */
+    @AfterEach
+    void endBriefSessions() {
+        briefs.values().forEach(brief -> {
+            brief.proxy().pass();
+            brief.proxy().cut();
+            Store.end(brief.backend());
+            brief.curator().close();
+            brief.proxy().close();
+        });
+        briefs.clear();
     }
 
     @Override
@@ -90,22 +112,20 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
     @Override
     public LockBackend newClient() {
         TcpProxy proxy = TcpProxy.to(store.host(), store.port());
-        CuratorFramework curator = store.client("contract", proxy.host() + ':' + proxy.port(), BRIEF_SESSION);
-        LockBackend client = ZooKeeperLockBackend.over(curator);
-        proxies.put(client, proxy);
+        CuratorFramework curator = Store.connect("contract", proxy.host() + ':' + proxy.port(), BRIEF_SESSION);
+        ZooKeeperLockBackend client = ZooKeeperLockBackend.over(curator);
+        briefs.put(client, new Brief(client, curator, proxy));
         return client;
     }
 
     @Override
     public void vanish(LockBackend client) {
-        requireNonNull(proxies.get(client)).drop(Direction.TO_SERVER, Direction.TO_CLIENT);
+        requireNonNull(briefs.get(client)).proxy().drop(Direction.TO_SERVER, Direction.TO_CLIENT);
     }
 
     @Override
     public LockBackend clientWithLimit(int maxWaiters) {
-        return ZooKeeperLockBackend.builder(store.client("contract"))
-                .maxWaiters(maxWaiters)
-                .build();
+        return ZooKeeperLockBackend.builder(lasting()).maxWaiters(maxWaiters).build();
     }
 
     @Override
