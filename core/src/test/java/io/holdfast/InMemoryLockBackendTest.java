@@ -98,7 +98,7 @@ class InMemoryLockBackendTest {
         time.advanceTimeBy(Duration.ofMillis(2_200)); // that grant has ended
 
         ask(timed, claim("c", "c@live", Waiting.NONE));
-        time.advanceTimeBy(Duration.ofMillis(2_000));
+        time.advanceTimeBy(Duration.ofSeconds(2));
 
         assertThat(granted).containsExactly("a1@live", "b0@gone", "b1@live");
     }

@@ -28,11 +28,8 @@ import org.junit.jupiter.api.Test;
 
 class ZooKeeperLockBackendContractIT implements LockBackendContract {
 
-    /** No pause of a busy machine may end the session of a client that does not vanish. */
-    private static final Duration LONG_SESSION = Duration.ofSeconds(30);
-
     /** A client that vanishes. It must first get through the pauses of a busy machine. */
-    private static final Duration BRIEF_SESSION = Duration.ofSeconds(3);
+    private static final Duration BRIEF_SESSION = Duration.ofSeconds(2);
 
     private record Brief(ZooKeeperLockBackend backend, CuratorFramework curator, TcpProxy proxy) {}
 
@@ -60,7 +57,7 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
     }
 
     private static CuratorFramework lasting() {
-        return store.client("contract", store.address(), LONG_SESSION);
+        return store.client("contract", store.address(), Store.SESSION);
     }
 
     /** Otherwise the nodes of a session that goes on, and a driver that connects again and again, burden the tests after it. */

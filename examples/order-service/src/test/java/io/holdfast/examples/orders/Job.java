@@ -1,13 +1,11 @@
 package io.holdfast.examples.orders;
 
 import io.holdfast.spring.Locked;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 import reactor.core.publisher.Mono;
 
-/** A job of each instance, ten times a second, which excludes the orders of one item. */
-@Configuration(proxyBeanMethods = false)
+/** A job of each instance, ten times a second, which excludes the orders of one item. Not a component, so only {@link ShopProcess} has it. */
 @EnableScheduling
 class Job {
 
