@@ -2,8 +2,12 @@ package io.holdfast.examples.pages;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.MatchResult;
@@ -41,14 +45,30 @@ final class Repository {
     }
 
     /** Returns all Java sources, except generated ones. */
+    /** Leaves out what a build makes: files come and go there while other tests run. */
     static List<Path> sources() {
-        try (Stream<Path> files = Files.walk(ROOT)) {
-            return files.filter(file -> file.toString().endsWith(".java"))
-                    .filter(file -> !ROOT.relativize(file).toString().contains("target"))
-                    .toList();
+        List<Path> found = new ArrayList<>();
+        try {
+            Path unused = Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
+                @Override
+                public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
+                    return folder.endsWith("target") || folder.endsWith(".git")
+                            ? FileVisitResult.SKIP_SUBTREE
+                            : FileVisitResult.CONTINUE;
+                }
+
+                @Override
+                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                    if (file.toString().endsWith(".java")) {
+                        found.add(file);
+                    }
+                    return FileVisitResult.CONTINUE;
+                }
+            });
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+        return found;
     }
 
     /** Returns the sources of the library, without tests, examples, benchmarks and the site. */
