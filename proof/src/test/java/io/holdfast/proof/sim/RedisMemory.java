@@ -423,7 +423,10 @@ final class RedisMemory {
             }
             case "ZRANGEBYSCORE" -> {
                 double least = Double.parseDouble(command.get(2));
-                boolean isLimited = command.size() == 7 && command.subList(4, 6).equals(List.of("LIMIT", "0"));
+                boolean withScores = command.size() == 8 && command.get(4).equals("WITHSCORES");
+                int limit = withScores ? 5 : 4;
+                boolean isLimited = command.size() == limit + 3
+                        && command.subList(limit, limit + 2).equals(List.of("LIMIT", "0"));
                 if (command.size() != 4 && !isLimited) {
                     yield unknown(command);
                 }
@@ -431,9 +434,9 @@ final class RedisMemory {
                 yield told(
                         set.order.stream()
                                 .filter(it -> it.score() >= least && it.score() <= most)
-                                .limit(isLimited ? number(command.get(6)) : Long.MAX_VALUE)
+                                .limit(isLimited ? number(command.get(limit + 2)) : Long.MAX_VALUE)
                                 .toList(),
-                        false);
+                        withScores);
             }
             case "ZREMRANGEBYRANK" -> {
                 List<Scored> gone = slice(set.order, number(command.get(2)), number(command.get(3)));

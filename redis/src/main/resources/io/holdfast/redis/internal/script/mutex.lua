@@ -95,7 +95,7 @@ for i = 1, count do
     end
     if last then
       if usual_lease ~= number then
-        usual_lease, ends = number, now + number * 1000
+        usual_lease, ends = number, now - now % 2 + 1 + number * 1000 -- odd: see record.lua
         ends_digits, kept_until = format('%010d%06d', ends / 1000000, ends % 1000000), format('%d', ends / 1000000 + KEPT_SECONDS)
       end
       local token, token_digits, kept = now, now_digits, kept_until

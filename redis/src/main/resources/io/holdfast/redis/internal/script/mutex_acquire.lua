@@ -87,8 +87,10 @@ function acquire(key, text, id, lease_digits, note, rest)
   local left = math.max(0, expires - now) / 1000
   rank = rank or call('ZRANK', keys[2], id)
   if rank then
-    -- While a grant is not confirmed, each waiter that sends an attempt sends another one when that grant ends: the others may have vanished.
-    local turns = is_unfinished and 1 or is_unconfirmed() and math.min(rank + 1, 4) or rank + 1
+    -- While a grant is not confirmed, each waiter that sends an attempt sends another one soon after that grant ends: the others may have
+    -- vanished. Not a waiter that came before the grant while it is as young as a usual one, since others were told: see tell_another().
+    local is_doubted = is_unconfirmed() and (is_new or now - held_since > claim_ms * 125)
+    local turns = is_unfinished and 1 or is_doubted and rank % 16 + 1 or rank + 1
     local pause = min_ms(left + 10 * turns, lease / 3)
     return {2, rank < 2 and min_ms(pause, claim_ms) or pause}
   end

@@ -35,7 +35,7 @@ if type(line) == 'string' then
   local heard = heir and now - asked <= lease * 500 and try('PUBSUB', 'NUMSUB', channel)
   if heard and not heard.err and heard[2] > 0 then
     local ms, its_token = math.max(1, math.min(claim_ms, lease - 1)), math.max(token + 1, now, floor)
-    local ends = now + ms * 1000
+    local ends = now - now % 2 + ms * 1000 -- even: see record.lua
     local is_now = its_token == now
     local token_digits = is_now and now_digits or format('%010d%06d', its_token / 1000000, its_token % 1000000)
     -- Writes before it publishes: a server that refuses writes (a replica) has refused the first one.

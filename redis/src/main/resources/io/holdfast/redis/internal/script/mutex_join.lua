@@ -6,7 +6,8 @@ local front, queue, waiters = key .. ':front', key .. ':queue', key .. ':waiters
 local waiting, limit, wants_echo, claim_ms, secret = string.match(ARGV[at], '^(%a+):?(%d*) 0 (%d) (%d+) (%x*)$')
 local lease, channel = string.match(note, '^1 (%d+) (%S*)$')
 
-if not lease or flags % 4 > 1 and try('ZSCORE', key .. ':gone', id) then
+if not lease or flags % 4 > 1 and try('ZSCORE', key .. ':gone', id)
+  or flags % 2 == 1 and waiting == 'queue' and try('HGET', waiters, '@' .. channel) then -- its other waiters are aside: see waiters.lua
   waiting = nil
 end
 if waiting == 'none' and wants_echo == '0' then
@@ -43,10 +44,10 @@ elseif waiting == 'queue' and channel ~= '' then
       keep(queue, lease, waiters)
       place = ahead + 1
       local held_lease, held_since = string.match(record, '^%d+ (%d+) %S* ?(%d*)\n', 35)
-      if place > 2 and held_lease and expires - (tonumber(held_since) or token) >= held_lease * 1000 then
+      if place > 2 and held_lease and (expires % 2 == 1 or expires - (tonumber(held_since) or token) >= held_lease * 1000) then
         pause = lease / 3
       elseif place > 2 then -- the grant is not confirmed: see mutex_acquire.lua
-        place = math.min(place, 4)
+        place = (place - 1) % 16 + 1
       end
     end
   end

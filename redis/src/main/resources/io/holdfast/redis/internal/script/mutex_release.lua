@@ -38,10 +38,10 @@ function release(key, text, id, attempt_digits, channel, rest, is_unanswered)
     refuse_foreign_keys()
   end
 
-  local entry, ticket
+  local entry
   if not was_held then
-    entry, ticket = entry_of(id)
-    if ticket and trust_again(channel) then
+    entry = entry_of(id)
+    if trust_again(channel) then
       set_flag(1)
     end
   end

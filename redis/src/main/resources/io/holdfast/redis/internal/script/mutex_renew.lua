@@ -26,8 +26,8 @@ for i, key in ipairs(KEYS) do
   end
   local held = record and sub(record, 1, 1) == 'H' and sub(record, -#id - 1) == '\n' .. id and tonumber(sub(record, 3, 18)) > now
     and (not adopted or tonumber(sub(record, 19, 34)) == adopted)
-  if held then
-    local ends, token = written(now + lease * 1000), sub(record, 19, 34)
+  if held then -- an odd end: the grant is confirmed, see record.lua
+    local ends, token = written(now - now % 2 + 1 + lease * 1000), sub(record, 19, 34)
     local text, kept = sub(record, 1, 2) .. ends .. sub(record, 19), sub(ends > token and ends or token, 1, 10) + KEPT_SECONDS
     if redis.pcall('SET', key, text, 'EXAT', kept).err then
       redis.call('PEXPIRE', key, KEPT_MILLIS) -- a server without memory refuses SET as the first write, and accepts it as the second

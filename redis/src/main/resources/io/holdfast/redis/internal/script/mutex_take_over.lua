@@ -41,7 +41,7 @@ if lines[1] and type(try('RPUSH', front, unpack(lines))) == 'number' then
   if call('HLEN', waiters) > left then
     local some = call('HRANDFIELD', waiters, 2 * MOST_IN_FRONT, 'WITHVALUES')
     for n = 1, #some, 2 do
-      local lease, asked = string.match(some[n + 1], ' (%d+) (%d+) %d+ %x* %S*$')
+      local lease, asked = string.match(some[n + 1], '^[^\n]* (%d+) (%d+) %d+ %x* %S*') -- also of a note, see waiters.lua
       if asked and now - asked > lease * 500 then
         call('ZREM', queue, some[n])
         call('HDEL', waiters, some[n])

@@ -45,7 +45,7 @@ local function serve(now, caller, claim_ms, own_channel)
   local unheard, portion, rest = {[''] = true}, 8, MOST_TAKEN_OUT
   place = 0
   if is_unconfirmed() and expires <= now and held_channel ~= own_channel
-    and not set_aside_unconfirmed(held_channel, held_since, claim_ms) then
+    and not set_aside_unconfirmed({[held_channel] = held_since}, claim_ms) then
     return true
   end
   while true do
@@ -90,7 +90,7 @@ local function serve(now, caller, claim_ms, own_channel)
       -- The writes come before the push: a server that refuses them (a replica) must grant nothing. A server without
       -- memory accepts the first one.
       leave_queue(id)
-      hold(flags() % 4, id, attempt .. ' ' .. lease .. ' ' .. channel, token, ms, now)
+      hold(flags() % 4, id, attempt .. ' ' .. lease .. ' ' .. channel, token, ms, now, true)
       grant(channel, secret, digits(token), attempt, math.floor(math.max(0, now - tonumber(asked)) / 1000) + ms, id, keys[1])
       pushed_to, held_micros, next_ids, next_entries = channel, micros, {}, {}
       for i = served_at + 1, #ids do

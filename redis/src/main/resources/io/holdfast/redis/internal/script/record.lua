@@ -16,7 +16,8 @@
 -- with a note of '<attempt> <lease> <channel>', and ' <since>' behind it when the token is not the time of the grant.
 -- The flags are one digit, the sum of 1: there may be a queue or interest; 2: there may be tombstones; 4: there may be waiters at the front, of a
 -- held lock only. A run that writes one of these sets its flag. A missing record means that there may be all.
--- A push grants for less than a lease, and the claim's next attempt or renewal makes it a lease: so the times show whether it is confirmed.
+-- A push grants for less than a lease, until an even microsecond. The claim's next attempt or renewal confirms it: that lease, as each other,
+-- ends at an odd one. So the end shows whether a grant is confirmed, also after a renewal for a shorter time.
 -- A held record whose lease is over is free; no other claim has had the lock since. The key expires KEPT_SECONDS after the end of the lease, and
 -- after the time in the token, two hours by default: longer than a clock is set back by mistake. LuaScript writes the number into the text.
 
@@ -45,7 +46,7 @@ local function read_record(text)
 end
 
 local function is_unconfirmed()
-  return holder and expires - held_since < held_lease * 1000
+  return holder and expires % 2 == 0 and expires - held_since < held_lease * 1000
 end
 
 local function write_record(text, at)
@@ -67,8 +68,8 @@ local function next_token(floor)
 end
 
 -- Makes the claim the holder for ms. note: 'attempt lease channel'
-local function hold(flag, id, note, its_token, ms, since)
-  local ends = now + ms * 1000
+local function hold(flag, id, note, its_token, ms, since, is_pushed)
+  local ends = now - now % 2 + ms * 1000 + (is_pushed and 0 or 1)
   if its_token ~= since then
     note = note .. ' ' .. digits(since)
   end

@@ -25,7 +25,7 @@ if redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[5], KEYS[6], ARGV[3] ~= '1' and K
   local token = math.max(last + 1, now, tonumber(ARGV[5]))
   local number, since = digits(token), digits(now)
   redis.call('SET', KEYS[4], number, 'EXAT', format('%d', token / 1000000 + KEPT_SECONDS)) -- first: on a server too old for EXAT nothing else is written
-  redis.call('ZADD', KEYS[1], digits(now + ms * 1000), ARGV[1])
+  redis.call('ZADD', KEYS[1], digits(now - now % 2 + 1 + ms * 1000), ARGV[1]) -- odd: see record.lua
   local permits = string.match(ARGV[8], ':(%d+)$')
   if permits then
     redis.call('ZADD', KEYS[1], '-' .. digits(permits - 1), '') -- see shared_queue.lua
@@ -101,8 +101,7 @@ end
 local function save_place()
   redis.call('HSET', KEYS[3], id, request.word .. ' ' .. request.permits .. ' ' .. request.attempt .. ' ' .. lease .. ' '
     .. digits(now) .. ' ' .. digits(floor) .. ' ' .. ARGV[10] .. ' ' .. request.channel)
-  keep(KEYS[2], lease)
-  keep(KEYS[3], lease)
+  keep(KEYS[2], lease, KEYS[3])
 end
 
 local function enqueue()
@@ -170,8 +169,12 @@ if not rank and queued and not late and waiting == 'queue' then -- the queue exp
   rank = redis.call('ZRANK', KEYS[2], id)
 end
 if rank then
-  -- While a grant is not confirmed, each waiter that sends an attempt sends another one when that grant ends: the others may have vanished.
-  local turns = rank > 3 and soonest and unconfirmed(redis.call('HGET', KEYS[7], soonest) or '', ends) and 4 or rank + 1
+  -- While a grant is not confirmed, each waiter that sends an attempt sends another one soon after it ends: see mutex_acquire.lua.
+  local turns = rank + 1
+  if rank > 3 and soonest then
+    local channel, granted = unconfirmed(redis.call('HGET', KEYS[7], soonest) or '', ends)
+    turns = channel and (not queued or now - granted > claim_ms * 125) and rank % 16 + 1 or turns
+  end
   local pause = min_ms(left + 10 * (is_unfinished and 1 or turns), lease / 3)
   return {2, rank < 2 and min_ms(pause, claim_ms) or pause}
 end

@@ -24,9 +24,12 @@ local function min_ms(a, b)
 end
 
 -- (PEXPIRE GT is not in 6.2.)
-local function keep(key, ms)
+local function keep(key, ms, other)
   if redis.call('PTTL', key) < ms then
     redis.call('PEXPIRE', key, ms)
+  end
+  if other then
+    keep(other, ms)
   end
 end
 
@@ -92,7 +95,7 @@ local LEASE_AND_ASKED = '^%S+ %d+ %d+ (%d+) (%d+) '
 -- Whether a holder has not confirmed the grant that was pushed to it: see record.lua. Returns its channel and the time of the grant.
 local function unconfirmed(entry, ends)
   local lease, since, channel = string.match(entry, '^%S+ %d+ %d+ (%d+) (%d+) (%S+)$')
-  if lease and ends - since < lease * 1000 then
+  if lease and ends % 2 == 0 and ends - since < lease * 1000 then
     return channel, tonumber(since)
   end
 end
@@ -102,8 +105,27 @@ end
 -- a holder of this library is in KEYS[7] as well. Before it ends a holder that has not confirmed its grant, it sets the waiters of that client
 -- aside, unless the client has sent this very call.
 local MOST_ENDED = 4096
+
+-- The channels of the holders that are over and have not confirmed their grants, with the time of the last of these grants.
+local function unconfirmed_clients(now, own_channel)
+  local over, clients = redis.call('ZRANGEBYSCORE', KEYS[1], 0, digits(now), 'WITHSCORES', 'LIMIT', 0, MOST_ENDED), {}
+  for first = 1, #over, 1024 do
+    local ids = {}
+    for i = first, math.min(first + 1023, #over), 2 do
+      table.insert(ids, over[i])
+    end
+    for i, entry in ipairs(redis.call('HMGET', KEYS[7], unpack(ids))) do
+      local channel, since = unconfirmed(entry or '', over[first + 2 * i - 1])
+      if channel and channel ~= own_channel then
+        clients[channel] = math.max(clients[channel] or 0, since)
+      end
+    end
+  end
+  return clients
+end
+
 local function settle(now, claim_ms, own_channel)
-  local ended, is_over, seen = 0, false, {[own_channel] = true}
+  local ended, is_over, is_asked = 0, false, false
   while true do
     local first = redis.pcall('ZRANGE', KEYS[1], 0, 1, 'WITHSCORES')
     local id, ends, beyond = first[1], first[2], 0
@@ -122,10 +144,9 @@ local function settle(now, claim_ms, own_channel)
       return nil
     end
     surplus, is_over = beyond, tonumber(ends) <= now and ended < MOST_ENDED
-    local channel, since = unconfirmed(holder, ends)
-    if is_over and channel and not seen[channel] then
-      seen[channel] = true
-      is_over = set_aside_unconfirmed(channel, since, claim_ms)
+    if is_over and not is_asked and unconfirmed(holder, ends) then
+      is_asked = true -- of all of them at once, so the queue is read once
+      is_over = set_aside_unconfirmed(unconfirmed_clients(now, own_channel), claim_ms)
     end
     if not is_over then
       count, mode = redis.call('ZCARD', KEYS[1]) + math.max(0, surplus - 1), string.match(holder, '^%a+')
@@ -141,8 +162,8 @@ end
 -- Writes the entry of a holder, with its expiry in ms. The keys expire a second later: their clock is the start of the
 -- script. Only the inspector uses since.
 local kept = 0
-local function save_holder(now, id, claim, token, ms, since)
-  redis.call('ZADD', KEYS[1], digits(now + ms * 1000), id)
+local function save_holder(now, id, claim, token, ms, since, is_pushed)
+  redis.call('ZADD', KEYS[1], digits(now - now % 2 + ms * 1000 + (is_pushed and 0 or 1)), id)
   redis.call('HSET', KEYS[7], id,
     claim.word .. ' ' .. claim.attempt .. ' ' .. digits(token) .. ' ' .. claim.lease .. ' ' .. digits(since) .. ' '
       .. claim.channel)
@@ -155,8 +176,8 @@ local function save_holder(now, id, claim, token, ms, since)
 end
 
 -- Makes the claim a holder for ms, with a token that was saved before.
-local function hold(now, id, claim, token, ms)
-  save_holder(now, id, claim, token, ms, now)
+local function hold(now, id, claim, token, ms, is_pushed)
+  save_holder(now, id, claim, token, ms, now, is_pushed)
   count, mode = count + claim.taken, claim.kind
   add_surplus(claim.taken - 1)
 end
@@ -184,7 +205,7 @@ local function push(now, id, claim, claim_ms)
   local valid = math.floor(math.max(0, now - claim.asked) / 1000) + ms
   grant(claim.channel, claim.secret, digits(token), claim.attempt, digits(valid), id, KEYS[1])
   leave_queue(id)
-  hold(now, id, claim, token, ms)
+  hold(now, id, claim, token, ms, true)
   return true
 end
 

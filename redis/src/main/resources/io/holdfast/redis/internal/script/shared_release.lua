@@ -47,8 +47,8 @@ if held then
   count = count - taken_by(entry)
   add_surplus(1 - taken_by(entry))
 elseif not seen then
-  local waiting, ticket = entry_of(id)
-  is_wanted = ticket and trust_again(ARGV[6]) or is_wanted
+  local waiting = entry_of(id)
+  is_wanted = trust_again(ARGV[6]) or is_wanted
   local claim = waiter(waiting)
   if claim then
     seen = claim.attempt

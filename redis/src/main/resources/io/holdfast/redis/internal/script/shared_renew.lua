@@ -23,7 +23,7 @@ for i = 1, #KEYS / 2 do
       redis.call('ZREM', holders, ' ') -- a server without memory refuses ZADD as the first write, and accepts it as the second
       is_written = true
     end
-    redis.call('ZADD', holders, string.format('%.0f', now + lease * 1000), id)
+    redis.call('ZADD', holders, string.format('%.0f', now - now % 2 + 1 + lease * 1000), id) -- odd: see record.lua
     for _, key in ipairs({holders, notes}) do
       if redis.call('PTTL', key) < lease + 1000 then -- a second more, see shared_queue.lua
         redis.call('PEXPIRE', key, lease + 1000)

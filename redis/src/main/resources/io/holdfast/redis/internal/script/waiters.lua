@@ -44,7 +44,7 @@ local function fate_of_unheard(now, asked)
 end
 
 local function channel_of(entry)
-  return string.match(entry, ' (%S+)$')
+  return string.match(entry, '^.* (%S+)$') -- from its end: quicker
 end
 
 -- Whether a client is subscribed to that channel at this server. In a cluster PUBLISH reaches those at the others too,
@@ -118,10 +118,10 @@ end
 local function let_another_go_on(vanished)
   is_unfinished = true
   local ids = redis.call('ZRANGE', keys[2], -64, -1)
-  local entries, tried = redis.call('HMGET', keys[3], unpack(ids)), {[vanished or ''] = true}
+  local entries, tried = redis.call('HMGET', keys[3], unpack(ids)), {}
   for i = #ids, 1, -1 do
     local channel = entries[i] and channel_of(entries[i])
-    if channel and not tried[channel] then
+    if channel and not tried[channel] and not (vanished and vanished[channel]) then
       tried[channel] = true
       if is_heard(channel) then
         publish(channel, 'C ' .. ids[i])
@@ -131,44 +131,59 @@ local function let_another_go_on(vanished)
   end
 end
 
--- A client that does not confirm a grant may have vanished without a word: its channel still counts as a subscriber. Sets its waiters aside,
--- as far as they asked before that grant, notes them under '@<channel>' in keys[3], and sends one of them a hint: see trust_again(). Makes
--- the first waiter of each other client send an attempt within a claim time, since the next grant may meet such a client again. False if a
--- later run has to go on. Reads as many waiters as a run passes over.
-local function set_aside_unconfirmed(vanished, since, claim_ms)
-  local first, set_aside, others, before, note, longest = 0, {}, {}, place, nil, 0
-  while #set_aside < MOST_TAKEN_OUT and first < 16 * MOST_TAKEN_OUT do
+-- Clients that do not confirm a grant may have vanished without a word: their channels still count as subscribers. Sets their waiters aside,
+-- as far as they asked before that grant. For each client it notes them under '@<channel>' in keys[3], and sends one of them a hint: see
+-- trust_again(). Makes the first waiter of each other client send an attempt within a claim time, since the next grant
+-- may meet such a client again. False if a later run has to go on. Reads as many waiters as a run passes over, once for all these clients.
+-- vanished: by channel, the time of the last grant that was not confirmed
+local function set_aside_unconfirmed(vanished, claim_ms)
+  local first, theirs, others = 0, {}, {}
+  while next(vanished) and #theirs < MOST_TAKEN_OUT and first < 16 * MOST_TAKEN_OUT do
     local ids = redis.call('ZRANGE', keys[2], first, first + 511)
-    local entries, fates, count = ids[1] and redis.call('HMGET', keys[3], unpack(ids)) or {}, {}, #set_aside
-    for i, entry in ipairs(entries) do
+    for i, entry in ipairs(ids[1] and redis.call('HMGET', keys[3], unpack(ids)) or {}) do
       local channel = channel_of(entry or '')
-      local lease, asked = string.match(entry or '', LEASE_AND_ASKED)
-      fates[i] = 'stays'
-      if channel == vanished and tonumber(asked) <= since then
-        fates[i] = 'aside'
-        table.insert(set_aside, ids[i])
-        if tonumber(lease) > longest then
-          longest, note = tonumber(lease), entry
+      if vanished[channel] then
+        local lease, asked = string.match(entry, LEASE_AND_ASKED)
+        if tonumber(asked) <= vanished[channel] then
+          table.insert(theirs, {ids[i], entry, channel, tonumber(lease)})
         end
-      elseif channel and channel ~= vanished and not others[channel] and #others < MOST_TOLD then
+      elseif channel and #others < MOST_TOLD and not others[channel] then
         others[channel] = true
         table.insert(others, {channel, ids[i]})
       end
     end
-    take_out(ids, entries, fates)
-    first = first + #ids - (#set_aside - count)
+    first = first + 512
     if #ids < 512 then
       break
     end
   end
-  place = before
-  if note then
-    -- The entry of one of them, to be forgotten as that one is, and behind it the ids.
-    local known = string.match(redis.call('HGET', keys[3], '@' .. vanished) or '', '(\n.*)$') or ''
-    redis.call('HSET', keys[3], '@' .. vanished, '@0 ' .. note .. known .. '\n' .. table.concat(set_aside, '\n'))
-    publish(vanished, 'C ' .. set_aside[1])
+
+  local ids, entries, fates, notes, channels, before = {}, {}, {}, {}, {}, place
+  for _, waiter in ipairs(theirs) do
+    local id, entry, channel, lease = unpack(waiter)
+    table.insert(ids, id)
+    table.insert(entries, entry)
+    table.insert(fates, 'aside')
+    if not notes[channel] then
+      notes[channel] = {longest = 0}
+      table.insert(channels, channel)
+    end
+    local note = notes[channel]
+    table.insert(note, id)
+    if lease > note.longest then
+      note.longest, note.entry = lease, entry
+    end
   end
-  if #set_aside < MOST_TAKEN_OUT then
+  take_out(ids, entries, fates)
+  place = before
+  for _, channel in ipairs(channels) do
+    -- The entry of one of them, to be forgotten as that one is, and behind it the ids.
+    local note = notes[channel]
+    local known = string.match(redis.call('HGET', keys[3], '@' .. channel) or '', '(\n.*)$') or ''
+    redis.call('HSET', keys[3], '@' .. channel, '@0 ' .. note.entry .. known .. '\n' .. table.concat(note, '\n'))
+    publish(channel, 'C ' .. note[1])
+  end
+  if #ids < MOST_TAKEN_OUT then
     for _, other in ipairs(others) do
       publish(other[1], 'H ' .. digits(claim_ms) .. ' ' .. other[2])
     end
@@ -178,42 +193,53 @@ local function set_aside_unconfirmed(vanished, since, claim_ms)
   return false
 end
 
--- A call of the client for a claim that is not in the queue shows that it lives: its waiters that are aside get their places back. Returns
--- whether there may be some.
+-- A call of the client for a claim that is not in the queue shows that it lives: its waiters that are aside get their places back, as many in
+-- one run as it takes out. One of the others gets a hint, and its attempt goes on. Returns whether there may be some.
 local function trust_again(channel)
   local note = redis.call('HGET', keys[3], '@' .. channel)
   if not note then
     return false
   end
-  local back, entries = {}, {}
-  local function put_back_in_place()
-    if back[1] then
-      redis.call('ZADD', keys[2], unpack(back))
-      redis.call('HSET', keys[3], unpack(entries))
-      back, entries = {}, {}
+  local head, list = string.match(note, '^([^\n]*)(.*)$')
+  local ids, read, longest = {}, 0, 0
+  for id, behind in string.gmatch(list, '\n([^\n]+)()') do
+    table.insert(ids, id)
+    read = behind - 1
+    if #ids == MOST_TAKEN_OUT then
+      break
     end
   end
   redis.call('HDEL', keys[3], '@' .. channel)
-  for id in string.gmatch(note, '\n([^\n]+)') do
-    local entry, ticket = entry_of(id)
-    if ticket then
-      table.insert(back, ticket)
-      table.insert(back, id)
-      table.insert(entries, id)
-      table.insert(entries, entry)
+  for first = 1, #ids, 512 do
+    local some, back, entries = {unpack(ids, first, math.min(first + 511, #ids))}, {}, {}
+    for i, text in ipairs(redis.call('HMGET', keys[3], unpack(some))) do
+      local ticket, entry = string.match(text or '', '^@(%d+) (.*)$')
+      if ticket then
+        table.insert(back, ticket)
+        table.insert(back, some[i])
+        table.insert(entries, some[i])
+        table.insert(entries, entry)
+        longest = math.max(longest, (string.match(entry, LEASE_AND_ASKED)))
+      end
     end
-    if #back == 1024 then
-      put_back_in_place()
+    if back[1] then
+      redis.call('ZADD', keys[2], unpack(back))
+      redis.call('HSET', keys[3], unpack(entries))
     end
   end
-  put_back_in_place()
-  keep(keys[2], tonumber((string.match(string.match(note, '^@0 (.*)$'), LEASE_AND_ASKED))))
+  if longest > 0 then
+    keep(keys[2], longest, keys[3])
+  end
+  if read < #list then
+    redis.call('HSET', keys[3], '@' .. channel, head .. string.sub(list, read + 1))
+    publish(channel, 'C ' .. string.match(list, '^\n([^\n]+)', read + 1))
+  end
   return true
 end
 
 -- After a push: if the waiter that was served has vanished, only an attempt of another client finds that out. Makes one of the last
 -- waiters send one within a claim time, and the next one, both of other clients. To find the next one it reads a waiter for each
--- millisecond of the hold that has ended, so that costs the server the same part of its time for each lock.
+-- millisecond of the hold that has ended, so that costs the server the same part of its time for each lock; 1 024 at most, or a few more.
 -- next_ids, next_entries: the next waiters, as far as they were read already.
 local function tell_another(served, claim_ms, held_micros, next_ids, next_entries)
   local told = served
@@ -238,7 +264,7 @@ local function tell_another(served, claim_ms, held_micros, next_ids, next_entrie
     return
   end
   tell(last, redis.call('HMGET', keys[3], unpack(last)))
-  local most, rank, portion = math.min(held_micros / 1000, 16 * MOST_TAKEN_OUT), #next_ids, 8
+  local most, rank, portion = math.min(held_micros / 1000, MOST_TAKEN_OUT), #next_ids, 8
   if #next_ids > 0 and tell(next_ids, next_entries, 0) then
     return
   end

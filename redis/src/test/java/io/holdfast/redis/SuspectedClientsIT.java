@@ -1,0 +1,373 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.ClientOverRedis.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.redis.internal.script.LuaScript;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.ScriptOutputType;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * A client that does not confirm a grant may have vanished. What the scripts do with its waiters, what that costs the
+ * server, and which clients they leave alone. The test calls the scripts itself, so it decides when each client is silent.
+ */
+class SuspectedClientsIT {
+
+    private static final int LEASE = 30_000;
+    private static final LuaScript MUTEX = LuaScript.load("mutex");
+    private static final LuaScript MUTEX_RENEW = LuaScript.load("mutex_renew");
+    private static final LuaScript ACQUIRE = LuaScript.load("shared_acquire");
+    private static final LuaScript RELEASE = LuaScript.load("shared_release");
+    private static final LuaScript RENEW = LuaScript.load("shared_renew");
+
+    private Store store;
+    private RedisClient listener;
+    private LockKind kind = LockKind.MUTEX;
+    private int claimMillis = 300;
+
+    /** Channels X and Y have a subscriber, as those of two clients have, whether they live or not. */
+    @BeforeEach
+    void start() {
+        store = Store.start();
+        listener = RedisClient.create(store.uri());
+        listener.connectPubSub().sync().subscribe("X", "Y");
+    }
+
+    @AfterEach
+    void stop() {
+        listener.shutdown();
+        store.close();
+    }
+
+    @Test
+    void aQueueIsReadOnceForAllClientsThatVanish() {
+        kind = LockKind.SEMAPHORE;
+        long now = micros();
+        long over = now - now % 2 - 1_000_000;
+        for (int i = 0; i < 100; i++) {
+            store.redis().zadd(key(), (double) (over + 2L * i), "h" + i);
+            String entry = "semaphore 1 %d %d %d C%d".formatted(over - 500_000, LEASE, over - 500_000, i);
+            store.redis().hset(key() + ":holders", Map.of("h" + i, entry));
+        }
+        queue(10_000, "Y", now);
+        reset();
+
+        assertThat(acquire("y", "Y", 1)).startsWith(2L);
+
+        assertThat(store.redis().zcard(key())).as("holders").isEqualTo(100); // as many waiters were served
+        assertThat(store.calls("hmget")).as("portions of 512").isLessThan(35);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"READ", "WRITE"})
+    void theEntriesOfWaitersThatGetTheirPlacesBackLastAsLongAsTheQueue(LockKind used) {
+        kind = used;
+        setAside(3);
+        assertThat(store.redis().pexpire(key() + ":waiters", 20_000)).isTrue();
+
+        acquire("x-other", "X", 1, "notify");
+
+        assertThat(queued()).containsExactly("x1", "x2", "x3");
+        assertThat(store.redis().pttl(key() + ":waiters") + 100)
+                .isGreaterThanOrEqualTo(store.redis().pttl(key() + ":queue"));
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"READ", "WRITE"})
+    void aRenewalForAShorterTimeIsNoSignThatAClientVanished(LockKind used) {
+        kind = used;
+        granted(3);
+        assertThat(acquire("x0", "X", 2)).startsWith(1L);
+
+        renew("x0", 50);
+        over();
+        acquire("y1", "Y", 2);
+
+        assertThat(aside()).isEmpty();
+        assertThat(queued()).doesNotContain("x1"); // the next one holds
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"READ", "WRITE"})
+    void aWithdrawalGivesTheOtherClaimsOfItsClientTheirPlacesBack(LockKind used) {
+        kind = used;
+        setAside(3);
+
+        release("x-other", "X", 1);
+
+        assertThat(aside()).isEmpty();
+        assertThat(queued()).containsExactly("x1", "x2", "x3");
+    }
+
+    @Test
+    void aNewClaimDoesNotPassTheOthersOfItsClient() {
+        setAside(3);
+        acquire("y2", "Y", 1);
+        acquire("y2", "Y", 2); // so the queue is not empty
+
+        acquire("x-new", "X", 1);
+
+        assertThat(queued()).containsExactly("x1", "x2", "x3", "y2", "x-new");
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"READ", "WRITE"})
+    void placesComeBackInPortions(LockKind used) {
+        kind = used;
+        setAside(3_000);
+        eventually(() -> {
+            acquire("y" + micros(), "Y", 1, "none"); // goes on, if a run was cut short
+            return queued().isEmpty();
+        });
+        reset();
+
+        acquire("x-other", "X", 1, "notify");
+
+        assertThat(queued()).hasSize(1_024).startsWith("x1", "x2");
+        assertThat(store.calls("hget")).isLessThan(10);
+        for (int call = 0; call < 2; call++) {
+            acquire("x-other", "X", 1, "notify");
+        }
+        assertThat(queued()).hasSize(3_000);
+        assertThat(aside()).isEmpty();
+    }
+
+    /** To find a waiter of another client. */
+    @Test
+    void aReleaseReadsAThousandWaitersAtMost() {
+        claimMillis = 1; // so each hold is long
+        acquire("h", "X", 1);
+        String record = store.redis().get(key());
+        long since = Long.parseLong(record.substring(18, 34)) - 20_000_000;
+        assertThat(store.redis().set(key(), "H1" + record.substring(2, 18) + since + record.substring(34))).isEqualTo("OK");
+        queue(10_000, "X", micros());
+        reset();
+
+        release("h", "X", 1);
+
+        assertThat(queued()).hasSize(9_999);
+        assertThat(store.calls("hmget")).isLessThan(8);
+    }
+
+    @Test
+    void waitersThatAskWhileAGrantIsNotConfirmedComeBackOneAfterTheOther() {
+        claimMillis = 1_000;
+        granted(100);
+        eventually(() -> micros() - since() > 200_000);
+        Set<Object> pauses = new HashSet<>();
+        for (int i = 20; i < 36; i++) {
+            pauses.add(((Number) acquire("x" + i, "X", 2).get(1)).longValue() + (micros() - since()) / 1_000);
+        }
+        assertThat(pauses).hasSizeGreaterThan(10);
+    }
+
+    @Test
+    void aHandOffForgetsTheNoteOfAClientThatIsGone() {
+        acquire("h", "Y", 1);
+        queue(3, "Y", micros());
+        store.redis().hset(key() + ":waiters", Map.of("@X", "@0 1 30000 1000000 0 abc X\nx1\nx2"));
+        String record = store.redis().get(key());
+        assertThat(store.redis().set(key(), "H1" + record.substring(2))).isEqualTo("OK");
+        claimMillis = 60_000; // so the hold is short
+
+        release("h", "Y", 1);
+
+        assertThat(store.redis().hexists(key() + ":waiters", "@X")).isFalse();
+    }
+
+    /** X has a grant that it has not confirmed, and waiters from x1 on; behind them is y1. */
+    private void granted(int waiters) {
+        acquire("h", "Y", 1);
+        acquire("x0", "X", 1);
+        acquire("x0", "X", 2);
+        queueBehind(waiters, "X");
+        acquire("y1", "Y", 1);
+        acquire("y1", "Y", 2);
+        release("h", "Y", 2);
+        assertThat(queued()).hasSize(waiters + 1);
+    }
+
+    /** As above, and then y1 holds and the waiters of X are aside. */
+    private void setAside(int waiters) {
+        granted(waiters);
+        over();
+        eventually(() -> ((Number) acquire("y1", "Y", 2).get(0)).intValue() == 1);
+        if (waiters < 1_024) {
+            assertThat(queued()).isEmpty();
+            assertThat(aside()).hasSize(waiters + 1); // and the note
+        }
+    }
+
+    private void queueBehind(int waiters, String channel) {
+        for (int i = 1; i <= waiters; i++) {
+            acquire("x" + i, channel, 1);
+        }
+    }
+
+    /** Writes the waiters as an attempt would. */
+    private void queue(int count, String channel, long now) {
+        Map<String, String> entries = new TreeMap<>();
+        String permits = kind == LockKind.MUTEX ? "" : "semaphore 100 ";
+        for (int i = 0; i < count; i++) {
+            entries.put("w" + i, permits + "1 %d %d 0 abc %s".formatted(LEASE, now, channel));
+            store.redis().zadd(key() + ":queue", (double) (now + i), "w" + i);
+        }
+        store.redis().hset(key() + ":waiters", entries);
+    }
+
+    private void over() {
+        eventually(() -> micros() > ends());
+    }
+
+    private long ends() {
+        return kind == LockKind.MUTEX
+                ? Long.parseLong(store.redis().get(key()).substring(2, 18))
+                : store.redis().zrangeWithScores(key(), -1, -1).stream()
+                        .mapToLong(it -> (long) it.getScore())
+                        .max()
+                        .orElse(0);
+    }
+
+    private long since() {
+        return Long.parseLong(store.redis().get(key()).substring(18, 34));
+    }
+
+    private List<String> queued() {
+        return Store.waiters(store.redis(), key());
+    }
+
+    private List<String> aside() {
+        Map<String, String> entries = store.redis().hgetall(key() + ":waiters");
+        List<String> ids = new ArrayList<>();
+        entries.forEach((id, entry) -> {
+            if (entry.startsWith("@")) {
+                ids.add(id);
+            }
+        });
+        Collections.sort(ids);
+        return ids;
+    }
+
+    @CanIgnoreReturnValue
+    private List<Object> acquire(String id, String channel, int attempt) {
+        return acquire(id, channel, attempt, "queue");
+    }
+
+    @CanIgnoreReturnValue
+    private List<Object> acquire(String id, String channel, int attempt, String waiting) {
+        if (kind == LockKind.MUTEX) {
+            return store.redis()
+                    .eval(
+                            MUTEX.body(),
+                            ScriptOutputType.MULTI,
+                            new String[] {key()},
+                            id,
+                            (attempt == 1 ? "A" : "a") + LEASE,
+                            attempt + " " + LEASE + " " + channel,
+                            "%s 0 0 %d abc".formatted(waiting, claimMillis));
+        }
+        return store.redis()
+                .eval(
+                        ACQUIRE.body(),
+                        ScriptOutputType.MULTI,
+                        keys(id),
+                        id,
+                        "" + LEASE,
+                        "" + attempt,
+                        waiting,
+                        "0",
+                        "" + claimMillis,
+                        channel,
+                        "semaphore",
+                        store.redis().hexists(key() + ":holders", "h0") ? "100" : "1",
+                        "abc",
+                        "0");
+    }
+
+    private void release(String id, String channel, int attempt) {
+        if (kind == LockKind.MUTEX) {
+            Object unused = store.redis()
+                    .eval(
+                            MUTEX.body(),
+                            ScriptOutputType.INTEGER,
+                            new String[] {key()},
+                            id,
+                            "R" + attempt,
+                            channel,
+                            claimMillis + " 0");
+        } else {
+            Object unused = store.redis()
+                    .eval(
+                            RELEASE.body(),
+                            ScriptOutputType.INTEGER,
+                            keys(id),
+                            id,
+                            "" + attempt,
+                            "" + claimMillis,
+                            "0",
+                            "0",
+                            channel);
+        }
+    }
+
+    private void renew(String id, int millis) {
+        boolean isMutex = kind == LockKind.MUTEX;
+        List<Long> held = store.redis()
+                .eval(
+                        (isMutex ? MUTEX_RENEW : RENEW).body(),
+                        ScriptOutputType.MULTI,
+                        isMutex ? new String[] {key()} : new String[] {key(), key() + ":holders"},
+                        id,
+                        "" + millis);
+        assertThat(held).containsExactly(1L);
+    }
+
+    private String key() {
+        return Store.holderKey(LockKey.of(kind, "orders"));
+    }
+
+    private String[] keys(String id) {
+        String key = key();
+        return new String[] {
+            key,
+            key + ":queue",
+            key + ":waiters",
+            key + ":token",
+            key + ":gone:" + id,
+            key + ":interest",
+            key + ":holders"
+        };
+    }
+
+    private void reset() {
+        assertThat(store.redis().configResetstat()).isEqualTo("OK");
+    }
+
+    private long micros() {
+        List<String> time = store.redis().time();
+        return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
+    }
+}
