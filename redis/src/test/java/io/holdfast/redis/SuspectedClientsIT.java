@@ -162,7 +162,8 @@ class SuspectedClientsIT {
         acquire("h", "X", 1);
         String record = store.redis().get(key());
         long since = Long.parseLong(record.substring(18, 34)) - 20_000_000;
-        assertThat(store.redis().set(key(), "H1" + record.substring(2, 18) + since + record.substring(34))).isEqualTo("OK");
+        assertThat(store.redis().set(key(), "H1" + record.substring(2, 18) + since + record.substring(34)))
+                .isEqualTo("OK");
         queue(10_000, "X", micros());
         reset();
 
