@@ -1,15 +1,27 @@
 package io.holdfast.redis;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.LocalHandOver;
+import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.WatchSignal;
 import io.holdfast.testkit.LockBackendContract;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /** The contract of a back end, when locks are handed over inside each process. */
 class RedisHandOverContractIT implements LockBackendContract {
@@ -24,6 +36,7 @@ class RedisHandOverContractIT implements LockBackendContract {
     private static LockBackend anotherHandsOver;
 
     private final FurtherClients clients = new FurtherClients();
+    private final Map<LockBackend, Network> networks = new HashMap<>();
 
     @BeforeAll
     static void start() {
@@ -53,8 +66,39 @@ class RedisHandOverContractIT implements LockBackendContract {
 
     @Override
     public LockBackend newClient() {
-        return LocalHandOver.over(clients.add(
-                RedisLockBackend.builder(store.uri()).claimTime(CLAIM_TIME).build()));
+        Network network = new Network(
+                clients.add(RedisLockBackend.builder(store.uri())
+                        .claimTime(CLAIM_TIME)
+                        .build()),
+                new AtomicBoolean());
+        LockBackend client = LocalHandOver.over(network);
+        networks.put(client, network);
+        return client;
+    }
+
+    /** A process that hangs sends nothing: otherwise, the hand-over itself would confirm the grant. */
+    @Override
+    public void vanish(LockBackend client) {
+        requireNonNull(networks.get(client)).isCut().set(true);
+    }
+
+    /** The network between a process and the server. If it is cut, only releases arrive. */
+    private record Network(LockBackend delegate, AtomicBoolean isCut) implements ForwardingLockBackend {
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return Mono.defer(() -> isCut.get() ? Mono.never() : delegate.tryAcquire(claim));
+        }
+
+        @Override
+        public Mono<Renewal> renew(LockClaim claim) {
+            return Mono.defer(() -> isCut.get() ? Mono.never() : delegate.renew(claim));
+        }
+
+        @Override
+        public Flux<WatchSignal> watch(LockClaim claim) {
+            return delegate.watch(claim).filter(signal -> !isCut.get());
+        }
     }
 
     @Override
@@ -65,6 +109,7 @@ class RedisHandOverContractIT implements LockBackendContract {
     @AfterEach
     void endFurtherClients() {
         clients.close();
+        networks.clear();
     }
 
     @Override
