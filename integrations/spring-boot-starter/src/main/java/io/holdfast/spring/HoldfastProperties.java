@@ -196,7 +196,7 @@ record HoldfastProperties(
         /** Leaves the address out, which may contain a password. */
         @Override
         public String toString() {
-            return "Redis[keyPrefix=%s]".formatted(keyPrefix);
+            return "Redis[keyPrefix=%s, keepTokens=%s]".formatted(keyPrefix, keepTokens);
         }
     }
 
@@ -227,7 +227,8 @@ record HoldfastProperties(
         /** Leaves the addresses out, which may contain passwords. */
         @Override
         public String toString() {
-            return "Redlock[servers=%d, quarantine=%s, keyPrefix=%s]".formatted(uris.size(), quarantine, keyPrefix);
+            return "Redlock[servers=%d, quarantine=%s, keyPrefix=%s, keepTokens=%s]"
+                    .formatted(uris.size(), quarantine, keyPrefix, keepTokens);
         }
     }
 
