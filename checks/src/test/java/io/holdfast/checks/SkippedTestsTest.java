@@ -29,6 +29,7 @@ class SkippedTestsTest {
             Map.entry("MariaDbImagesFenceIT", "1: images of databases"),
             Map.entry("R2dbcPgBouncerIT", "2: PgBouncer"),
             Map.entry("FenceIT", "1: the server keeps locks of prepared transactions"),
+            Map.entry("FenceMySqlIT", "1: an error that MySQL does not have"),
             Map.entry("PromtoolTest", "1: promtool"),
             Map.entry("WhereWorkRunsTest", "2: the version of Java"),
             Map.entry("ClosedClientsIT", "1: Linux"),
