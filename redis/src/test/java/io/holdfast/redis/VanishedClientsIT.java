@@ -35,7 +35,7 @@ class VanishedClientsIT {
     private static final Duration CLAIM_TIME = Duration.ofMillis(500);
 
     /** Additional time for a machine that is busy; far less than the third of a lease that one more attempt would take. */
-    private static final Duration SLACK = Duration.ofSeconds(4);
+    private static final Duration SLACK = Duration.ofSeconds(3);
 
     private static final String NAME = "orders";
 
