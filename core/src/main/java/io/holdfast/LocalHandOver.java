@@ -3,6 +3,7 @@ package io.holdfast;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.internal.handover.Bounds;
+import io.holdfast.internal.handover.HandingOver;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockFeature;
 import java.time.Duration;

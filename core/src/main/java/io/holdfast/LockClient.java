@@ -1,6 +1,7 @@
 package io.holdfast;
 
-import io.holdfast.internal.ClientBuilder;
+import io.holdfast.internal.client.ClientBuilder;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.spi.LockBackend;
 import java.time.Duration;
 import reactor.core.publisher.Mono;

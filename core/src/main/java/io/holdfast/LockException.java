@@ -2,7 +2,7 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import java.time.Duration;

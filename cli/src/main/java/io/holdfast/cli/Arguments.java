@@ -1,6 +1,6 @@
 package io.holdfast.cli;
 
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;

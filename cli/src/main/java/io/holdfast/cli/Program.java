@@ -4,7 +4,7 @@ import io.holdfast.LockException;
 import io.holdfast.LockHolder;
 import io.holdfast.LockInspector;
 import io.holdfast.LockReport;
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;

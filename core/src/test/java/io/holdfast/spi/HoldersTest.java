@@ -2,9 +2,9 @@ package io.holdfast.spi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockHolder;
+import io.holdfast.memory.InMemoryLockBackend;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;

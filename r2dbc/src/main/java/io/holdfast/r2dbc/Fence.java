@@ -8,7 +8,7 @@ import io.holdfast.LockLostException;
 import io.holdfast.r2dbc.internal.dialect.Dialects;
 import io.holdfast.r2dbc.internal.dialect.FenceCheck;
 import io.holdfast.r2dbc.internal.protocol.LockText;
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.Result;

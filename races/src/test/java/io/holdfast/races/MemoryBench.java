@@ -1,10 +1,10 @@
 package io.holdfast.races;
 
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
+import io.holdfast.memory.InMemoryLockBackend;
 
 /** One client of the real back end in memory, on a {@link HandTimer}, new for each round of a race. */
 public final class MemoryBench {

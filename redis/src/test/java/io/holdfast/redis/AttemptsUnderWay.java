@@ -1,10 +1,10 @@
 package io.holdfast.redis;
 
-import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.ForwardingLockBackend;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import reactor.core.publisher.Flux;

@@ -3,12 +3,12 @@ package io.holdfast.redis;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LocalHandOver;
-import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.ForwardingLockBackend;
 import io.holdfast.testkit.LockBackendContract;
 import java.time.Duration;
 import java.util.Collection;

@@ -1,7 +1,6 @@
 package io.holdfast.redis;
 
 import io.holdfast.LockHolder;
-import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
@@ -10,6 +9,7 @@ import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.ForwardingLockBackend;
 import io.holdfast.testkit.LockBackendContract;
 import java.time.Duration;
 import java.util.Collection;

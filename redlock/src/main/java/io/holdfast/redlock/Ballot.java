@@ -1,6 +1,6 @@
 package io.holdfast.redlock;
 
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 import java.time.Duration;
 
 /**

@@ -9,7 +9,7 @@ import io.holdfast.redlock.internal.claim.IdAtMaster;
 import io.holdfast.redlock.internal.inspect.MasterAnswers;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,12 +1,12 @@
 package io.holdfast.redlock;
 
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockBackendException;
-import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Renewal;
+import io.holdfast.spi.support.ForwardingLockBackend;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

@@ -3,12 +3,12 @@ package io.holdfast.redlock;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockLease;
-import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.ForwardingLockBackend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

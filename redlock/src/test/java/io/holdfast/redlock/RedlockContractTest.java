@@ -1,14 +1,14 @@
 package io.holdfast.redlock;
 
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LocalHandOver;
 import io.holdfast.LockInspector;
-import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
+import io.holdfast.spi.support.ForwardingLockBackend;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend;
 import io.holdfast.testkit.FaultyLockBackend.Operation;

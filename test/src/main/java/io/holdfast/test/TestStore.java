@@ -1,12 +1,12 @@
 package io.holdfast.test;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockEvent;
 import io.holdfast.LockHolder;
 import io.holdfast.LockReport;
 import io.holdfast.LossReason;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;

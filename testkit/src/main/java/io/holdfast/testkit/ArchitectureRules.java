@@ -2,6 +2,7 @@ package io.holdfast.testkit;
 
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
@@ -30,10 +31,10 @@ public final class ArchitectureRules {
 
     /** Factories that set a default scheduler, and tests that need threads. All other classes get their scheduler. */
     private static final Set<String> MAY_CHOOSE_A_SCHEDULER = Set.of(
-            "io.holdfast.InMemoryLockBackend",
+            "io.holdfast.memory.InMemoryLockBackend",
             "io.holdfast.LocalHandOver$Builder",
-            "io.holdfast.internal.ClientBuilder",
-            "io.holdfast.internal.TimerWatch$Fallback",
+            "io.holdfast.internal.client.ClientBuilder",
+            "io.holdfast.internal.run.TimerWatch$Fallback",
             "io.holdfast.r2dbc.R2dbcLockBackend$Builder",
             "io.holdfast.redlock.RedlockBackend",
             "io.holdfast.spring.Delivery",
@@ -48,7 +49,7 @@ public final class ArchitectureRules {
      * wall clock.
      */
     private static final Set<String> MAY_READ_A_WALL_CLOCK =
-            Set.of("io.holdfast.redlock.internal.master.WallClock", "io.holdfast.internal.WallClock");
+            Set.of("io.holdfast.redlock.internal.master.WallClock", "io.holdfast.internal.engine.WallClock");
 
     private static final Set<String> BLOCKING_REACTOR =
             Set.of("block", "blockOptional", "blockFirst", "blockLast", "toIterable", "toStream");
@@ -90,7 +91,8 @@ public final class ArchitectureRules {
     public static ArchRule internalsAreForCoreOnly() {
         return noClasses()
                 .that()
-                .resideOutsideOfPackages("io.holdfast", "io.holdfast.internal..")
+                .resideOutsideOfPackages(
+                        "io.holdfast", "io.holdfast.memory", "io.holdfast.spi.support", "io.holdfast.internal..")
                 .should()
                 .dependOnClassesThat(resideInAPackage("io.holdfast.internal.."))
                 .allowEmptyShould(true);
@@ -103,7 +105,8 @@ public final class ArchitectureRules {
      */
     public static ArchRule decisionsArePure() {
         return noClasses()
-                .that(resideInAnyPackage("io.holdfast.internal.state..", "io.holdfast.internal.memory..")
+                .that(resideInAnyPackage("io.holdfast.internal..", "io.holdfast.memory")
+                        .and(nameMatching(".*(State|Action|Schedule|LockQueue|LockTable)(\\$.*)?"))
                         .or(JavaClass.Predicates.type(io.holdfast.Backoff.class)))
                 .should()
                 .dependOnClassesThat(resideInAnyPackage("reactor..", "org.reactivestreams..", "java.util.concurrent"))

@@ -3,7 +3,6 @@ package io.holdfast.semantics;
 import static io.holdfast.semantics.World.NAME;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
 import io.holdfast.LockClosedException;
 import io.holdfast.LockEvent;
@@ -11,6 +10,7 @@ import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
 import io.holdfast.ReactiveLock;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.testkit.ExclusionProbe;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;

@@ -2,17 +2,17 @@ package io.holdfast.semantics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockListener;
 import io.holdfast.LockLostException;
 import io.holdfast.LockOptions;
-import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
+import io.holdfast.spi.support.ForwardingLockBackend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

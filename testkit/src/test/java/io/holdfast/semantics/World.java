@@ -2,16 +2,16 @@ package io.holdfast.semantics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
 import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
-import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.support.ForwardingLockBackend;
 import io.holdfast.testkit.FaultProgram;
 import io.holdfast.testkit.FaultyLockBackend;
 import io.holdfast.testkit.FaultyLockBackend.Operation;

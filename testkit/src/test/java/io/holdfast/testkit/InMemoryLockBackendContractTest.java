@@ -1,8 +1,8 @@
 package io.holdfast.testkit;
 
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockInspector;
-import io.holdfast.MemoryWork;
+import io.holdfast.memory.InMemoryLockBackend;
+import io.holdfast.memory.MemoryWork;
 import io.holdfast.spi.LockBackend;
 import java.time.Duration;
 import java.util.Collection;

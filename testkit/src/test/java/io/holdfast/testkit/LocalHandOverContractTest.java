@@ -2,10 +2,9 @@ package io.holdfast.testkit;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LocalHandOver;
 import io.holdfast.LockInspector;
-import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
@@ -14,6 +13,7 @@ import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.ForwardingLockBackend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;

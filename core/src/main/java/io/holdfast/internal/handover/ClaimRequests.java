@@ -4,7 +4,7 @@ import static io.holdfast.internal.handover.HandOver.PATIENCE_NANOS;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.internal.handover.Waiter.Standing;
-import io.holdfast.internal.state.Validity;
+import io.holdfast.internal.run.Validity;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockAttempt.Queued;
 import io.holdfast.spi.LockClaim;

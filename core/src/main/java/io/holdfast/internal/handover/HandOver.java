@@ -2,7 +2,7 @@ package io.holdfast.internal.handover;
 
 import io.holdfast.LossReason;
 import io.holdfast.internal.handover.Waiter.Standing;
-import io.holdfast.internal.state.Validity;
+import io.holdfast.internal.run.Validity;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Waiting;

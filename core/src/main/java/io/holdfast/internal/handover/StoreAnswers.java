@@ -2,8 +2,8 @@ package io.holdfast.internal.handover;
 
 import io.holdfast.Backoff;
 import io.holdfast.LossReason;
-import io.holdfast.internal.state.StoreDurations;
-import io.holdfast.internal.state.Validity;
+import io.holdfast.internal.run.StoreDurations;
+import io.holdfast.internal.run.Validity;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockAttempt.Acquired;
 import io.holdfast.spi.LockAttempt.Queued;

@@ -1,6 +1,6 @@
 package io.holdfast.internal.handover;
 
-import io.holdfast.internal.state.Validity;
+import io.holdfast.internal.run.Validity;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.LinkedHashMap;

@@ -1,6 +1,6 @@
 package io.holdfast.internal.handover;
 
-import io.holdfast.internal.state.Validity;
+import io.holdfast.internal.run.Validity;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Waiting;
 import java.time.Duration;

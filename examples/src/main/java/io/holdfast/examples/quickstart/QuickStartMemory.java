@@ -1,8 +1,8 @@
 package io.holdfast.examples.quickstart;
 
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
+import io.holdfast.memory.InMemoryLockBackend;
 import java.time.Duration;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;

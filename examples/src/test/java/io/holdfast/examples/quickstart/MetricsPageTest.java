@@ -2,9 +2,9 @@ package io.holdfast.examples.quickstart;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
 import io.holdfast.LockEvent;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.micrometer.LockObservationContext;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;

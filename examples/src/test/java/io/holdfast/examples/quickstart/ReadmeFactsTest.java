@@ -2,7 +2,7 @@ package io.holdfast.examples.quickstart;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.InMemoryLockBackend;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.redis.RedisAddress;
 import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redlock.RedlockBackend;

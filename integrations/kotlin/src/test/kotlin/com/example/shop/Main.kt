@@ -1,8 +1,8 @@
 package com.example.shop
 
-import io.holdfast.InMemoryLockBackend
 import io.holdfast.LockClient
 import io.holdfast.kotlin.closeAndAwait
+import io.holdfast.memory.InMemoryLockBackend
 import kotlinx.coroutines.coroutineScope
 import kotlinx.coroutines.launch
 

@@ -1,12 +1,12 @@
 package com.example.shop
 
-import io.holdfast.InMemoryLockBackend
 import io.holdfast.LockClient
 import io.holdfast.LockTimeoutException
 import io.holdfast.kotlin.acquireAndAwait
 import io.holdfast.kotlin.asReactorScheduler
 import io.holdfast.kotlin.closeAndAwait
 import io.holdfast.kotlin.releaseAndAwait
+import io.holdfast.memory.InMemoryLockBackend
 import kotlinx.coroutines.ExperimentalCoroutinesApi
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll

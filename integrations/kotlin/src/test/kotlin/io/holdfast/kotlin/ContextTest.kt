@@ -1,8 +1,8 @@
 package io.holdfast.kotlin
 
-import io.holdfast.InMemoryLockBackend
 import io.holdfast.LockClient
 import io.holdfast.ReactiveLock
+import io.holdfast.memory.InMemoryLockBackend
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.CoroutineStart
 import kotlinx.coroutines.Dispatchers

@@ -1,9 +1,9 @@
 package io.holdfast.kotlin
 
-import io.holdfast.InMemoryLockBackend
 import io.holdfast.LockClient
 import io.holdfast.LockLostException
 import io.holdfast.LockOptions
+import io.holdfast.memory.InMemoryLockBackend
 import io.holdfast.testkit.FaultyLockBackend
 import kotlinx.coroutines.reactor.ReactorContext
 import kotlinx.coroutines.test.TestScope

@@ -1,7 +1,7 @@
 package io.holdfast.kotlin
 
-import io.holdfast.InMemoryLockBackend
 import io.holdfast.LockClient
+import io.holdfast.memory.InMemoryLockBackend
 import io.holdfast.testkit.ExclusionProbe
 import io.holdfast.testkit.Fault
 import io.holdfast.testkit.FaultyLockBackend

@@ -2,9 +2,9 @@ package io.holdfast.micrometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import java.util.HashSet;

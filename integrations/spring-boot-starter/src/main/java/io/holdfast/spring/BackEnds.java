@@ -3,9 +3,9 @@ package io.holdfast.spring;
 import static io.holdfast.spring.InvalidLockPropertiesException.orRefused;
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
 import io.holdfast.LockInspector;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.r2dbc.R2dbcLockBackend;
 import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redlock.RedlockBackend;

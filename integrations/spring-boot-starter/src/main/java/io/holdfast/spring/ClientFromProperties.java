@@ -5,7 +5,7 @@ import io.holdfast.LockClient;
 import io.holdfast.LockListener;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockFeature;
-import io.holdfast.spi.OwnerLabel;
+import io.holdfast.spi.support.OwnerLabel;
 import io.holdfast.spring.HoldfastProperties.Backend;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

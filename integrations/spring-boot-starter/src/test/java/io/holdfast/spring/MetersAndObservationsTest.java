@@ -2,8 +2,8 @@ package io.holdfast.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.micrometer.LockFamilies;
 import io.holdfast.micrometer.LockMetrics;
 import io.holdfast.micrometer.LockObservationContext;

@@ -3,12 +3,12 @@ package io.holdfast.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Backoff;
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
-import io.holdfast.spi.ForwardingLockBackend;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.support.ForwardingLockBackend;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;

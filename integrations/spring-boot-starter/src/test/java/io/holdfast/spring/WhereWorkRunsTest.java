@@ -3,10 +3,10 @@ package io.holdfast.spring;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
 import io.holdfast.LockClosedException;
 import io.holdfast.LockLease;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.spi.LockBackend;
 import java.time.Duration;
 import java.util.List;

@@ -3,10 +3,10 @@ package io.holdfast.vertx;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
 import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;

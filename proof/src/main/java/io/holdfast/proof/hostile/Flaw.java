@@ -1,12 +1,12 @@
 package io.holdfast.proof.hostile;
 
-import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockAttempt.Acquired;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Renewal.Held;
+import io.holdfast.spi.support.ForwardingLockBackend;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;

@@ -1,9 +1,9 @@
 package io.holdfast.proof.hostile;
 
-import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.ForwardingLockBackend;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;

@@ -1,9 +1,9 @@
 package io.holdfast.proof.sim;
 
-import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Renewal;
+import io.holdfast.spi.support.ForwardingLockBackend;
 import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;

@@ -1,7 +1,7 @@
 package io.holdfast.proof.sim;
 
-import io.holdfast.SimulatedHandOver;
 import io.holdfast.internal.handover.Bounds;
+import io.holdfast.internal.handover.SimulatedHandOver;
 import io.holdfast.spi.LockBackend;
 import java.util.List;
 import java.util.SplittableRandom;

@@ -2,7 +2,6 @@ package io.holdfast.proof.sim;
 
 import io.holdfast.internal.handover.WrongHandOvers;
 import io.holdfast.redis.WrongDriver;
-import io.holdfast.spi.ForwardingLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
@@ -11,6 +10,7 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.ForwardingLockBackend;
 import io.holdfast.zookeeper.WrongPart;
 import java.time.Duration;
 import java.util.ArrayList;

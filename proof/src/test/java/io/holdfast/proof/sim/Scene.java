@@ -3,7 +3,7 @@ package io.holdfast.proof.sim;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
-import io.holdfast.internal.SimulatedClients;
+import io.holdfast.internal.client.SimulatedClients;
 import io.holdfast.proof.sim.Network.Manners;
 import io.holdfast.redis.SimulatedDriver;
 import io.holdfast.redis.WrongDriver;

@@ -2,8 +2,8 @@ package io.holdfast.examples.nightly;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.vertx.VertxLocks;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;

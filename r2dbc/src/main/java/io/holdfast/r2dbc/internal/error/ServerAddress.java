@@ -1,6 +1,6 @@
 package io.holdfast.r2dbc.internal.error;
 
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 import io.r2dbc.spi.ConnectionFactoryOptions;
 import io.r2dbc.spi.Option;
 import org.jspecify.annotations.Nullable;

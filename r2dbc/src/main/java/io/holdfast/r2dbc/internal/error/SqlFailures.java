@@ -3,7 +3,7 @@ package io.holdfast.r2dbc.internal.error;
 import io.holdfast.LockBackendException;
 import io.holdfast.r2dbc.internal.dialect.Dialect;
 import io.holdfast.r2dbc.internal.dialect.KnownError;
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 import io.r2dbc.spi.R2dbcException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;

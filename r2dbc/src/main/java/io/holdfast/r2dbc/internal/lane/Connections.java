@@ -4,7 +4,7 @@ import io.holdfast.r2dbc.internal.dialect.Dialect;
 import io.holdfast.r2dbc.internal.dialect.Session;
 import io.holdfast.r2dbc.internal.dialect.SessionSettings;
 import io.holdfast.r2dbc.internal.error.NoAnswerException;
-import io.holdfast.spi.Deadlines;
+import io.holdfast.spi.support.Deadlines;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ValidationDepth;

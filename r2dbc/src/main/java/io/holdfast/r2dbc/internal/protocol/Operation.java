@@ -1,7 +1,7 @@
 package io.holdfast.r2dbc.internal.protocol;
 
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 
 /**
  * One request for one claim.

@@ -1,11 +1,11 @@
 package io.holdfast.r2dbc.internal.push;
 
 import io.holdfast.r2dbc.internal.protocol.Push;
-import io.holdfast.spi.Deadlines;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.Deadlines;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package io.holdfast.redis.internal.error;
 
 import io.holdfast.LockBackendException;
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import java.math.BigDecimal;

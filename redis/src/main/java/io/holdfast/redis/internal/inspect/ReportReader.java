@@ -5,7 +5,7 @@ import io.holdfast.LockReport;
 import io.holdfast.LockWaiter;
 import io.holdfast.redis.internal.protocol.LockKeys;
 import io.holdfast.spi.LockKind;
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

@@ -2,7 +2,7 @@ package io.holdfast.redis.internal.inspect;
 
 import io.holdfast.redis.ServerReport;
 import io.holdfast.redis.internal.connection.ServerInfo;
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

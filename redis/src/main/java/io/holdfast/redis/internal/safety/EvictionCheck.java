@@ -4,7 +4,7 @@ import io.holdfast.redis.internal.connection.CommandLink;
 import io.holdfast.redis.internal.connection.ServerInfo;
 import io.holdfast.redis.internal.connection.ServerQuery;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;

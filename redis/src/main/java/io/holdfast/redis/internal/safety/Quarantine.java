@@ -8,7 +8,7 @@ import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.redis.internal.error.KnownError;
 import io.holdfast.redis.internal.topology.Topology;
 import io.holdfast.spi.LockAttempt;
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 import io.lettuce.core.RedisException;
 import java.time.Duration;
 import java.util.OptionalLong;

@@ -4,7 +4,7 @@ import io.holdfast.LockBackendException;
 import io.holdfast.LockHolder;
 import io.holdfast.LockReport;
 import io.holdfast.LockWaiter;
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -4,7 +4,7 @@ import io.holdfast.redlock.internal.master.ReleaseBacklog.Admission;
 import io.holdfast.redlock.internal.master.ReleaseBacklog.Release;
 import io.holdfast.redlock.internal.quorum.JitteredBackoff;
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;

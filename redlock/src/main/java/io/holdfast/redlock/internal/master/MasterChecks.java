@@ -2,7 +2,7 @@ package io.holdfast.redlock.internal.master;
 
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockFeature;
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.IdentityHashMap;

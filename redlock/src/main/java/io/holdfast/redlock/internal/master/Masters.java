@@ -2,9 +2,9 @@ package io.holdfast.redlock.internal.master;
 
 import io.holdfast.redlock.Vote;
 import io.holdfast.redlock.internal.quorum.VoteRecord;
-import io.holdfast.spi.Deadlines;
 import io.holdfast.spi.LockBackend;
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Deadlines;
+import io.holdfast.spi.support.Printable;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

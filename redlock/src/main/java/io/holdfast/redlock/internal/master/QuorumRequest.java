@@ -3,7 +3,7 @@ package io.holdfast.redlock.internal.master;
 import io.holdfast.redlock.internal.quorum.MasterTimeoutException;
 import io.holdfast.redlock.internal.quorum.VoteCount;
 import io.holdfast.redlock.internal.quorum.VoteRecord;
-import io.holdfast.spi.Deadlines;
+import io.holdfast.spi.support.Deadlines;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;

@@ -2,7 +2,7 @@ package io.holdfast.redlock.internal.watch;
 
 import io.holdfast.redlock.internal.master.Masters;
 import io.holdfast.redlock.internal.quorum.JitteredBackoff;
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;

@@ -2,7 +2,7 @@ package io.holdfast.redlock.internal.master;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.InMemoryLockBackend;
+import io.holdfast.memory.InMemoryLockBackend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKind;
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
 import io.holdfast.zookeeper.internal.queue.LockPath;
 import io.holdfast.zookeeper.internal.queue.QueueNode;

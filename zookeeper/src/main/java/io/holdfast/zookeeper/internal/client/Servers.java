@@ -1,6 +1,6 @@
 package io.holdfast.zookeeper.internal.client;
 
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 
 /**
  * The servers as messages name them: host and port of each.

@@ -3,7 +3,7 @@ package io.holdfast.zookeeper.internal.client;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockException;
 import io.holdfast.LockQueueFullException;
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 import io.holdfast.zookeeper.internal.session.Session;
 import java.time.Duration;
 import org.apache.zookeeper.KeeperException;

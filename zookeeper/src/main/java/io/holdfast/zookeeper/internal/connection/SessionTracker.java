@@ -3,7 +3,7 @@ package io.holdfast.zookeeper.internal.connection;
 import static io.holdfast.zookeeper.internal.client.BackendLog.LOG;
 
 import io.holdfast.LockBackendException;
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
 import io.holdfast.zookeeper.internal.client.SerialExecutor;
 import io.holdfast.zookeeper.internal.client.ZooKeeperFailures;

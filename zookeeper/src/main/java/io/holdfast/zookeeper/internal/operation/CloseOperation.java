@@ -5,7 +5,7 @@ import static io.holdfast.zookeeper.internal.client.BackendLog.LOG;
 import io.holdfast.LockBackendException;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
-import io.holdfast.spi.Printable;
+import io.holdfast.spi.support.Printable;
 import io.holdfast.zookeeper.internal.claim.ClaimState;
 import java.time.Duration;
 import java.util.List;

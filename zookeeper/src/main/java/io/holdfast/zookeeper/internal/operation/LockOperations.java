@@ -4,7 +4,6 @@ import static io.holdfast.zookeeper.internal.client.BackendLog.LOG;
 
 import io.holdfast.LockHolder;
 import io.holdfast.LockReport;
-import io.holdfast.spi.Closing;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
@@ -12,6 +11,7 @@ import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.Closing;
 import io.holdfast.zookeeper.internal.claim.ClaimRegistry;
 import io.holdfast.zookeeper.internal.claim.ClaimState;
 import io.holdfast.zookeeper.internal.claim.ReleasedClaims;

@@ -1,0 +1,99 @@
+package io.holdfast.internal.claim;
+
+import io.holdfast.LockLease;
+import io.holdfast.LockLostException;
+import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
+import io.holdfast.internal.engine.Engine;
+import io.holdfast.internal.engine.LockSettings;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.Renewal;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.TreeSet;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Mono;
+
+/**
+ * The operator behind {@code adopt}: an acquisition with the claim of another process. It sends {@code adopt} of that
+ * claim instead of an attempt.
+ */
+public final class Adoption extends Mono<LockLease> {
+
+    private final LockSettings lock;
+    private final ExportedLease exported;
+
+    private Adoption(LockSettings lock, ExportedLease exported) {
+        this.lock = lock;
+        this.exported = exported;
+    }
+
+    public static Mono<LockLease> of(Engine engine, LockOptions defaults, String text) {
+        return Mono.defer(() -> {
+            if (!engine.backend.features().contains(LockFeature.HAND_ON)) {
+                return Mono.error(unsupported(engine.backend));
+            }
+            ExportedLease lease = ExportedLease.of(text);
+            Adoption adoption = new Adoption(settings(engine, defaults, lease), lease);
+            if (engine.keptClaims.contains(lease.claim().id())) {
+                // This client releases the claim when its least hold time is over, also if another lease has it by
+                // then.
+                return Mono.error(adoption.lost(
+                        LossReason.NOT_HELD,
+                        "this client has released it, and keeps the lock only for the rest of its least hold time"));
+            }
+            return adoption.switchIfEmpty(Mono.error(() ->
+                    adoption.lost(LossReason.NOT_HELD, "its claim did not hold it any more when it was adopted")));
+        });
+    }
+
+    private static LockSettings settings(Engine engine, LockOptions defaults, ExportedLease lease) {
+        Duration duration = lease.claim().lease();
+        LockOptions.Builder options =
+                defaults.toBuilder().leaseDuration(duration).noMinHoldTime();
+        if (lease.minHoldNanos() > 0) {
+            options = options.minHoldTime(
+                    Duration.ofNanos(lease.minHoldNanos()).plusMillis(1).truncatedTo(ChronoUnit.MILLIS));
+        }
+        engine.backend.checkLease(duration);
+        return LockSettings.of(engine, lease.claim().key(), lease.claim().permits(), options.build());
+    }
+
+    static UnsupportedOperationException unsupported(LockBackend backend) {
+        return new UnsupportedOperationException(
+                "back end %s cannot hand a lease on to another process, it has only %s; with LocalHandOver none can"
+                        .formatted(backend.name(), new TreeSet<>(backend.features())));
+    }
+
+    LockLostException lost(LossReason reason, String why) {
+        return new LockLostException(lock.key().name(), reason, exported.fencingToken(), why, null);
+    }
+
+    /** Returns the claim with the lease duration of this client. */
+    LockClaim claim() {
+        return exported.claim().withLease(lock.terms().claimLease());
+    }
+
+    /** Keeps the number of the exporter's last attempt: the release carries it. */
+    Mono<LockAttempt> ask(LockClaim claim) {
+        return lock.engine().backend.adopt(claim, exported.fencingToken()).flatMap(this::attempt);
+    }
+
+    private Mono<LockAttempt> attempt(Renewal answer) {
+        if (answer instanceof Renewal.Unknown unknown) {
+            return Mono.error(unknown.failure());
+        }
+        return Mono.just(
+                answer instanceof Renewal.Held held
+                        ? new LockAttempt.Acquired(exported.fencingToken(), held.lease())
+                        : new LockAttempt.Contended(lock.options().leaseDuration()));
+    }
+
+    @Override
+    public void subscribe(CoreSubscriber<? super LockLease> subscriber) {
+        subscriber.onSubscribe(new Acquisition(lock, lock.terms().tryPlan(), this, subscriber));
+    }
+}

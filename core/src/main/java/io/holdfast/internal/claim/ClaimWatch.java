@@ -1,0 +1,125 @@
+package io.holdfast.internal.claim;
+
+import io.holdfast.internal.run.Fallible;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.WatchSignal;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Operators;
+
+/**
+ * Receives the signals of one claim, from before its first attempt until its release: first for the acquisition, then
+ * for its lease.
+ */
+final class ClaimWatch implements CoreSubscriber<WatchSignal> {
+
+    /** The receiver of the back end's signals about the claim. */
+    interface Target {
+
+        void signalled(ClaimWatch from, WatchSignal signal);
+
+        /** Handles the end of the signals: the target has to poll from then on. */
+        void signalsStopped(ClaimWatch from);
+    }
+
+    private static final Logger LOG = LoggerFactory.getLogger(ClaimWatch.class);
+
+    private static final int STARTING = 0;
+    private static final int ARMED_BEFORE_FIRST_ATTEMPT = 1;
+    private static final int STARTED = 2;
+
+    private static final AtomicIntegerFieldUpdater<ClaimWatch> STAGE =
+            AtomicIntegerFieldUpdater.newUpdater(ClaimWatch.class, "stage");
+
+    private volatile int stage;
+
+    /** Written by the acquisition, once, when the lease takes over. */
+    private volatile Target target;
+
+    /** Written at the subscription and at the disposal. */
+    private volatile @Nullable Subscription subscription;
+
+    private volatile boolean disposed;
+
+    private ClaimWatch(Target target) {
+        this.target = target;
+    }
+
+    /** Starts a watch; the caller reads {@link #armedSoFar} before the first attempt. */
+    static ClaimWatch start(LockBackend backend, LockClaim claim, Target target) {
+        ClaimWatch watch = new ClaimWatch(target);
+        try {
+            backend.watch(claim).subscribe(watch);
+        } catch (RuntimeException thrown) {
+            watch.onError(thrown); // a watch that fails to start counts as a watch that fails: the target polls
+        }
+        return watch;
+    }
+
+    /** Returns whether the watch has been active so far. From now on every signal reaches the target. */
+    boolean armedSoFar() {
+        return STAGE.getAndSet(this, STARTED) == ARMED_BEFORE_FIRST_ATTEMPT;
+    }
+
+    void handTo(Target next) {
+        target = next;
+    }
+
+    /** Returns the present target. It also gets a signal that was on its way to the former target. */
+    Target target() {
+        return target;
+    }
+
+    void dispose() {
+        disposed = true;
+        Subscription s = subscription;
+        if (s != null) {
+            s.cancel();
+        }
+    }
+
+    @Override
+    public void onSubscribe(Subscription s) {
+        if (!Operators.validate(subscription, s)) {
+            return;
+        }
+        subscription = s;
+        if (disposed) {
+            s.cancel();
+        } else {
+            s.request(Long.MAX_VALUE);
+        }
+    }
+
+    @Override
+    public void onNext(WatchSignal signal) {
+        boolean beforeTheFirstAttempt = signal instanceof WatchSignal.Armed
+                && (STAGE.compareAndSet(this, STARTING, ARMED_BEFORE_FIRST_ATTEMPT)
+                        || stage == ARMED_BEFORE_FIRST_ATTEMPT);
+        if (!beforeTheFirstAttempt && !disposed) {
+            pass(() -> target.signalled(this, signal));
+        }
+    }
+
+    @Override
+    public void onError(Throwable error) {
+        if (!disposed) {
+            pass(() -> target.signalsStopped(this));
+        }
+    }
+
+    @Override
+    public void onComplete() {
+        onError(new IllegalStateException("the back end completed a watch, which should last until it is cancelled"));
+    }
+
+    /** The back end's thread goes on with the signals of other claims. */
+    private static void pass(Runnable signal) {
+        Fallible.run(signal, LOG, "a signal of a back end could not be handled");
+    }
+}

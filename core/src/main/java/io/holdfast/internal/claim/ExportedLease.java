@@ -1,0 +1,148 @@
+package io.holdfast.internal.claim;
+
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.support.OwnerLabel;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.regex.Pattern;
+import java.util.zip.CRC32;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lease as a text with which another process takes it over: the claim with all that a back end may need. The text has
+ * letters, digits, {@code -}, {@code _} and dots.
+ *
+ * @param claim the claim with the usual lease duration, and the number of its last attempt
+ * @param fencingToken its token
+ * @param minHoldNanos the rest of the least hold time; 0 for none
+ */
+record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
+
+    /** The longest text: a name of {@value LockKey#MAX_NAME_BYTES} bytes and a long id fit in. */
+    static final int MOST_CHARS = 4_096;
+
+    /** The highest attempt that a text may have. Each export adds one, so many later exports still have a number. */
+    private static final int LAST_ATTEMPT = 1 << 30;
+
+    private static final String VERSION = "holdfast-lease-1.";
+
+    private static final Pattern ID = Pattern.compile(
+            "[0-9a-f]{32}(" + LockClaim.OWNER_MARK + "[A-Za-z0-9._:-]{1," + OwnerLabel.MOST_CHARS + "})?");
+
+    /** The name is the last part, since it may contain any characters. */
+    private static final int PARTS = 9;
+
+    String text() {
+        LockKey key = claim.key();
+        String parts = String.join(
+                "\n",
+                key.kind().name(),
+                Integer.toString(key.permits()),
+                Integer.toString(claim.permits()),
+                Integer.toString(claim.attempt()),
+                Long.toString(fencingToken),
+                Long.toString(claim.lease().toMillis()),
+                Long.toString(minHoldNanos),
+                claim.id(),
+                key.name());
+        byte[] bytes = parts.getBytes(StandardCharsets.UTF_8);
+        return VERSION + Base64.getUrlEncoder().withoutPadding().encodeToString(bytes) + '.' + checkSum(bytes);
+    }
+
+    /**
+     * Reads a text, which may come from anywhere. It ignores white space around the text: a file or a shell may have
+     * added a line break.
+     *
+     * @throws IllegalArgumentException if the text is not an exported lease; the message does not repeat the text,
+     *     which is a secret
+     */
+    static ExportedLease of(String given) {
+        String text = given.strip();
+        if (text.length() > MOST_CHARS) {
+            throw refused("it has %d characters, and at most %d are read".formatted(text.length(), MOST_CHARS), null);
+        }
+        int sum = text.lastIndexOf('.');
+        if (!text.startsWith(VERSION) || sum < VERSION.length()) {
+            throw refused("it does not begin with " + VERSION + " as this version writes it", null);
+        }
+        byte[] bytes = bytes(text.substring(VERSION.length(), sum));
+        if (!checkSum(bytes).equals(text.substring(sum + 1))) {
+            throw refused("its check sum is wrong, so it is not complete or was changed", null);
+        }
+        ExportedLease lease = of(bytes);
+        if (!lease.text().equals(text)) { // a receiver that removes duplicates may compare texts
+            throw refused("it is not the text that this version writes for the lease", null);
+        }
+        return lease;
+    }
+
+    private static ExportedLease of(byte[] bytes) {
+        try {
+            return of(decoded(bytes).split("\n", PARTS));
+        } catch (IllegalArgumentException | CharacterCodingException | ArithmeticException unreadable) {
+            throw refused("a part of it is missing, or out of its range", unreadable);
+        }
+    }
+
+    private static byte[] bytes(String encoded) {
+        try {
+            return Base64.getUrlDecoder().decode(encoded);
+        } catch (IllegalArgumentException unreadable) {
+            throw refused("it has characters that do not belong there", unreadable);
+        }
+    }
+
+    private static ExportedLease of(String[] parts) {
+        if (parts.length < PARTS) {
+            throw new IllegalArgumentException("%d parts in place of %d".formatted(parts.length, PARTS));
+        }
+        LockKey key = new LockKey(LockKind.valueOf(parts[0]), parts[8], Integer.parseInt(parts[1]));
+        Duration lease = Duration.ofMillis(Long.parseLong(parts[5]));
+        long token = Long.parseLong(parts[4]);
+        long minHoldNanos = Long.parseLong(parts[6]);
+        int attempt = Integer.parseInt(parts[3]);
+        if (token < 1 || minHoldNanos < 0 || attempt > LAST_ATTEMPT || !isId(parts[7])) {
+            throw new IllegalArgumentException("token, least hold time, attempt or id");
+        }
+        int permits = Integer.parseInt(parts[2]);
+        LockClaim claim = new LockClaim(key, parts[7], lease, Waiting.NONE, attempt, 0, permits);
+        return new ExportedLease(claim, token, minHoldNanos);
+    }
+
+    /**
+     * Returns whether an id is one that the engine makes. A back end may have no room for longer ids, and would also
+     * fail the requests of other clients.
+     */
+    private static boolean isId(String id) {
+        return ID.matcher(id).matches();
+    }
+
+    private static String decoded(byte[] bytes) throws CharacterCodingException {
+        return StandardCharsets.UTF_8
+                .newDecoder()
+                .decode(ByteBuffer.wrap(bytes))
+                .toString();
+    }
+
+    private static String checkSum(byte[] bytes) {
+        CRC32 sum = new CRC32();
+        sum.update(bytes);
+        return "%08x".formatted(sum.getValue());
+    }
+
+    private static IllegalArgumentException refused(String why, @Nullable Throwable cause) {
+        return new IllegalArgumentException("the text of an exported lease was refused: " + why, cause);
+    }
+
+    /** Leaves out the id, which is a secret. */
+    @Override
+    public String toString() {
+        return "ExportedLease[%s, token %d]".formatted(claim.key(), fencingToken);
+    }
+}

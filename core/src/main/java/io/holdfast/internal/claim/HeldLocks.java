@@ -1,0 +1,119 @@
+package io.holdfast.internal.claim;
+
+import io.holdfast.internal.engine.Engine;
+import io.holdfast.internal.engine.LockSettings;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.support.Printable;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import reactor.util.context.Context;
+import reactor.util.context.ContextView;
+
+/** The leases that the enclosing {@code withLock}s hold, innermost first: an immutable list in the Reactor Context. */
+public final class HeldLocks {
+
+    private static final Object KEY = HeldLocks.class;
+
+    private final LeaseHandle lease;
+    private final @Nullable HeldLocks outer;
+
+    private HeldLocks(LeaseHandle lease, @Nullable HeldLocks outer) {
+        this.lease = lease;
+        this.outer = outer;
+    }
+
+    static Context with(LeaseHandle lease, Context context) {
+        return context.put(KEY, new HeldLocks(lease, in(context)));
+    }
+
+    /**
+     * Returns the lease that covers an acquisition of this lock: one of the same lock, or the write lease for a read
+     * lock. No lease covers a permit of a semaphore, because permits are counted: nested acquisitions need as many
+     * permits.
+     *
+     * @throws IllegalStateException if a read lock would be upgraded, or the lock is not re-entrant
+     * @throws io.holdfast.LockLostException if that lease is lost
+     */
+    static Optional<LeaseHandle> covering(LockSettings lock, ContextView context) {
+        if (lock.key().kind() == LockKind.SEMAPHORE) {
+            return Optional.empty();
+        }
+        for (HeldLocks held = in(context); held != null; held = held.outer) {
+            if (held.isOf(lock) && held.covers(lock)) {
+                return Optional.of(held.lease);
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Returns the lease without the rules for acquiring. */
+    public static Optional<LeaseHandle> current(LockSettings lock, ContextView context) {
+        for (HeldLocks held = in(context); held != null; held = held.outer) {
+            if (held.isOf(lock) && !held.upgrades(lock.key()) && held.lease.isValid()) {
+                return Optional.of(held.lease);
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Returns whether this is work under a lease of that client, which is still held. */
+    static boolean isWork(Engine engine, ContextView context) {
+        for (HeldLocks at = in(context); at != null; at = at.outer) {
+            HeldLease held = at.lease.held();
+            if (held.lock().engine() == engine && held.isHeld()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static @Nullable HeldLocks in(ContextView context) {
+        return context.getOrDefault(KEY, null);
+    }
+
+    private boolean isOf(LockSettings lock) {
+        LockKey mine = lease.held().claim().key();
+        return lease.held().lock().engine() == lock.engine()
+                && mine.name().equals(lock.key().name())
+                && isReadWrite(mine.kind()) == isReadWrite(lock.key().kind())
+                && (isReadWrite(mine.kind()) || mine.kind() == lock.key().kind());
+    }
+
+    /** Returns false when the lease was released: no acquisition can nest in it. */
+    private boolean covers(LockSettings lock) {
+        if (lease.held().isReleased()) {
+            return false;
+        }
+        checkRules(lock);
+        if (lease.isValid()) {
+            return true;
+        }
+        if (lease.held().isReleased()) {
+            return false; // released on another thread, a moment ago
+        }
+        throw lease.lost();
+    }
+
+    private void checkRules(LockSettings lock) {
+        String name = Printable.text(lock.key().name());
+        if (upgrades(lock.key())) {
+            throw new IllegalStateException(
+                    "a read lock cannot be upgraded: lock '%s' is held for reading by this pipeline, so its write lock would wait for itself; take the write lock first"
+                            .formatted(name));
+        }
+        if (!lock.options().reentrant()) {
+            throw new IllegalStateException(
+                    "lock '%s' is held by this pipeline already and is not reentrant: it would wait for itself"
+                            .formatted(name));
+        }
+    }
+
+    private boolean upgrades(LockKey wanted) {
+        return lease.held().claim().key().kind() == LockKind.READ && wanted.kind() == LockKind.WRITE;
+    }
+
+    private static boolean isReadWrite(LockKind kind) {
+        return kind == LockKind.READ || kind == LockKind.WRITE;
+    }
+}

@@ -1,0 +1,179 @@
+package io.holdfast.internal.claim;
+
+import io.holdfast.LockLostException;
+import io.holdfast.LossReason;
+import io.holdfast.internal.claim.GuardedLease.Holder;
+import io.holdfast.internal.run.Delivery;
+import io.holdfast.internal.run.Fallible;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * The signals of a lease: its loss, the end of its release, and, for nested leases, the end of the hold. All replay.
+ * Most leases end without a subscriber, so each signal is made when it is first used.
+ */
+final class LeaseSignals {
+
+    private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
+
+    private final Delivery delivery;
+
+    // The fields below are written under the monitor; signals are emitted outside of it.
+    private Sinks.@Nullable One<LossReason> loss;
+    private Sinks.@Nullable Empty<Void> released;
+    private Sinks.@Nullable Empty<Void> noLongerHeld;
+    private @Nullable Holder holder;
+    private boolean holderReleases;
+    private boolean releaseAsked;
+    private boolean ended;
+    private boolean releaseTakesLong;
+    private @Nullable LockLostException lost;
+
+    LeaseSignals(Delivery delivery) {
+        this.delivery = delivery;
+    }
+
+    /** Emits one value on loss; completes empty after a release. */
+    Mono<LossReason> loss() {
+        Sinks.One<LossReason> sink;
+        synchronized (this) {
+            if (loss == null) {
+                loss = Sinks.one();
+            }
+            sink = loss;
+        }
+        signalDue();
+        return delivery.of(sink.asMono());
+    }
+
+    /** Completes empty after the release, or when that takes long; fails after a loss. */
+    Mono<Void> released() {
+        Sinks.Empty<Void> sink;
+        synchronized (this) {
+            if (released == null) {
+                released = Sinks.empty();
+            }
+            sink = released;
+        }
+        signalDue();
+        return delivery.of(sink.asMono());
+    }
+
+    /** Completes empty when the release is requested, before it is sent, or after a loss. */
+    Mono<Void> noLongerHeld() {
+        Sinks.Empty<Void> sink;
+        synchronized (this) {
+            if (noLongerHeld == null) {
+                noLongerHeld = Sinks.empty();
+            }
+            sink = noLongerHeld;
+        }
+        signalDue();
+        return delivery.of(sink.asMono());
+    }
+
+    /** Registers a receiver of the loss; the end of a release is not for it. */
+    void watchLoss(Holder watching) {
+        synchronized (this) {
+            holder = watching;
+            if (!isHolderDue()) {
+                return;
+            }
+        }
+        signalDue();
+    }
+
+    synchronized void forgetHolder() {
+        holder = null;
+    }
+
+    /** Registers a receiver of the end of the release, which was requested; from then on it gets no loss. */
+    void watchRelease(Holder releasing) {
+        synchronized (this) {
+            holder = releasing;
+            holderReleases = true;
+            if (!isHolderDue()) {
+                return;
+            }
+        }
+        signalDue();
+    }
+
+    void releaseAsked() {
+        synchronized (this) {
+            releaseAsked = true;
+            if (noLongerHeld == null) {
+                return;
+            }
+        }
+        signalDue();
+    }
+
+    void releaseTakesLong() {
+        synchronized (this) {
+            releaseTakesLong = true;
+        }
+        signalDue();
+    }
+
+    void end(@Nullable LockLostException reason) {
+        synchronized (this) {
+            ended = true;
+            lost = reason;
+        }
+        signalDue();
+    }
+
+    /** Emits the signals that are due. Several threads may call it at once: a sink ignores a second signal. */
+    private void signalDue() {
+        Sinks.One<LossReason> lossSink;
+        Sinks.Empty<Void> nestedSink;
+        Sinks.Empty<Void> releasedSink;
+        Holder receiver;
+        boolean isRelease;
+        LockLostException reason;
+        synchronized (this) {
+            isRelease = holderReleases;
+            receiver = isHolderDue() ? holder : null;
+            holder = receiver == null ? holder : null; // only once
+            lossSink = ended ? loss : null;
+            nestedSink = ended || releaseAsked ? noLongerHeld : null;
+            releasedSink = ended || releaseTakesLong ? released : null;
+            reason = lost;
+        }
+        if (receiver != null && !isRelease) {
+            delivery.run(() -> signal(receiver::lost));
+        }
+        if (lossSink != null) {
+            signal(() -> {
+                Sinks.EmitResult unused =
+                        reason == null ? lossSink.tryEmitEmpty() : lossSink.tryEmitValue(reason.reason());
+            });
+        }
+        if (nestedSink != null) {
+            signal(nestedSink::tryEmitEmpty);
+        }
+        if (releasedSink != null) {
+            signal(() -> {
+                Sinks.EmitResult unused =
+                        reason == null ? releasedSink.tryEmitEmpty() : releasedSink.tryEmitError(reason);
+            });
+        }
+        if (receiver != null && isRelease) {
+            delivery.run(() -> signal(() -> receiver.released(reason)));
+        }
+    }
+
+    /** The lease must end whatever a subscriber throws, and the other leases of its batch be renewed. */
+    private static void signal(Runnable signal) {
+        Fallible.run(signal, LOG, "a subscriber threw at the signal that its lease has ended");
+    }
+
+    /** Called under the monitor. */
+    private boolean isHolderDue() {
+        return holderReleases ? ended || releaseTakesLong : lost != null;
+    }
+}

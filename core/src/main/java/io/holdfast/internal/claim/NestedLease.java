@@ -1,0 +1,160 @@
+package io.holdfast.internal.claim;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.LockLease;
+import io.holdfast.LockLostException;
+import io.holdfast.LossReason;
+import io.holdfast.spi.support.Printable;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.util.context.Context;
+
+/**
+ * The lease of an acquisition inside the same lock: a view of the outermost lease with its own end. Its release sends
+ * no request. The outermost release frees the lock, and is a loss for each view that was not released before.
+ */
+final class NestedLease implements EngineLease {
+
+    /**
+     * The end of a view.
+     *
+     * @param loss null when it was released
+     */
+    private record End(@Nullable Loss loss) {}
+
+    private static final End RELEASED = new End(null);
+
+    private final LeaseHandle outermost;
+
+    /**
+     * Written once, by the first thread that releases the view or finds that the outermost lease has ended. All other
+     * threads report the same end.
+     */
+    private final AtomicReference<@Nullable End> end = new AtomicReference<>();
+
+    private final Sinks.Empty<Void> over = Sinks.empty();
+
+    /** Written by the holder. */
+    private volatile @Nullable Disposable lossWatch;
+
+    NestedLease(LeaseHandle outermost) {
+        this.outermost = outermost;
+    }
+
+    @Override
+    public String lockName() {
+        return outermost.lockName();
+    }
+
+    @Override
+    public long fencingToken() {
+        return outermost.fencingToken();
+    }
+
+    @Override
+    public Duration remaining() {
+        return end.get() == null ? outermost.remaining() : Duration.ZERO;
+    }
+
+    @Override
+    public boolean isValid() {
+        return end.get() == null && outermost.isValid();
+    }
+
+    @Override
+    public Mono<LossReason> onLoss() {
+        return Mono.firstWithSignal(over.asMono(), outermost.noLongerHeld())
+                .then(Mono.defer(() -> Mono.justOrEmpty(end().loss()).map(Loss::reason)));
+    }
+
+    @Override
+    public Mono<Void> renew() {
+        return Mono.defer(() -> isValid() ? outermost.renew() : Mono.error(lost()));
+    }
+
+    @Override
+    public Mono<String> export() {
+        return Mono.error(() ->
+                new IllegalStateException("a nested lease of lock '%s' cannot be handed on: export the outermost one"
+                        .formatted(Printable.text(lockName()))));
+    }
+
+    @Override
+    public Mono<LockLease> downgrade() {
+        return Mono.error(() -> new IllegalStateException(
+                "a nested lease of lock '%s' cannot be downgraded: acquire() the write lock where nothing holds it, and downgrade that lease"
+                        .formatted(Printable.text(lockName()))));
+    }
+
+    @Override
+    public Mono<Void> release() {
+        return Mono.defer(() -> {
+            Loss loss = end().loss();
+            Sinks.EmitResult unused = over.tryEmitEmpty();
+            return loss == null ? Mono.empty() : Mono.error(exception(loss));
+        });
+    }
+
+    @Override
+    public void watchLoss(Holder holder) {
+        lossWatch = onLoss().subscribe(reason -> holder.lost());
+    }
+
+    @Override
+    public void stopWatchingLoss() {
+        Disposable watching = lossWatch;
+        if (watching != null) {
+            watching.dispose();
+        }
+    }
+
+    @Override
+    public void releaseUnused() {
+        release().subscribe(none -> {}, failure -> {});
+    }
+
+    @Override
+    public void release(Holder holder) {
+        stopWatchingLoss();
+        Disposable unused = release().subscribe(none -> {}, holder::released, () -> holder.released(null));
+    }
+
+    /** Returns the context unchanged: a lock nested in this view finds the outermost lease. */
+    @Override
+    public Context enter(Context context) {
+        return context;
+    }
+
+    @Override
+    public LockLostException lost() {
+        Loss loss = end().loss();
+        return exception(loss == null ? Loss.released() : loss);
+    }
+
+    /**
+     * Returns the end of this view. A view without an end ends now; it counts as released if the outermost lease is
+     * valid.
+     */
+    private End end() {
+        End known = end.get();
+        if (known != null) {
+            return known;
+        }
+        End mine = outermost.isValid() ? RELEASED : new End(outermost.held().lossOfViews());
+        return end.compareAndSet(null, mine) ? mine : requireNonNull(end.get());
+    }
+
+    private LockLostException exception(Loss loss) {
+        return loss.exception(lockName(), fencingToken());
+    }
+
+    @Override
+    public String toString() {
+        return "nested " + outermost;
+    }
+}

@@ -1,0 +1,45 @@
+package io.holdfast.internal.claim;
+
+/**
+ * Says when to renew: at a third of the lease of the last answer, so that two renewals may fail.
+ *
+ * <p>The time is rounded down to a grid of a tenth of that period. So leases that one client acquires at different
+ * moments are due together, and go out in one request. Each is renewed after nine to ten tenths of its period.
+ */
+final class RenewalSchedule {
+
+    private static final long SHORTEST_RETRY_NANOS = 10_000_000;
+    private static final long LONGEST_RETRY_NANOS = 1_000_000_000;
+
+    /**
+     * A holder that releases a contended lock within this time needs no confirmation; at least nine tenths of the grant
+     * are left then.
+     */
+    private static final long CONFIRMATION_NANOS = 50_000_000;
+
+    private RenewalSchedule() {}
+
+    /** Returns when to confirm a pushed grant. */
+    static long confirmation(long nowNanos, long validUntilNanos) {
+        return nowNanos + Math.min(CONFIRMATION_NANOS, Math.max(0, (validUntilNanos - nowNanos) / 10));
+    }
+
+    static long next(long sentAtNanos, long leaseNanos, long gridPhaseNanos) {
+        long period = leaseNanos / 3;
+        return onGrid(sentAtNanos + period, Math.max(1, period / 10), gridPhaseNanos);
+    }
+
+    /**
+     * A tenth of the time that is left, but at most a second. So a server that is reachable again is noticed soon, and
+     * the more the less time is left. A lease of 3 s is tried about 40 times before it ends, one of 30 s about 60 times.
+     */
+    static long retry(long nowNanos, long validUntilNanos) {
+        long pause = Math.min(LONGEST_RETRY_NANOS, Math.max(SHORTEST_RETRY_NANOS, (validUntilNanos - nowNanos) / 10));
+        return nowNanos + pause;
+    }
+
+    private static long onGrid(long timeNanos, long stepNanos, long phaseNanos) {
+        long phase = phaseNanos % stepNanos;
+        return Math.floorDiv(timeNanos - phase, stepNanos) * stepNanos + phase;
+    }
+}

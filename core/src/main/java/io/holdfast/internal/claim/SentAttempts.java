@@ -1,0 +1,48 @@
+package io.holdfast.internal.claim;
+
+import java.util.Arrays;
+
+/**
+ * The send times of the attempts that a pushed grant may still name: the last answered attempt and all later ones. A
+ * push that matters never names an earlier one: a later, answered attempt found the grant already, or ended it.
+ */
+final class SentAttempts {
+
+    /**
+     * Attempts without an answer accumulate while the back end is unreachable; a grant that names a dropped one costs
+     * one more attempt.
+     */
+    private static final int MOST = 16;
+
+    private final int firstAttempt;
+    private final long[] times;
+
+    private SentAttempts(int firstAttempt, long[] times) {
+        this.firstAttempt = firstAttempt;
+        this.times = times;
+    }
+
+    static SentAttempts first(long sentAtNanos) {
+        return new SentAttempts(1, new long[] {sentAtNanos});
+    }
+
+    SentAttempts plus(long sentAtNanos) {
+        int drop = times.length == MOST ? 1 : 0;
+        long[] more = Arrays.copyOfRange(times, drop, times.length + 1);
+        more[more.length - 1] = sentAtNanos;
+        return new SentAttempts(firstAttempt + drop, more);
+    }
+
+    SentAttempts answered(int attempt) {
+        int drop = attempt - firstAttempt;
+        return drop <= 0 ? this : new SentAttempts(attempt, Arrays.copyOfRange(times, drop, times.length));
+    }
+
+    boolean knows(int attempt) {
+        return attempt >= firstAttempt && attempt < firstAttempt + times.length;
+    }
+
+    long sentAt(int attempt) {
+        return times[attempt - firstAttempt];
+    }
+}

@@ -1,0 +1,80 @@
+package io.holdfast.internal.client;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.ReactiveLock;
+import io.holdfast.internal.claim.AcquireMono;
+import io.holdfast.internal.claim.HeldLocks;
+import io.holdfast.internal.engine.LockSettings;
+import io.holdfast.internal.guard.GuardedFlux;
+import io.holdfast.internal.guard.GuardedMono;
+import io.holdfast.spi.support.Printable;
+import java.util.function.Function;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** A lock's settings, and the operators made from them. */
+class DefaultReactiveLock implements ReactiveLock {
+
+    private final LockSettings settings;
+
+    DefaultReactiveLock(LockSettings settings) {
+        this.settings = settings;
+    }
+
+    final LockSettings settings() {
+        return settings;
+    }
+
+    @Override
+    public String name() {
+        return settings.key().name();
+    }
+
+    @Override
+    public ReactiveLock with(LockOptions options) {
+        return new DefaultReactiveLock(settings.with(requireNonNull(options, "options")));
+    }
+
+    @Override
+    public Mono<LockLease> tryAcquire() {
+        return new AcquireMono(settings, settings.terms().tryPlan());
+    }
+
+    @Override
+    public Mono<LockLease> acquire() {
+        return new AcquireMono(settings, settings.terms().acquirePlan());
+    }
+
+    @Override
+    public <T> Mono<T> withLock(Mono<T> work) {
+        requireNonNull(work, "work");
+        return withLock(lease -> work);
+    }
+
+    @Override
+    public <T> Mono<T> withLock(Function<? super LockLease, ? extends Mono<T>> work) {
+        return GuardedMono.of(acquire(), requireNonNull(work, "work"));
+    }
+
+    @Override
+    public <T> Flux<T> withLockMany(Function<? super LockLease, ? extends Publisher<T>> work) {
+        return new GuardedFlux<>(acquire(), requireNonNull(work, "work"));
+    }
+
+    @Override
+    public Mono<LockLease> current() {
+        return Mono.deferContextual(
+                context -> Mono.justOrEmpty(HeldLocks.current(settings, context).map(lease -> (LockLease) lease)));
+    }
+
+    @Override
+    public String toString() {
+        String permits = settings.permits() == 1 ? "" : ", %d permits".formatted(settings.permits());
+        return "ReactiveLock[%s '%s'%s, %s]"
+                .formatted(settings.key().kind(), Printable.text(name()), permits, settings.options());
+    }
+}

@@ -1,0 +1,10 @@
+/**
+ * The client and what it makes: locks, semaphores, multi-locks, elections. Checks the arguments of users, and joins the
+ * rooms below. The only room that the API names.
+ */
+@NullMarked
+@CheckReturnValue
+package io.holdfast.internal.client;
+
+import com.google.errorprone.annotations.CheckReturnValue;
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,197 @@
+package io.holdfast.internal.engine;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.LockQueueFullException;
+import io.holdfast.internal.run.AlarmClock.Alarm;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.util.context.Context;
+
+/**
+ * One operation of the back end with its time limit. It passes on exactly one answer or failure.
+ *
+ * <p>No caller can cancel it: the client waits for the answer, because it shows what to undo. When the time is over,
+ * the call cancels the subscription, so a request that was not sent yet is never sent. From then on the outcome is
+ * unknown. Only a release that is being sent at that moment goes out: there may be no other release, and it does no
+ * harm.
+ *
+ * <p>The call is also the alarm of its time limit. The alarm is set after the request was sent: a back end that answers
+ * at once, on the same thread, needs none.
+ */
+public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
+
+    /** The request, and the receiver of its result. */
+    public interface Request<T> {
+
+        /** Returns a name for messages, such as "release". */
+        String what();
+
+        /** Returns the back end's publisher; the call subscribes to it once. */
+        Publisher<T> ask();
+
+        void answered(T answer);
+
+        void failed(LockBackendException error);
+
+        /**
+         * Returns whether the request goes out although its time ended, or the client closed, while it was being sent.
+         */
+        default boolean isSentThoughOver() {
+            return false;
+        }
+
+        /** Handles a full queue; only an attempt can meet it. */
+        default void refused(LockQueueFullException error) {
+            failed(new LockBackendException(
+                    error.lockName(), "refused unexpectedly: " + error.getMessage(), false, error));
+        }
+    }
+
+    @SuppressWarnings("rawtypes")
+    private static final AtomicIntegerFieldUpdater<BackendCall> ENDED =
+            AtomicIntegerFieldUpdater.newUpdater(BackendCall.class, "ended");
+
+    private final Engine engine;
+    private final String lockName;
+    private final long limitNanos;
+    private final Context context;
+    private final Request<T> request;
+
+    /** 1 when the outcome was passed on. */
+    private volatile int ended;
+
+    /** Written once, by the sending thread, before it sets the alarm. */
+    private volatile boolean isLimited;
+
+    /** Written by the back end's thread, read by the timer's thread. */
+    private volatile @Nullable Subscription subscription;
+
+    private BackendCall(Engine engine, String lockName, long limitNanos, Context context, Request<T> request) {
+        this.engine = engine;
+        this.lockName = lockName;
+        this.limitNanos = limitNanos;
+        this.context = context;
+        this.request = request;
+    }
+
+    /**
+     * Sends the request.
+     *
+     * @param nowNanos the start of the time limit
+     */
+    public static <T> void start(
+            Engine engine, String lockName, long limitNanos, Context context, Request<T> request, long nowNanos) {
+        BackendCall<T> call = new BackendCall<>(engine, lockName, limitNanos, context, request);
+        try {
+            request.ask().subscribe(call);
+        } catch (Throwable thrown) {
+            call.onError(thrown);
+        }
+        call.sent(nowNanos);
+    }
+
+    /**
+     * Sets the alarm, unless the answer has arrived already. The first request of a process loads the classes of the
+     * driver, here, on the caller's thread. That time does not count for the back end: if it took longer than the
+     * limit, the limit counts from now. A machine that took so long to send may also take as long to read the answer.
+     */
+    private void sent(long begunNanos) {
+        if (ended != 0) {
+            return;
+        }
+        long now = engine.alarms.now();
+        long took = now - begunNanos;
+        isLimited = true; // before the alarm is set: the answering thread reads it after it has passed on the answer
+        engine.alarms.set(this, took < limitNanos ? begunNanos + limitNanos : now + took);
+        if (ended != 0) {
+            engine.alarms.off(this); // answered meanwhile, perhaps before the alarm was set
+        } else if (engine.alarms.isClosed()) {
+            ring();
+        }
+    }
+
+    @Override
+    public Context currentContext() {
+        return context;
+    }
+
+    @Override
+    public void onSubscribe(Subscription s) {
+        subscription = s;
+        if (ended == 0 || request.isSentThoughOver()) {
+            s.request(Long.MAX_VALUE);
+        } else {
+            s.cancel();
+        }
+    }
+
+    @Override
+    public void onNext(T answer) {
+        if (ENDED.compareAndSet(this, 0, 1)) {
+            alarmOff();
+            request.answered(answer);
+        }
+    }
+
+    @Override
+    public void onError(Throwable error) {
+        if (ENDED.compareAndSet(this, 0, 1)) {
+            alarmOff();
+            if (error instanceof LockQueueFullException full) {
+                request.refused(full);
+            } else {
+                request.failed(asBackendException(error));
+            }
+        }
+    }
+
+    private void alarmOff() {
+        if (isLimited) {
+            engine.alarms.off(this);
+        }
+    }
+
+    @Override
+    public void onComplete() {
+        if (ended == 0) {
+            onError(new LockBackendException(lockName, describe("completed without an answer"), false, null));
+        }
+    }
+
+    @Override
+    public boolean ringsAtClose() {
+        return true;
+    }
+
+    /** Ends the call when the time is over. */
+    @Override
+    public void ring() {
+        if (!ENDED.compareAndSet(this, 0, 1)) {
+            return;
+        }
+        Subscription s = subscription;
+        if (s != null) {
+            s.cancel();
+        }
+        String message = describe(
+                "was not answered within %d ms, so its outcome is unknown; is the server reachable, and is the operation timeout long enough?"
+                        .formatted(Duration.ofNanos(limitNanos).toMillis()));
+        request.failed(new LockBackendException(lockName, message, true, null));
+    }
+
+    private LockBackendException asBackendException(Throwable error) {
+        return error instanceof LockBackendException known
+                ? known
+                : new LockBackendException(lockName, describe("failed unexpectedly: " + error), false, error);
+    }
+
+    private String describe(String end) {
+        return lockName.isEmpty()
+                ? "%s of back end %s %s".formatted(request.what(), engine.backend.name(), end)
+                : "%s of lock '%s' on back end %s %s".formatted(request.what(), lockName, engine.backend.name(), end);
+    }
+}

@@ -1,0 +1,126 @@
+package io.holdfast.internal.engine;
+
+import io.holdfast.spi.LockClaim;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * Makes claim ids: 128 bits in hexadecimal, never the same twice, and the label of the client.
+ *
+ * <p>A client starts at 128 random bits of the system, so two clients do not meet. From there each half counts up, and
+ * a bijection mixes it, so one client never repeats an id. To read the system's randomness each time would read a
+ * device file on an event loop.
+ *
+ * <p>A process may be cloned with its memory: by a snapshot that is restored twice. So a seed is used for a second at
+ * most, by the wall clock, which differs when a snapshot is restored. Each id also has the nanosecond of its making
+ * mixed in, for clones that go on within that second. Record 0036 gives the reasons.
+ */
+final class ClaimIds {
+
+    private static final byte[] DIGITS = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'
+    };
+    private static final long STEP = 0x9E3779B97F4A7C15L;
+
+    /** How long a seed is used. */
+    static final long SEED_MILLIS = 1_000;
+
+    /** A counter that starts from one seed. */
+    private static final class Sequence {
+
+        final long high;
+        final long low;
+        final long sinceMillis;
+        final AtomicLong count = new AtomicLong();
+
+        Sequence(Seed seed, long sinceMillis) {
+            high = seed.high();
+            low = seed.low();
+            this.sinceMillis = sinceMillis;
+        }
+
+        /** Returns true also when the clock was set back: any jump may come from a restored snapshot. */
+        boolean isOver(long nowMillis) {
+            long age = nowMillis - sinceMillis;
+            return age < 0 || age >= SEED_MILLIS;
+        }
+    }
+
+    /** The number of digits for the 128 bits. */
+    private static final int DIGITS_OF_ID = 32;
+
+    /** The part of each id after the digits. */
+    private final byte[] label;
+
+    private final Supplier<Seed> seeds;
+    private final WallClock wallClock;
+    private final LongSupplier nanos;
+
+    /**
+     * Replaced by the thread that finds it too old. If two threads do so at the same time, each uses its own, and one
+     * stays.
+     */
+    private volatile Sequence sequence;
+
+    /** Counts up from that seed without end, so that a client is repeatable. */
+    ClaimIds(Seed seed, String owner) {
+        this(seed, owner, () -> seed, () -> 0, () -> 0);
+    }
+
+    /**
+     * Takes new seeds from time to time.
+     *
+     * @param first the first seed
+     * @param owner the label of the client; empty for none
+     * @param seeds the later seeds
+     * @param wallClock the clock for the age of a seed
+     * @param nanos the time to mix into each id
+     */
+    ClaimIds(Seed first, String owner, Supplier<Seed> seeds, WallClock wallClock, LongSupplier nanos) {
+        label = (owner.isEmpty() ? "" : LockClaim.OWNER_MARK + owner).getBytes(StandardCharsets.ISO_8859_1);
+        this.seeds = seeds;
+        this.wallClock = wallClock;
+        this.nanos = nanos;
+        sequence = new Sequence(first, wallClock.millis());
+    }
+
+    static ClaimIds ofSystem(Seed first, String owner) {
+        return new ClaimIds(first, owner, Seed::read, WallClock.OF_SYSTEM, System::nanoTime);
+    }
+
+    @SuppressWarnings("deprecation") // String(byte[], int): the only constructor that copies Latin-1 without decoding
+    String next() {
+        Sequence current = current();
+        long n = current.count.getAndIncrement() * STEP;
+        byte[] text = new byte[DIGITS_OF_ID + label.length];
+        hex(mix(current.high + n), text, 0);
+        hex(mix((current.low ^ n) + mix(nanos.getAsLong())), text, 16);
+        System.arraycopy(label, 0, text, DIGITS_OF_ID, label.length);
+        return new String(text, 0);
+    }
+
+    private Sequence current() {
+        Sequence current = sequence;
+        long now = wallClock.millis();
+        if (!current.isOver(now)) {
+            return current;
+        }
+        Sequence fresh = new Sequence(seeds.get(), now);
+        sequence = fresh;
+        return fresh;
+    }
+
+    private static void hex(long value, byte[] text, int from) {
+        for (int i = 0; i < 16; i++) {
+            text[from + i] = DIGITS[(int) (value >>> (60 - 4 * i)) & 15];
+        }
+    }
+
+    /** The finalizer of SplitMix64 (Steele, Lea, Flood 2014): a bijection on 64 bits. */
+    private static long mix(long value) {
+        long a = (value ^ (value >>> 30)) * 0xBF58476D1CE4E5B9L;
+        long b = (a ^ (a >>> 27)) * 0x94D049BB133111EBL;
+        return b ^ (b >>> 31);
+    }
+}

@@ -1,0 +1,207 @@
+package io.holdfast.internal.engine;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.ClientReport;
+import io.holdfast.LockClosedException;
+import io.holdfast.LockOptions;
+import io.holdfast.internal.engine.Members.Member;
+import io.holdfast.internal.engine.Members.Stage;
+import io.holdfast.internal.run.AlarmClock;
+import io.holdfast.internal.run.AlarmClock.Alarm;
+import io.holdfast.internal.run.Delivery;
+import io.holdfast.spi.LockBackend;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * The parts that a whole client shares: the back end, the clock, the options, and the list of all that is under way.
+ */
+public final class Engine {
+
+    static final Duration LONGEST_DEFAULT_OPERATION = Duration.ofSeconds(2);
+
+    public final LockBackend backend;
+    public final AlarmClock alarms;
+    public final Delivery delivery;
+    public final Events events;
+    public final Renewals renewals;
+    final ClaimIds ids;
+    public final Admission admission;
+    final long gridPhaseNanos;
+
+    /** The ids of released claims that keep their locks for the rest of a least hold time. Written by release loops. */
+    public final Set<String> keptClaims = ConcurrentHashMap.newKeySet();
+
+    private final @Nullable Duration operationTimeout;
+    private final Chance chance;
+    private final Members members = new Members();
+    private final Sinks.Empty<Void> idle = Sinks.empty();
+    private final Sinks.Empty<Void> drained = Sinks.empty();
+
+    /** Written once, by the first drain. */
+    private volatile boolean draining;
+
+    /** Written once, by the close. */
+    private volatile boolean closed;
+
+    /** Written before {@code closed}, when it is the reason for it. */
+    private volatile boolean timerDied;
+
+    public Engine(
+            LockBackend backend,
+            Scheduler timer,
+            @Nullable Scheduler deliverOn,
+            Events events,
+            @Nullable Duration operationTimeout,
+            int maxWaiters,
+            Chance chance,
+            String owner) {
+        this.backend = backend;
+        delivery = new Delivery(deliverOn);
+        this.events = events;
+        this.operationTimeout = operationTimeout;
+        admission = new Admission(maxWaiters);
+        renewals = new Renewals(this);
+        alarms = new AlarmClock(timer, renewals::flush, this::timerDied);
+        this.chance = chance;
+        ids = chance.ids(owner);
+        gridPhaseNanos = chance.seed().phase() >>> 1;
+    }
+
+    public double random() {
+        return chance.next();
+    }
+
+    public Duration operationTimeout(LockOptions options) {
+        Duration lease = options.leaseDuration();
+        if (operationTimeout == null) {
+            // Not dividedBy(), which uses BigDecimal: this runs for each lock that has options of its own.
+            Duration quarter = Duration.ofNanos(lease.toNanos() / 4);
+            return quarter.compareTo(LONGEST_DEFAULT_OPERATION) < 0 ? quarter : LONGEST_DEFAULT_OPERATION;
+        }
+        if (operationTimeout.compareTo(lease.dividedBy(3)) > 0) {
+            throw new IllegalArgumentException(
+                    "three operation timeouts must fit into a lease, but operationTimeout is %s and leaseDuration is %s: a renewal at a third of the lease could not be repeated in time"
+                            .formatted(operationTimeout, lease));
+        }
+        return operationTimeout;
+    }
+
+    public boolean isClosed() {
+        return closed;
+    }
+
+    /** Returns whether an acquisition may not go on. While the client drains, only the work of a holder may acquire. */
+    public boolean refuses(Member acquisition) {
+        return closed || (draining && !acquisition.isPartOfWork());
+    }
+
+    /** Adds a member first and closes it then: an acquisition that is opened during a drain is refused when it begins. */
+    public void open(Member member) {
+        alarms.checkTimer();
+        members.add(member);
+        if (closed) {
+            member.close();
+        }
+    }
+
+    /** Returns true the first time. */
+    @CanIgnoreReturnValue
+    public boolean ended(Member member) {
+        boolean isFirst = members.remove(member);
+        if (draining && member.stage() == Stage.HOLDING) {
+            closeRefused(); // its work may have left waiters behind
+        }
+        if (closed || draining) {
+            completeWhenIdle();
+            completeWhenDrained();
+        }
+        return isFirst;
+    }
+
+    public ClientReport report() {
+        Members.Some<ClientReport.Hold> held = members.ask(Member::hold, ClientReport.MOST);
+        Members.Some<ClientReport.Wait> waiting = members.ask(Member::waiting, ClientReport.MOST);
+        return new ClientReport(held.count(), held.oldest(), waiting.count(), waiting.oldest());
+    }
+
+    /** Ends all waits and lets leases go on, and signals when no lease is left. */
+    public Mono<Void> drain() {
+        draining = true;
+        closeRefused();
+        completeWhenDrained();
+        return drained.asMono();
+    }
+
+    private void closeRefused() {
+        members.all(Stage.ACQUIRING).stream().filter(this::refuses).forEach(Member::close);
+    }
+
+    /** Ends all that is under way, and signals when nothing is left. */
+    public Sinks.Empty<Void> shutDown() {
+        closed = true;
+        members.all(Stage.ACQUIRING).forEach(Member::close);
+        members.all(Stage.HOLDING).forEach(Member::close);
+        completeWhenIdle();
+        return idle;
+    }
+
+    /**
+     * Closes the client: without its owner's clock it can promise nothing. All that is under way ends on the clock of
+     * the fallback.
+     */
+    private void timerDied() {
+        timerDied = true;
+        closed = true;
+        alarms.set(
+                Alarm.of(() -> {
+                    Sinks.Empty<Void> unused = shutDown();
+                }),
+                alarms.now());
+    }
+
+    public LockClosedException closedException(String lockName) {
+        if (!closed) {
+            return LockClosedException.draining(lockName);
+        }
+        return timerDied
+                ? new LockClosedException(lockName, "its timer was disposed")
+                : new LockClosedException(lockName);
+    }
+
+    /** Stops waiting for the rest. */
+    public void abandonRest() {
+        alarms.close(); // ends the requests in flight; a claim that has to be withdrawn then gets one release
+        members.all(Stage.RELEASING).forEach(Member::abandon);
+        Sinks.EmitResult unused = drained.tryEmitEmpty();
+    }
+
+    private void completeWhenIdle() {
+        if (closed && members.isEmpty()) {
+            Sinks.EmitResult unused = idle.tryEmitEmpty();
+        }
+    }
+
+    /** Counts acquisitions too: another thread may be about to open the lease of one that was granted. */
+    private void completeWhenDrained() {
+        if (draining && !members.any(member -> member.stage() != Stage.RELEASING)) {
+            Sinks.EmitResult unused = drained.tryEmitEmpty();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "Engine[%s, %d acquiring, %d held, %d releasing, %d alarms]"
+                .formatted(
+                        backend.name(),
+                        members.all(Stage.ACQUIRING).size(),
+                        members.all(Stage.HOLDING).size(),
+                        members.all(Stage.RELEASING).size(),
+                        alarms.size());
+    }
+}

@@ -1,0 +1,68 @@
+package io.holdfast.internal.engine;
+
+import io.holdfast.LockEvent;
+import io.holdfast.LockListener;
+import io.holdfast.LossReason;
+import io.holdfast.internal.run.Turn;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Passes each event to the user's listener and to the log. An event that an operator should see is a warning; the rest
+ * is at debug.
+ */
+public final class Events {
+
+    private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
+
+    private final @Nullable LockListener listener;
+
+    public Events(@Nullable LockListener listener) {
+        this.listener = listener;
+    }
+
+    /** Returns whether any receiver needs an event object. */
+    public boolean areWanted() {
+        return listener != null || LOG.isDebugEnabled();
+    }
+
+    public void report(LockEvent event) {
+        if (isUnexpected(event)) {
+            LOG.warn("{}", EventText.of(event));
+            notify(event);
+        } else {
+            reportWithoutWarning(event);
+        }
+    }
+
+    /** Logs at debug, whatever the event is. */
+    public void reportWithoutWarning(LockEvent event) {
+        if (LOG.isDebugEnabled()) {
+            LOG.debug("{}", EventText.of(event));
+        }
+        notify(event);
+    }
+
+    private void notify(LockEvent event) {
+        if (listener != null) {
+            Turn.runUsersCode(() -> notify(listener, event));
+        }
+    }
+
+    private static void notify(LockListener listener, LockEvent event) {
+        try {
+            listener.onEvent(event);
+        } catch (Throwable broken) {
+            LOG.error("lock listener {} threw on: {}", listener, EventText.of(event), broken);
+        }
+    }
+
+    private static boolean isUnexpected(LockEvent event) {
+        boolean unexpectedLoss = event instanceof LockEvent.Lost lost && lost.reason() != LossReason.CLIENT_CLOSED;
+        return unexpectedLoss
+                || event instanceof LockEvent.LeaseAbandoned
+                || event instanceof LockEvent.ReleaseUnconfirmed
+                || event instanceof LockEvent.WithdrawalUnconfirmed;
+    }
+}

@@ -1,0 +1,74 @@
+package io.holdfast.internal.engine;
+
+import io.holdfast.LockOptions;
+import io.holdfast.internal.engine.AcquirePlan.Mode;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.support.Printable;
+import java.util.TreeSet;
+
+/**
+ * A lock's name and options, checked against its client.
+ *
+ * @param engine the parts that all locks of the client share
+ * @param key the lock
+ * @param permits how many permits each of its leases takes; 1 unless a semaphore
+ * @param terms the options, and values computed from them
+ */
+public record LockSettings(Engine engine, LockKey key, int permits, LockTerms terms) {
+
+    public static LockSettings of(Engine engine, LockKey key, int permits, LockOptions options) {
+        return new LockSettings(engine, key, permits, LockTerms.of(engine, options));
+    }
+
+    public LockSettings with(LockOptions other) {
+        engine.backend.checkLease(other.leaseDuration());
+        return of(engine, key, permits, other);
+    }
+
+    /**
+     * Returns the same semaphore with another number of permits for each lease.
+     *
+     * @throws IllegalArgumentException if the semaphore does not have that many
+     * @throws UnsupportedOperationException if the number is more than 1, and the claims of this back end take one
+     *     permit each
+     */
+    public LockSettings withPermits(int taken) {
+        if (taken < 1 || taken > key.permits()) {
+            throw new IllegalArgumentException(
+                    "a lease of semaphore '%s' takes at least 1 and at most %d permits, not %d"
+                            .formatted(Printable.text(key.name()), key.permits(), taken));
+        }
+        if (taken > 1 && !engine.backend.features().contains(LockFeature.MANY_PERMITS)) {
+            throw new UnsupportedOperationException(
+                    "back end %s cannot give %d permits of semaphore '%s' to one lease, only one: it has only %s"
+                            .formatted(
+                                    engine.backend.name(),
+                                    taken,
+                                    Printable.text(key.name()),
+                                    new TreeSet<>(engine.backend.features())));
+        }
+        return new LockSettings(engine, key, taken, terms);
+    }
+
+    public LockOptions options() {
+        return terms.options();
+    }
+
+    /** Returns the time limit of one operation. */
+    public long operationNanos() {
+        return terms.operationNanos();
+    }
+
+    public LockClaim newClaim(Mode mode) {
+        Waiting waiting = mode == Mode.WAIT ? Waiting.QUEUE : Waiting.NONE;
+        return new LockClaim(key, engine.ids.next(), terms.claimLease(), waiting, 1, 0, permits);
+    }
+
+    /** Returns until when the server may keep a lock for a request that is in flight now. */
+    public long storeForgetsAtNanos() {
+        return engine.alarms.now() + terms.claimLease().toNanos() + operationNanos();
+    }
+}

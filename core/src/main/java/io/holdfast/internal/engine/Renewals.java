@@ -1,0 +1,148 @@
+package io.holdfast.internal.engine;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.internal.run.Drain;
+import io.holdfast.internal.run.Turn;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sends the renewals that are due at the same time together.
+ *
+ * <p>After each failure a lease goes out in a batch of half the size, down to one. So a slow server gets smaller
+ * requests, and one bad claim cannot fail the others for long. That is the last resort; a back end can answer for each
+ * claim separately.
+ *
+ * <p>Requests in flight are bounded. A lease beyond the bound waits until a request ends, at the latest by its time
+ * limit, and goes out then; its deadline does not change.
+ */
+public final class Renewals {
+
+    private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
+
+    /**
+     * Room for 16 000 leases; for a server that needs longer than their time limit for that many, more requests do not
+     * help.
+     */
+    static final int MOST_IN_FLIGHT = 32;
+
+    private final Engine engine;
+    private final Queue<Renewable> due = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger inFlight = new AtomicInteger();
+    private final Drain sending = new Drain(this::send);
+    private final LogPace failureLines = new LogPace();
+
+    /** The batches beyond the bound, in the order in which they go out. Used by the sending thread. */
+    private Deque<List<Renewable>> waiting = new ArrayDeque<>();
+
+    /** Written by the sending thread. */
+    private volatile boolean isWaiting;
+
+    Renewals(Engine engine) {
+        this.engine = engine;
+    }
+
+    public void add(Renewable lease) {
+        due.add(lease);
+    }
+
+    /**
+     * Sends all added leases for which there is room; called when all alarms of one moment have rung, and when a
+     * request has ended.
+     */
+    public void flush() {
+        if ((isWaiting || !due.isEmpty()) && sending.isDue()) {
+            Turn.take(sending); // users' code that an answer causes must not delay the next request
+        }
+    }
+
+    private void send() {
+        int free = MOST_IN_FLIGHT - inFlight.get();
+        if (free <= 0) {
+            return; // a request that ends calls flush again
+        }
+        if (!due.isEmpty()) {
+            // Leases that are due now may have shorter time limits than the waiting ones.
+            waiting = new ArrayDeque<>(RenewalBatches.of(takeDue(), free));
+        }
+        isWaiting = true; // a request may end before it has been sent, and then flushes for the waiting batches
+        while (free > 0 && !waiting.isEmpty()) {
+            List<Renewable> batch = held(waiting.remove());
+            if (!batch.isEmpty()) {
+                free--;
+                inFlight.incrementAndGet();
+                RenewalBatch.send(engine, batch, this::ended);
+            }
+        }
+        isWaiting = !waiting.isEmpty();
+    }
+
+    /** Takes the due leases and the waiting ones. */
+    private List<Renewable> takeDue() {
+        List<Renewable> taken = new ArrayList<>();
+        waiting.forEach(taken::addAll);
+        for (Renewable lease = due.poll(); lease != null; lease = due.poll()) {
+            taken.add(lease);
+        }
+        return taken;
+    }
+
+    /** Leaves out leases that were released since: they are not renewed any more. */
+    private static List<Renewable> held(List<Renewable> batch) {
+        for (Renewable lease : batch) {
+            if (!lease.isToBeRenewed()) {
+                return batch.stream().filter(Renewals::isToBeSent).toList();
+            }
+        }
+        return batch;
+    }
+
+    private static boolean isToBeSent(Renewable lease) {
+        if (lease.isToBeRenewed()) {
+            return true;
+        }
+        lease.renewalNotSent();
+        return false;
+    }
+
+    private void ended() {
+        inFlight.decrementAndGet();
+        flush();
+    }
+
+    /**
+     * Logs a failure. A lease that was released meanwhile needs no renewal, and no warning. While a server is
+     * unreachable, most lines would be equal.
+     */
+    void logFailed(List<Renewable> leases, LockBackendException error) {
+        long held = leases.stream().filter(Renewable::isHeld).count();
+        if (held == 0) {
+            return;
+        }
+        long failures = failureLines.count(engine.alarms.now());
+        if (failures == 1) {
+            LOG.warn(
+                    "renewal of {} lease(s) failed, will be tried again until their deadline: {}",
+                    held,
+                    error.getMessage());
+        } else if (failures > 1) {
+            LOG.warn("{} renewals failed since the last such line, the last one: {}", failures, error.getMessage());
+        }
+    }
+
+    /** Returns a failure for an answer that no back end should give. */
+    public static LockBackendException unreadable(String lockName, Throwable defect) {
+        return new LockBackendException(
+                lockName,
+                "the answer to the renewal of lock '%s' met something unexpected: %s".formatted(lockName, defect),
+                false,
+                defect);
+    }
+}

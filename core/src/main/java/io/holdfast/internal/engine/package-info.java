@@ -1,0 +1,11 @@
+/**
+ * What all claims of one client share: the back end, the options, the list of what is under way, the renewals that are
+ * sent together, and the events. A {@code BackendCall} is one operation with its time limit. Nothing here knows how a
+ * claim waits, holds or ends: claims are {@code Member}s and {@code Renewable}s.
+ */
+@NullMarked
+@CheckReturnValue
+package io.holdfast.internal.engine;
+
+import com.google.errorprone.annotations.CheckReturnValue;
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,308 @@
+package io.holdfast.internal.guard;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.internal.claim.GuardedLease;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscriber;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
+import reactor.core.Exceptions;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
+
+/**
+ * One subscription to {@code withLock}: it acquires, runs the work, releases, and only then signals how the work ended.
+ * It is used for one lock and for several.
+ *
+ * <p>It does not use {@code usingWhen}, which lets a failing clean-up hide the error of the work. Also, one object must
+ * own the lease from the emission of the acquisition to the release, whatever happens around it. A loss is signalled on
+ * another thread than the elements.
+ *
+ * @param <L> the lease as the user sees it; it is a {@link GuardedLease}
+ * @param <T> the elements of the work
+ */
+final class Guard<L, T> implements Subscription, GuardedLease.Holder {
+
+    /** The stage of a subscription; only one thread takes each step. */
+    private enum Stage {
+        IDLE,
+        ACQUIRING,
+        /** Subscribing to the work: synchronous parts of the work run within that. */
+        STARTING,
+        /** The subscriber has cancelled meanwhile: the thread that starts the work releases the lease afterwards. */
+        LEFT_WHILE_STARTING,
+        WORKING,
+        RELEASING,
+        ENDED
+    }
+
+    private static final Subscription NOT_YET = Operators.emptySubscription();
+
+    @SuppressWarnings("rawtypes")
+    private static final AtomicReferenceFieldUpdater<Guard, Stage> STAGE =
+            AtomicReferenceFieldUpdater.newUpdater(Guard.class, Stage.class, "stage");
+
+    @SuppressWarnings("rawtypes")
+    private static final AtomicReferenceFieldUpdater<Guard, Subscription> RUNNING =
+            AtomicReferenceFieldUpdater.newUpdater(Guard.class, Subscription.class, "running");
+
+    private final Mono<L> acquire;
+    private final Function<? super L, ? extends Publisher<T>> work;
+    private final CoreSubscriber<? super T> subscriber;
+    private final Operators.DeferredSubscription demand = new Operators.DeferredSubscription();
+    private final Acquiring acquiring = new Acquiring();
+
+    /** Written by the thread that takes a step. */
+    private volatile Stage stage = Stage.IDLE;
+
+    /** The subscription of the work, from its beginning until it is cancelled; written by compare-and-set. */
+    @SuppressWarnings("unused") // only RUNNING uses it
+    private volatile Subscription running = NOT_YET;
+
+    /** Written once, before the subscription to the work. */
+    private volatile @Nullable GuardedLease lease;
+
+    /** Written once, before the release, and read after its end. */
+    private @Nullable Throwable workError;
+
+    /** Written by the thread that starts the work, and read by it. */
+    private boolean hasWorkBegun;
+
+    Guard(Mono<L> acquire, Function<? super L, ? extends Publisher<T>> work, CoreSubscriber<? super T> subscriber) {
+        this.acquire = acquire;
+        this.work = work;
+        this.subscriber = subscriber;
+    }
+
+    @Override
+    public void request(long n) {
+        if (!Operators.validate(n)) {
+            return;
+        }
+        demand.request(n);
+        if (STAGE.compareAndSet(this, Stage.IDLE, Stage.ACQUIRING)) {
+            // Not as a CoreSubscriber: so Reactor's automatic context propagation sets thread-local variables before
+            // the work begins.
+            acquire.subscribe((Subscriber<L>) acquiring);
+        }
+    }
+
+    @Override
+    public void cancel() {
+        Stage before = STAGE.getAndUpdate(
+                this,
+                at -> at == Stage.STARTING || at == Stage.LEFT_WHILE_STARTING
+                        ? Stage.LEFT_WHILE_STARTING
+                        : Stage.ENDED);
+        switch (before) {
+            case ACQUIRING -> acquiring.cancel();
+            case STARTING -> stopWork();
+            case WORKING -> {
+                stopWork();
+                releaseInBackground(held());
+            }
+            default -> {}
+        }
+    }
+
+    private void begin(L lockLease) {
+        GuardedLease granted = (GuardedLease) lockLease; // the acquisition is one of the engine's own operators
+        lease = granted;
+        if (!STAGE.compareAndSet(this, Stage.ACQUIRING, Stage.STARTING)) {
+            granted.releaseUnused();
+            return;
+        }
+        try {
+            start(lockLease, granted);
+        } finally {
+            if (!STAGE.compareAndSet(this, Stage.STARTING, Stage.WORKING)
+                    && STAGE.compareAndSet(this, Stage.LEFT_WHILE_STARTING, Stage.ENDED)) {
+                if (hasWorkBegun) {
+                    releaseInBackground(granted);
+                } else {
+                    granted.releaseUnused();
+                }
+            }
+        }
+    }
+
+    private void start(L lockLease, GuardedLease granted) {
+        Context context = granted.enter(subscriber.currentContext());
+        granted.watchLoss(this);
+        if (!isUnderWay()) {
+            granted.stopWatchingLoss();
+            return;
+        }
+        if (!granted.isValid()) {
+            return; // a listener took too long; the signal of the loss is on its way, perhaps to another thread
+        }
+        hasWorkBegun = true;
+        try {
+            Publisher<T> publisher = requireNonNull(work.apply(lockLease), "the work under a lock must not be null");
+            publisher.subscribe(new Working(context));
+        } catch (Throwable thrown) {
+            cancelWork(); // a publisher may throw after it has begun
+            workEnded(thrown);
+            Exceptions.throwIfJvmFatal(thrown); // only now: otherwise the lock would be held, and renewed, for ever
+        }
+    }
+
+    private boolean isUnderWay() {
+        Stage now = stage;
+        return now == Stage.STARTING || now == Stage.WORKING;
+    }
+
+    /** Moves from the work to the next stage, once. */
+    private boolean leaveWork(Stage next) {
+        return STAGE.compareAndSet(this, Stage.WORKING, next)
+                || STAGE.compareAndSet(this, Stage.STARTING, next)
+                // The thread that starts the work may have moved on in between.
+                || STAGE.compareAndSet(this, Stage.WORKING, next);
+    }
+
+    @Override
+    public void lost() {
+        if (leaveWork(Stage.ENDED)) {
+            cancelWork();
+            subscriber.onError(held().lost());
+        }
+    }
+
+    private void workEnded(@Nullable Throwable error) {
+        if (!leaveWork(Stage.RELEASING)) {
+            if (error != null) {
+                Operators.onErrorDropped(error, subscriber.currentContext());
+            }
+            return;
+        }
+        workError = error;
+        held().release(this);
+    }
+
+    /** Emits the result after the release, unless the subscriber has cancelled meanwhile. */
+    @Override
+    public void released(@Nullable Throwable releaseError) {
+        if (!STAGE.compareAndSet(this, Stage.RELEASING, Stage.ENDED)) {
+            return;
+        }
+        Throwable failure = workError;
+        if (failure != null) {
+            subscriber.onError(releaseError == null ? failure : Exceptions.addSuppressed(failure, releaseError));
+        } else if (releaseError != null) {
+            subscriber.onError(releaseError);
+        } else {
+            subscriber.onComplete();
+        }
+    }
+
+    private void stopWork() {
+        held().stopWatchingLoss();
+        cancelWork();
+    }
+
+    /**
+     * Does not cancel through the demand: that passes no cancellation on while it passes on the first request, and all
+     * synchronous work runs within that.
+     */
+    private void cancelWork() {
+        RUNNING.getAndSet(this, Operators.cancelledSubscription()).cancel();
+    }
+
+    private GuardedLease held() {
+        return requireNonNull(lease);
+    }
+
+    /** Releases without a subscriber. The events report failures. */
+    private static void releaseInBackground(GuardedLease lease) {
+        Disposable unused = lease.release().subscribe(done -> {}, failure -> {});
+    }
+
+    private final class Acquiring extends BaseSubscriber<L> {
+
+        @Override
+        public Context currentContext() {
+            return subscriber.currentContext();
+        }
+
+        @Override
+        protected void hookOnNext(L granted) {
+            begin(granted);
+        }
+
+        @Override
+        protected void hookOnError(Throwable error) {
+            if (STAGE.compareAndSet(Guard.this, Stage.ACQUIRING, Stage.ENDED)) {
+                subscriber.onError(error);
+            }
+        }
+    }
+
+    private final class Working implements CoreSubscriber<T>, Subscription {
+
+        private final Context context;
+
+        /** Written once, by {@code onSubscribe}. */
+        private Subscription upstream = NOT_YET;
+
+        /** Whether the work has ended by itself; written by the thread of the work. */
+        private boolean ended;
+
+        Working(Context context) {
+            this.context = context;
+        }
+
+        @Override
+        public Context currentContext() {
+            return context;
+        }
+
+        @Override
+        public void onSubscribe(Subscription s) {
+            if (RUNNING.compareAndSet(Guard.this, NOT_YET, s)) {
+                upstream = s;
+                boolean unused = demand.set(this);
+            } else {
+                s.cancel();
+            }
+        }
+
+        @Override
+        public void request(long n) {
+            upstream.request(n);
+        }
+
+        /** Does nothing: {@link #cancelWork} cancels instead of the demand. */
+        @Override
+        public void cancel() {}
+
+        @Override
+        public void onNext(T element) {
+            if (isUnderWay()) {
+                subscriber.onNext(element);
+            } else if (ended) {
+                Operators.onNextDropped(element, context); // the work breaks the rules of Reactive Streams
+            } else {
+                Operators.onDiscard(element, context); // the element raced the cancellation, or the loss
+            }
+        }
+
+        @Override
+        public void onError(Throwable error) {
+            ended = true;
+            workEnded(error);
+        }
+
+        @Override
+        public void onComplete() {
+            ended = true;
+            workEnded(null);
+        }
+    }
+}

@@ -1,0 +1,339 @@
+package io.holdfast.internal.multi;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.LockLease;
+import io.holdfast.LockLostException;
+import io.holdfast.LockOptions;
+import io.holdfast.LockTimeoutException;
+import io.holdfast.MultiLease;
+import io.holdfast.internal.claim.AcquireMono;
+import io.holdfast.internal.claim.Emission;
+import io.holdfast.internal.claim.EngineLease;
+import io.holdfast.internal.claim.GuardedLease;
+import io.holdfast.internal.engine.AcquirePlan;
+import io.holdfast.internal.engine.LockSettings;
+import io.holdfast.internal.run.AlarmClock.Alarm;
+import io.holdfast.internal.run.Delivery;
+import io.holdfast.internal.run.Mailbox;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
+
+/**
+ * One subscription to {@code acquire} or {@code tryAcquire} of several locks. It acts on the decisions of
+ * {@link MultiAcquireState}: a separate acquisition tries each member, or waits for it.
+ */
+final class MultiAcquisition implements Subscription, Mailbox.Owner {
+
+    private static final Duration SHORTEST_WAIT = Duration.ofMillis(1);
+
+    private final MultiLockSettings locks;
+    private final boolean waits;
+    private final Emission<MultiLeaseHandle> emission;
+    private final Mailbox mailbox = new Mailbox(this);
+
+    // Written within the mailbox, except the first field, which is written before the first task.
+    private long startedAtNanos;
+    private @Nullable MultiAcquireState state;
+    private @Nullable Alarm timedOut;
+    private final @Nullable Asked[] asked;
+    private final @Nullable EngineLease[] held;
+
+    MultiAcquisition(MultiLockSettings locks, boolean waits, CoreSubscriber<? super MultiLease> subscriber) {
+        this.locks = locks;
+        this.waits = waits;
+        emission = new Emission<>(subscriber, locks.engine().delivery);
+        asked = new Asked[locks.members().size()];
+        held = new EngineLease[locks.members().size()];
+    }
+
+    @Override
+    public void request(long n) {
+        if (!Operators.validate(n) || !emission.isIdle()) {
+            return;
+        }
+        startedAtNanos = locks.engine().alarms.now();
+        if (emission.open()) {
+            mailbox.post(this::start);
+        }
+    }
+
+    @Override
+    public void cancel() {
+        emission.leave(() -> mailbox.post(() -> {
+            MultiAcquireState current = state;
+            if (current != null) {
+                step(current.left());
+            }
+        }));
+    }
+
+    private void start() {
+        if (emission.isOver()) {
+            return; // the subscriber cancelled before the first request
+        }
+        Duration limit = waits ? locks.waitTimeout() : null;
+        if (limit != null && !limit.isZero()) {
+            Alarm over = Alarm.of(() -> mailbox.post(() -> step(state().timedOut())));
+            timedOut = over;
+            locks.engine().alarms.set(over, startedAtNanos + limit.toNanos());
+        }
+        step(MultiAcquireState.start(locks.members().size(), waits));
+    }
+
+    private void step(MultiAcquireState.Step step) {
+        state = step.state();
+        if (step.state().isOver()) {
+            locks.engine().alarms.off(timedOut);
+        }
+        step.actions().forEach(this::act);
+    }
+
+    private void act(MultiAcquireAction action) {
+        if (action instanceof MultiAcquireAction.TryEach all) {
+            each(all.members(), this::tryOne);
+        } else if (action instanceof MultiAcquireAction.WaitFor one) {
+            waitFor(one.member());
+        } else if (action instanceof MultiAcquireAction.Withdraw all) {
+            eachInReverse(all.members(), this::withdraw);
+        } else if (action instanceof MultiAcquireAction.Release all) {
+            eachInReverse(all.members(), this::release);
+        } else if (action instanceof MultiAcquireAction.Deliver) {
+            deliver();
+        } else if (action instanceof MultiAcquireAction.NotAvailable) {
+            emission.complete();
+        } else if (action instanceof MultiAcquireAction.Fail failed) {
+            emission.fail(failed.error());
+        } else if (action instanceof MultiAcquireAction.FailLost failed) {
+            emission.fail(lost(failed.member()));
+        } else if (action instanceof MultiAcquireAction.FailTimedOut failed) {
+            emission.fail(timedOut(failed.member()));
+        }
+    }
+
+    private static void each(long members, IntConsumer act) {
+        for (long left = members; left != 0; left &= left - 1) {
+            act.accept(Long.numberOfTrailingZeros(left));
+        }
+    }
+
+    private static void eachInReverse(long members, IntConsumer act) {
+        for (long left = members; left != 0; left &= ~Long.highestOneBit(left)) {
+            act.accept(Long.SIZE - 1 - Long.numberOfLeadingZeros(left));
+        }
+    }
+
+    private void tryOne(int member) {
+        LockSettings lock = locks.members().get(member);
+        ask(member, lock, lock.terms().tryPlan());
+    }
+
+    private void waitFor(int member) {
+        LockSettings lock = locks.members().get(member);
+        Duration limit = locks.waitTimeout();
+        if (limit != null) {
+            LockOptions limited =
+                    lock.options().toBuilder().waitTimeout(left(limit)).build();
+            lock = LockSettings.of(lock.engine(), lock.key(), lock.permits(), limited);
+        }
+        ask(member, lock, lock.terms().acquirePlan());
+    }
+
+    /**
+     * Returns the rest of the time limit, but at least the shortest time limit that options accept. Zero means one
+     * attempt, and stays zero.
+     */
+    private Duration left(Duration limit) {
+        if (limit.isZero()) {
+            return limit;
+        }
+        Duration left = limit.minus(waited());
+        return left.compareTo(SHORTEST_WAIT) < 0 ? SHORTEST_WAIT : left;
+    }
+
+    private Duration waited() {
+        return Duration.ofNanos(locks.engine().alarms.now() - startedAtNanos);
+    }
+
+    private void ask(int member, LockSettings lock, AcquirePlan plan) {
+        Asked one = new Asked(member);
+        asked[member] = one;
+        AcquireMono.ofMember(lock, plan).subscribe(one);
+    }
+
+    private void withdraw(int member) {
+        Asked one = asked[member];
+        if (one != null) {
+            one.cancel();
+        }
+    }
+
+    private void release(int member) {
+        EngineLease lease = lease(member);
+        held[member] = null;
+        lease.stopWatchingLoss();
+        lease.releaseUnused();
+    }
+
+    private EngineLease lease(int member) {
+        EngineLease lease = held[member];
+        if (lease == null) {
+            throw new IllegalStateException("lock %d of %s is not held".formatted(member, locks.names()));
+        }
+        return lease;
+    }
+
+    private LockLostException lost(int member) {
+        EngineLease lease = lease(member);
+        held[member] = null;
+        return lease.lost();
+    }
+
+    private void deliver() {
+        List<EngineLease> all = new ArrayList<>(held.length);
+        for (int member = 0; member < held.length; member++) {
+            all.add(lease(member));
+        }
+        Arrays.fill(held, null); // a subscriber that drops its leases may keep a reference to this
+        MultiLeaseHandle leases = new MultiLeaseHandle(all);
+        leases.stopWatchingLoss();
+        Delivery delivery = locks.engine().delivery;
+        delivery.run(() -> emit(leases), rejected -> {
+            leases.releaseUnused();
+            emission.failNow(delivery.refusal(locks.names().get(0), rejected));
+        });
+    }
+
+    private void emit(MultiLeaseHandle leases) {
+        if (!leases.isValid()) {
+            LockLostException lost = leases.lost();
+            leases.releaseUnused();
+            emission.failNow(lost);
+        } else if (!emission.begin()) {
+            leases.releaseUnused();
+        } else {
+            leases.handedOut();
+            emission.emit(leases);
+        }
+    }
+
+    /** The one attempt of the member has no answer yet. */
+    private LockTimeoutException timedOut(int member) {
+        return new LockTimeoutException(locks.names().get(member), waited(), 1, false, null);
+    }
+
+    private MultiAcquireState state() {
+        MultiAcquireState current = state;
+        if (current == null) {
+            throw new IllegalStateException("not started");
+        }
+        return current;
+    }
+
+    private void granted(int member, EngineLease lease) {
+        held[member] = lease;
+        step(state().granted(member));
+        if (lease.equals(held[member])) { // otherwise it was handed out, or released
+            lease.watchLoss(new LossDuringWait(member, lease));
+        }
+    }
+
+    /** Handles a loss. A lease that was released before is not in {@code held}, even if its lock was taken again. */
+    private void lost(int member, EngineLease lease) {
+        if (lease.equals(held[member])) {
+            step(state().lost(member));
+        }
+    }
+
+    /** Replaces the waiting time by the time since the beginning of the whole acquisition. */
+    private void failed(int member, Throwable error) {
+        if (error instanceof LockTimeoutException over) {
+            step(state().failed(
+                            member,
+                            new LockTimeoutException(
+                                    over.lockName(),
+                                    waited(),
+                                    over.attempts(),
+                                    over.backendAnswered(),
+                                    over.getCause())));
+        } else {
+            step(state().failed(member, error));
+        }
+    }
+
+    @Override
+    public void broken(Throwable defect) {
+        MultiAcquireState current = state;
+        if (current != null) {
+            step(current.left());
+        }
+        emission.fail(new LockBackendException(
+                "",
+                "acquisition of locks %s met something unexpected in this library: %s".formatted(locks.names(), defect),
+                false,
+                defect));
+    }
+
+    /** The acquisition of one member. */
+    private final class Asked extends BaseSubscriber<LockLease> {
+
+        private final int member;
+
+        /** Written and read on the signalling thread. */
+        private boolean isGranted;
+
+        Asked(int member) {
+            this.member = member;
+        }
+
+        @Override
+        public Context currentContext() {
+            return emission.context();
+        }
+
+        @Override
+        protected void hookOnNext(LockLease lease) {
+            isGranted = true;
+            mailbox.post(() -> granted(member, (EngineLease) lease)); // the acquisition is the engine's own operator
+        }
+
+        @Override
+        protected void hookOnComplete() {
+            if (!isGranted) {
+                mailbox.post(() -> step(state().refused(member)));
+            }
+        }
+
+        @Override
+        protected void hookOnError(Throwable error) {
+            mailbox.post(() -> failed(member, error));
+        }
+    }
+
+    private final class LossDuringWait implements GuardedLease.Holder {
+
+        private final int member;
+        private final EngineLease lease;
+
+        LossDuringWait(int member, EngineLease lease) {
+            this.member = member;
+            this.lease = lease;
+        }
+
+        @Override
+        public void lost() {
+            mailbox.post(() -> MultiAcquisition.this.lost(member, lease));
+        }
+
+        @Override
+        public void released(@Nullable Throwable failure) {}
+    }
+}

@@ -1,0 +1,77 @@
+package io.holdfast.internal.run;
+
+import io.holdfast.LockClosedException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.util.context.Context;
+
+/**
+ * The way of signals to users: on the scheduler of {@code deliverOn}, if there is one. If it rejects a signal, the
+ * present thread signals: a signal on another thread is better than none. Only a lease is not delivered there.
+ */
+public final class Delivery {
+
+    private final @Nullable Scheduler scheduler;
+
+    public Delivery(@Nullable Scheduler scheduler) {
+        this.scheduler = scheduler;
+    }
+
+    public void run(Runnable signal) {
+        run(signal, rejected -> signal.run());
+    }
+
+    /**
+     * Runs a signal.
+     *
+     * @param refused runs when the scheduler rejects the signal
+     */
+    public void run(Runnable signal, Consumer<RejectedExecutionException> refused) {
+        if (scheduler == null) {
+            Turn.runUsersCode(signal);
+            return;
+        }
+        try {
+            Disposable unused = scheduler.schedule(signal);
+        } catch (RejectedExecutionException rejected) {
+            refused.accept(rejected);
+        }
+    }
+
+    /**
+     * Delivers the signals of an answer. Not by {@code publishOn}, which replaces an answer by the error of the
+     * scheduler: a renewal would fail after it has succeeded.
+     */
+    public <T> Mono<T> of(Mono<T> answer) {
+        if (scheduler == null) {
+            return answer;
+        }
+        return Mono.create(sink -> sink.onDispose(
+                answer.materialize() // the subscriber of the sink owns this one
+                        .subscribe(
+                                signal -> run(() -> {
+                                    if (signal.getThrowable() != null) {
+                                        sink.error(signal.getThrowable());
+                                    } else {
+                                        sink.success(signal.get());
+                                    }
+                                }),
+                                sink::error,
+                                () -> {},
+                                Context.of(sink.contextView()))));
+    }
+
+    /** Returns the error for a lease that the scheduler rejected; the lease is released. */
+    public RuntimeException refusal(String lockName, RejectedExecutionException rejected) {
+        return scheduler != null && scheduler.isDisposed()
+                ? new LockClosedException(lockName, "the scheduler given to deliverOn was disposed")
+                : new RejectedExecutionException(
+                        "lock '%s' was granted and is released again, because the scheduler given to deliverOn rejected the lease: %s; give it more threads or a longer queue"
+                                .formatted(lockName, rejected.getMessage()),
+                        rejected);
+    }
+}

@@ -1,0 +1,47 @@
+package io.holdfast.internal.run;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Work for one thread at a time. A thread that wants it while another one works leaves it to that thread, which works
+ * once more. Whatever the work throws, later work is done. Public only for the back ends of this module.
+ */
+public final class Drain implements Runnable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Drain.class);
+
+    /** Counts the reasons to work; the thread that raises it from zero works. */
+    private final AtomicInteger due = new AtomicInteger();
+
+    private final Runnable work;
+
+    /**
+     * Makes an object without a reason to work.
+     *
+     * @param work does all that there is to do when it runs
+     */
+    public Drain(Runnable work) {
+        this.work = work;
+    }
+
+    /**
+     * Adds a reason to work.
+     *
+     * @return whether the caller has to work, by {@link #run}
+     */
+    public boolean isDue() {
+        return due.getAndIncrement() == 0;
+    }
+
+    /** Works until no reason is left; one thread runs it at a time. */
+    @Override
+    public void run() {
+        int seen = due.get();
+        do {
+            Fallible.run(work, LOG, "renewals could not be sent, or a signal could not be delivered");
+            seen = due.addAndGet(-seen);
+        } while (seen != 0);
+    }
+}

@@ -1,0 +1,29 @@
+package io.holdfast.internal.run;
+
+import org.slf4j.Logger;
+
+/**
+ * Runs code that may throw anything, such as users' code. What it throws is logged, even an error that Reactor throws at
+ * once instead of passing it on: the caller goes on with the code that waits behind it, which belongs to other locks.
+ */
+public final class Fallible {
+
+    private Fallible() {}
+
+    public static void run(Runnable code, Logger log, String line) {
+        try {
+            code.run();
+        } catch (Throwable thrown) {
+            log(thrown, log, line);
+        }
+    }
+
+    /** Logs; while there is no memory, the log fails too. */
+    static void log(Throwable thrown, Logger log, String line) {
+        try {
+            log.error(line, thrown);
+        } catch (Throwable another) {
+            // the caller must go on all the same
+        }
+    }
+}

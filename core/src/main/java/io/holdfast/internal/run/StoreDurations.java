@@ -1,0 +1,49 @@
+package io.holdfast.internal.run;
+
+import java.time.Duration;
+
+/**
+ * Limits the durations of the back end's answers to the range that the engine computes with. All such durations pass
+ * through this class. A broken or hostile server may answer any value, and a long of nanoseconds ends after 292 years.
+ */
+public final class StoreDurations {
+
+    /** Also the longest duration that options accept: sums of several stay far below the end of a long. */
+    private static final Duration MOST = Duration.ofDays(366);
+
+    /**
+     * The least pause between two attempts of one claim, whatever a back end or a back-off says: a millisecond, as
+     * short as the shortest pause that {@link io.holdfast.Backoff} accepts. Without it, a back end that answers zero
+     * keeps a core busy, and one that answers at once never lets the timer go on.
+     */
+    public static final long LEAST_PAUSE_NANOS = 1_000_000;
+
+    private StoreDurations() {}
+
+    /**
+     * Limits a lease duration.
+     *
+     * @param lease the answered lease duration
+     * @return from 0, which ends at once, to 366 days
+     */
+    public static long leaseNanos(Duration lease) {
+        return within(0, lease);
+    }
+
+    /**
+     * Limits a pause that the back end proposes.
+     *
+     * @param pause the answered pause
+     * @return from 1 ms to 366 days
+     */
+    public static long pauseNanos(Duration pause) {
+        return within(LEAST_PAUSE_NANOS, pause);
+    }
+
+    private static long within(long least, Duration answered) {
+        if (answered.isNegative()) {
+            return least;
+        }
+        return answered.compareTo(MOST) > 0 ? MOST.toNanos() : Math.max(least, answered.toNanos());
+    }
+}

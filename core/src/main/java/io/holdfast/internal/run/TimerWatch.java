@@ -1,0 +1,97 @@
+package io.holdfast.internal.run;
+
+import java.lang.ref.WeakReference;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Watches the timers of all clients of this JVM with pending alarms, on its own thread: a disposed scheduler drops its
+ * tasks without a signal. The thread ends when there is no timer to watch.
+ */
+final class TimerWatch implements Runnable {
+
+    /**
+     * How late a client may detect that its timer has died: short compared with a lease, and four checks a second cost
+     * almost nothing.
+     */
+    private static final long PERIOD_MILLIS = 250;
+
+    private static final long KEEP_ALIVE_SECONDS = 5;
+
+    private static final Logger LOG = LoggerFactory.getLogger(TimerWatch.class);
+    private static final TimerWatch OF_THIS_JVM = new TimerWatch();
+
+    /**
+     * Made for the first timer that dies. Not one of Reactor's own schedulers: {@code Schedulers.shutdownNow()}
+     * disposes those.
+     */
+    private static final class Fallback {
+        static final Scheduler SCHEDULER = Schedulers.newParallel("holdfast-fallback", 2, true);
+    }
+
+    /** Weak references: no caller waits for a client that is garbage. */
+    private final Queue<WeakReference<AlarmClock>> clocks = new ConcurrentLinkedQueue<>();
+
+    /** Whether the next check is scheduled. */
+    private final AtomicBoolean isComing = new AtomicBoolean();
+
+    private final ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, TimerWatch::thread);
+
+    private TimerWatch() {
+        executor.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
+        executor.allowCoreThreadTimeOut(true);
+    }
+
+    /** Watches a clock until it reports that it needs no watch any more. */
+    static void watch(AlarmClock clock) {
+        OF_THIS_JVM.clocks.add(new WeakReference<>(clock));
+        OF_THIS_JVM.comeAgain();
+    }
+
+    /** Returns the scheduler that rings alarms in place of a timer that is dead or stuck. */
+    static Scheduler fallback() {
+        return Fallback.SCHEDULER;
+    }
+
+    @Override
+    public void run() {
+        try {
+            clocks.removeIf(reference -> !isWorthWatching(reference.get()));
+        } finally { // also after an error of the JVM, such as a temporary lack of memory
+            isComing.set(false);
+            if (!clocks.isEmpty()) {
+                comeAgain();
+            }
+        }
+    }
+
+    private void comeAgain() {
+        if (isComing.compareAndSet(false, true)) {
+            var unused = executor.schedule(this, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private static boolean isWorthWatching(@Nullable AlarmClock clock) {
+        try {
+            return clock != null && clock.isWorthWatching();
+        } catch (Throwable broken) {
+            LOG.error("the timer of a lock client could not be checked", broken);
+            return true;
+        }
+    }
+
+    private static Thread thread(Runnable work) {
+        Thread thread = new Thread(work, "holdfast-timer-watch");
+        thread.setDaemon(true);
+        thread.setContextClassLoader(null); // the first client may belong to a web application that is undeployed later
+        return thread;
+    }
+}

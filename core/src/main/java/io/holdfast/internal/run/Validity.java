@@ -1,0 +1,67 @@
+package io.holdfast.internal.run;
+
+/**
+ * Computes how long the client may rely on an answer of the back end.
+ *
+ * <p>The server keeps the lock at least from its processing of the request until the end of the lease. The client does
+ * not know that moment, but it lies after the send time, so validity counts from the send time. The margin covers
+ * clocks that run at different speeds (1 %) and the resolution of the server's expiry (2 ms), the figures of the
+ * Redlock description.
+ */
+public final class Validity {
+
+    private static final long RESOLUTION_NANOS = 2_000_000;
+
+    private Validity() {}
+
+    /**
+     * Returns the local deadline.
+     *
+     * @param sentAtNanos just before the request was sent
+     * @param leaseNanos the lease duration of the answer
+     * @return from this instant on the client must treat the lock as lost
+     */
+    public static long until(long sentAtNanos, long leaseNanos) {
+        return sentAtNanos + leaseNanos - margin(leaseNanos);
+    }
+
+    /**
+     * Returns the shortest lease that is valid for this long after its request was sent.
+     *
+     * @param validNanos from 0 to 367 days
+     * @return the lease duration to request
+     */
+    public static long leaseNanosFor(long validNanos) {
+        return (validNanos + RESOLUTION_NANOS) / 99 * 100 + 200;
+    }
+
+    static long margin(long leaseNanos) {
+        return leaseNanos / 100 + RESOLUTION_NANOS;
+    }
+
+    /**
+     * Returns whether a deadline is reached.
+     *
+     * @param deadlineNanos the deadline
+     * @param nowNanos the current time
+     * @return true from the deadline on
+     */
+    public static boolean isOver(long deadlineNanos, long nowNanos) {
+        return nowNanos - deadlineNanos >= 0;
+    }
+
+    /**
+     * Returns the later of two deadlines.
+     *
+     * @param a one deadline
+     * @param b the other deadline
+     * @return the later one
+     */
+    public static long later(long a, long b) {
+        return a - b >= 0 ? a : b;
+    }
+
+    public static long earlier(long a, long b) {
+        return a - b <= 0 ? a : b;
+    }
+}

@@ -1,0 +1,56 @@
+package io.holdfast.memory;
+
+import io.holdfast.LockHolder;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A claim that holds the lock of a {@link LockQueue}, or a share of it, until its expiry. It is confirmed if its client
+ * has sent a request since the grant.
+ */
+record Holder(LockClaim claim, long token, long sinceNanos, long expiryNanos, boolean isConfirmed) {
+
+    int permits() {
+        return claim.permits();
+    }
+
+    Holder until(long expiryNanos) {
+        return new Holder(claim, token, sinceNanos, expiryNanos, true);
+    }
+
+    boolean isWriter() {
+        return claim.key().kind() == LockKind.WRITE;
+    }
+
+    LockHolder shown(long now) {
+        return new LockHolder(
+                claim.id(),
+                claim.key().kind(),
+                token,
+                Optional.of(Duration.ofNanos(now - sinceNanos)),
+                Optional.of(Duration.ofNanos(expiryNanos - now)),
+                permits() > 1 ? Map.of("permits taken", Integer.toString(permits())) : Map.of());
+    }
+
+    boolean isOver(long now) {
+        return expiryNanos - now <= 0;
+    }
+
+    LockAttempt standing(long now) {
+        return new LockAttempt.Acquired(token, Duration.ofNanos(expiryNanos - now));
+    }
+
+    /**
+     * Counts the lease from the attempt that the grant answers: the only moment whose send time the client knows for
+     * sure.
+     */
+    WatchSignal granted(Waiter as) {
+        return new WatchSignal.Granted(
+                token, as.claim().attempt(), Duration.ofNanos(expiryNanos - as.attemptedAtNanos()));
+    }
+}

@@ -1,0 +1,76 @@
+package io.holdfast.memory;
+
+import io.holdfast.internal.run.DeliveryLine;
+import io.holdfast.spi.support.SignalSink;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * The watches of each claim. The back end calls all methods under its monitor, except {@link #deliver} and those of {@link SignalSink}.
+ */
+final class InMemoryWatches {
+
+    private final Map<String, List<SignalSink>> byClaim = new HashMap<>();
+    private final DeliveryLine line;
+
+    InMemoryWatches(Scheduler deliverOn) {
+        line = new DeliveryLine(deliverOn);
+    }
+
+    boolean isWatched(String claimId) {
+        return byClaim.containsKey(claimId);
+    }
+
+    /** Adds a watch. From now on it misses no signal: {@code Armed} is the first one in its queue. */
+    void open(SignalSink watch) {
+        byClaim.computeIfAbsent(watch.claimId(), it -> new ArrayList<>(1)).add(watch);
+    }
+
+    void close(SignalSink watch) {
+        List<SignalSink> watches = byClaim.get(watch.claimId());
+        if (watches != null && watches.remove(watch) && watches.isEmpty()) {
+            byClaim.remove(watch.claimId());
+        }
+    }
+
+    /**
+     * Puts the signals into the queues, in the order of the decisions. Returns the watches to which the caller delivers
+     * when it has left the monitor.
+     */
+    List<SignalSink> enqueue(List<Push> pushes) {
+        if (pushes.isEmpty()) {
+            return List.of();
+        }
+        List<SignalSink> signalled = new ArrayList<>(pushes.size());
+        for (Push push : pushes) {
+            for (SignalSink watch : byClaim.getOrDefault(push.claimId(), List.of())) {
+                watch.accept(push.signal());
+                signalled.add(watch);
+            }
+        }
+        return signalled;
+    }
+
+    /**
+     * Runs the subscriber on another thread: a waiter that is granted may release at once, which grants the next one,
+     * and a long queue would end in a stack overflow.
+     */
+    void deliver(SignalSink watch) {
+        if (watch.isDue()) {
+            line.deliver(watch);
+        }
+    }
+
+    List<String> contents() {
+        return byClaim.keySet().stream().map("watch of claim %s"::formatted).toList();
+    }
+
+    List<SignalSink> clear() {
+        List<SignalSink> all = byClaim.values().stream().flatMap(List::stream).toList();
+        byClaim.clear();
+        return all;
+    }
+}

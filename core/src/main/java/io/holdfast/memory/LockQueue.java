@@ -1,0 +1,523 @@
+package io.holdfast.memory;
+
+import static java.util.Objects.requireNonNull;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockHolder;
+import io.holdfast.LockReport;
+import io.holdfast.LossReason;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One lock: its holders, its waiters, and the decisions about requests.
+ *
+ * <ul>
+ * <li>Each attempt and release first ends the holders whose lease has ended and drops the stale waiters. Then it grants
+ *     the lock to the first waiters that the lock admits. So an expiry needs no timer: waiters send their next attempt
+ *     in time.
+ * <li>Each claim stands in the queue during its attempt, even a claim that must not wait. So no claim overtakes a live
+ *     waiter.
+ * <li>A claim that takes several permits of a semaphore holds back the waiters behind it until all its permits are
+ *     free, even waiters that would fit.
+ * <li>A waiter that is granted by the request of another claim gets a push. Until it confirms the grant, it holds the
+ *     lock for the {@link #CLAIM_NANOS claim time} only: a dead waiter must not cost the next one a whole lease.
+ * <li>If it does not confirm the grant, its client is doubted: the other waiters of that client are set aside, and keep
+ *     their places, until the client sends a request for this lock. So a client that is gone costs a claim time once.
+ *     The owner's label in the id of a claim tells its client.
+ * </ul>
+ *
+ * <p>Times are nanoseconds on the server's clock; only their differences count. Not thread-safe.
+ */
+final class LockQueue {
+
+    /**
+     * How long a pushed grant lasts without a confirmation; also the time in which the first waiters send an attempt,
+     * to find a dead holder.
+     */
+    static final long CLAIM_NANOS = Duration.ofSeconds(2).toNanos();
+
+    /** Waiters further behind send their attempt a little later, so that the first waiter finds an expiry first. */
+    private static final long NANOS_PER_PLACE = Duration.ofMillis(10).toNanos();
+
+    static final Outcome<Renewal> NOT_RENEWED = new Outcome<>(new Renewal.NotHeld(), List.of());
+
+    private static final int FIRST_PLACES = 2;
+    private static final int MOST_EXAMINED = 16;
+    private static final int MOST_INTERESTED = 256;
+
+    /** No claim has this id: ids are not empty. */
+    private static final String NO_CLAIM = "";
+
+    private final Map<String, Holder> holders = new LinkedHashMap<>();
+    private final Map<String, Waiter> waiters = new LinkedHashMap<>();
+
+    /** The waiters that are not set aside, by their places. */
+    private final TreeMap<Long, Waiter> line = new TreeMap<>();
+
+    /** The ids of the waiters that are set aside, of each client that is doubted. */
+    private final Map<String, List<String>> doubted = new HashMap<>(0);
+
+    private final Map<String, Waiter> interested = new LinkedHashMap<>();
+    private final Tokens tokens;
+    private final Predicate<String> isWatched;
+
+    /** How many claims the requests of all locks have examined, in one element. */
+    private final long[] examined;
+
+    /**
+     * Before this time nothing ends: no lease of a holder, and no place of a waiter. It may be too early, since a
+     * renewal postpones an end. Written by {@link #endsAt} and {@link #settle}.
+     */
+    private long nothingEndsBefore;
+
+    /** Whether there is anything that ends. Written together with {@link #nothingEndsBefore}. */
+    private boolean mayEnd;
+
+    /** Whether something has ended, and no waiter was served since. Written by {@link #settle} and {@link #promote}. */
+    private boolean isUnserved;
+
+    /** How many permits the holders have taken together. Written together with {@link #holders}. */
+    private long taken;
+
+    /** How many holders are writers. Written together with {@link #holders}. */
+    private int writers;
+
+    /** The place of the last waiter. Written by {@link #join}. */
+    private long lastPlace;
+
+    /**
+     * Makes a lock without holders.
+     *
+     * @param tokens the tokens of the back end
+     * @param isWatched whether a push to the claim with this id would reach a watch now
+     * @param examined its element counts the claims that the requests of all locks examine
+     */
+    LockQueue(Tokens tokens, Predicate<String> isWatched, long[] examined) {
+        this.tokens = tokens;
+        this.isWatched = isWatched;
+        this.examined = examined;
+    }
+
+    Outcome<LockAttempt> tryAcquire(LockClaim claim, long now) {
+        examined[0]++;
+        settle(now);
+        trust(claim);
+        // A later attempt of the same claim was processed before: its effect must stand, so this attempt only gets an
+        // answer.
+        boolean overtaken = claim.attempt() < lastAttempt(claim.id());
+        Holder standing = holders.get(claim.id());
+        if (standing != null) {
+            return attemptOf(standing, claim, overtaken, now);
+        }
+        boolean isLast = false;
+        if (!overtaken) {
+            interested.remove(claim.id());
+            isLast = join(claim, now);
+        }
+        List<Push> pushes = promote(overtaken ? NO_CLAIM : claim.id(), now);
+        Holder holder = holders.get(claim.id());
+        if (holder != null) {
+            return new Outcome<>(overtaken ? holder.standing(now) : confirm(holder, claim, now), pushes);
+        }
+        Duration nextAttemptWithin = nextAttemptWithin(claim, isLast ? waiters.size() : place(claim.id()), now);
+        if (!overtaken && claim.waiting() != Waiting.QUEUE) {
+            pushes.addAll(leaveQueue(claim, now));
+        }
+        return new Outcome<>(
+                waiters.containsKey(claim.id())
+                        ? new LockAttempt.Queued(nextAttemptWithin)
+                        : new LockAttempt.Contended(nextAttemptWithin),
+                pushes);
+    }
+
+    /**
+     * A writer may become a reader, but not the other way round. Any other attempt for the other side is not available.
+     */
+    private Outcome<LockAttempt> attemptOf(Holder holder, LockClaim claim, boolean overtaken, long now) {
+        boolean otherSide = holder.claim().key().kind() != claim.key().kind();
+        if (otherSide && (overtaken || claim.key().kind() != LockKind.READ)) {
+            Duration nextAttemptWithin = nextAttemptWithin(claim, waiters.size() + 1, now);
+            return new Outcome<>(new LockAttempt.Contended(nextAttemptWithin), promote(NO_CLAIM, now));
+        }
+        LockAttempt answer = overtaken ? holder.standing(now) : confirm(holder, claim, now);
+        List<Push> pushes = promote(NO_CLAIM, now);
+        if (otherSide) {
+            signalInterested(pushes);
+        }
+        return new Outcome<>(answer, pushes);
+    }
+
+    /** Returns whether the claim is new in the queue. */
+    private boolean join(LockClaim claim, long now) {
+        Waiter before = waiters.get(claim.id());
+        Waiter waiter = new Waiter(claim, now, before == null ? ++lastPlace : before.place());
+        endsAt(waiter.staleAtNanos());
+        waiters.put(claim.id(), waiter);
+        line.put(waiter.place(), waiter);
+        return before == null;
+    }
+
+    private @Nullable Waiter leave(String id) {
+        Waiter waiter = waiters.remove(id);
+        if (waiter != null) {
+            line.remove(waiter.place());
+        }
+        return waiter;
+    }
+
+    /** A watch of this claim has opened: a push would reach it from now on. */
+    void watched(String id) {
+        Waiter waiter = waiters.get(id);
+        if (waiter == null) {
+            return;
+        }
+        List<String> aside = doubted.get(waiter.claim().owner());
+        if (aside == null) {
+            line.put(waiter.place(), waiter);
+        } else {
+            aside.add(id);
+        }
+    }
+
+    /** The client of this claim lives: its waiters get their places back. Returns whether it was doubted. */
+    @CanIgnoreReturnValue
+    private boolean trust(LockClaim claim) {
+        List<String> aside = doubted.isEmpty() ? null : doubted.remove(claim.owner());
+        if (aside == null) {
+            return false;
+        }
+        for (String id : aside) {
+            examined[0]++;
+            Waiter waiter = waiters.get(id);
+            if (waiter != null) {
+                line.put(waiter.place(), waiter);
+            }
+        }
+        return true;
+    }
+
+    /** Also confirms a pushed grant. */
+    Outcome<Renewal> renew(LockClaim claim, long now) {
+        examined[0]++;
+        List<Push> pushes = trust(claim) ? promote(NO_CLAIM, now) : List.of();
+        Holder holder = holders.get(claim.id());
+        if (holder == null || holder.isOver(now)) {
+            return new Outcome<>(new Renewal.NotHeld(), pushes);
+        }
+        hold(claim.id(), holder.until(now + nanos(claim.lease())));
+        return new Outcome<>(new Renewal.Held(claim.lease()), pushes);
+    }
+
+    Outcome<Renewal> adopt(LockClaim claim, long token, long now) {
+        Holder holder = holders.get(claim.id());
+        return holder == null || holder.token() != token ? NOT_RENEWED : renew(claim, now);
+    }
+
+    Outcome<Ownership> release(LockClaim claim, long now) {
+        settle(now);
+        trust(claim);
+        return end(claim, now);
+    }
+
+    private Outcome<Ownership> end(LockClaim claim, long now) {
+        examined[0]++;
+        Holder held = holders.remove(claim.id());
+        if (held != null) {
+            count(held, -1);
+        }
+        boolean queued = leave(claim.id()) != null;
+        interested.remove(claim.id());
+        List<Push> pushes = promote(NO_CLAIM, now);
+        if (held != null || queued) {
+            signalInterested(pushes);
+        }
+        return new Outcome<>(held != null ? Ownership.HELD : Ownership.NOT_HELD, pushes);
+    }
+
+    private void signalInterested(List<Push> pushes) {
+        examined[0] += interested.size();
+        interested.keySet().forEach(id -> pushes.add(new Push(id, new WatchSignal.Changed())));
+        interested.clear();
+    }
+
+    /**
+     * Returns the number of the claim's last processed attempt, 0 when none is on record. A released claim may still
+     * have attempts under way with a higher number.
+     */
+    int lastAttempt(String id) {
+        Holder holder = holders.get(id);
+        if (holder != null) {
+            return holder.claim().attempt();
+        }
+        Waiter waiter = waiters.getOrDefault(id, interested.get(id));
+        return waiter == null ? 0 : waiter.claim().attempt();
+    }
+
+    /** Ends expired leases, and grants the lock to the first waiters that it admits then. */
+    List<Push> serveAfterExpiry(long now) {
+        settle(now);
+        return isUnserved ? promote(NO_CLAIM, now) : List.of();
+    }
+
+    /** Ends expired leases and drops stale waiters. Grants nothing. */
+    void settle(long now) {
+        if (!mayEnd || nothingEndsBefore - now > 0) {
+            return;
+        }
+        mayEnd = false;
+        isUnserved = true;
+        examined[0] += holders.size() + 2L * waiters.size() + interested.size();
+        taken = 0;
+        writers = 0;
+        holders.values().removeIf(holder -> hasEnded(holder, now));
+        waiters.values().removeIf(waiter -> hasEnded(waiter, now));
+        line.values().removeIf(waiter -> waiter.isStale(now));
+        interested.values().removeIf(waiter -> hasEnded(waiter, now));
+        if (!doubted.isEmpty()) {
+            Set<String> clients = new HashSet<>();
+            waiters.values().forEach(waiter -> clients.add(waiter.claim().owner()));
+            doubted.keySet().retainAll(clients);
+        }
+    }
+
+    private boolean hasEnded(Holder holder, long now) {
+        if (!holder.isOver(now)) {
+            count(holder, 1);
+            endsAt(holder.expiryNanos());
+            return false;
+        }
+        String client = holder.claim().owner();
+        if (!holder.isConfirmed() && !client.isEmpty()) {
+            doubted.putIfAbsent(client, new ArrayList<>());
+        }
+        return true;
+    }
+
+    private boolean hasEnded(Waiter waiter, long now) {
+        if (!waiter.isStale(now)) {
+            endsAt(waiter.staleAtNanos());
+            return false;
+        }
+        return true;
+    }
+
+    private void count(Holder holder, int times) {
+        taken += (long) times * holder.permits();
+        writers += holder.isWriter() ? times : 0;
+    }
+
+    private void endsAt(long nanos) {
+        if (!mayEnd || nanos - nothingEndsBefore < 0) {
+            nothingEndsBefore = nanos;
+            mayEnd = true;
+        }
+    }
+
+    private void hold(String id, Holder holder) {
+        endsAt(holder.expiryNanos());
+        Holder before = holders.put(id, holder);
+        count(holder, 1);
+        if (before != null) {
+            count(before, -1);
+        }
+    }
+
+    boolean isEmpty() {
+        return holders.isEmpty() && waiters.isEmpty() && interested.isEmpty();
+    }
+
+    /** Returns the holders of the lock, lower tokens first. Ends nothing. */
+    List<LockHolder> holders(long now) {
+        return holders.values().stream()
+                .filter(holder -> !holder.isOver(now))
+                .sorted(Comparator.comparingLong(Holder::token))
+                .map(holder -> holder.shown(now))
+                .toList();
+    }
+
+    /** Returns whether there is nothing to report about this lock. */
+    boolean isIdle(long now) {
+        return holders.values().stream().allMatch(it -> it.isOver(now))
+                && waiters.values().stream().allMatch(it -> it.isStale(now))
+                && interested.values().stream().allMatch(it -> it.isStale(now));
+    }
+
+    LockReport report(String name, LockReport.Type type, long now) {
+        List<LockHolder> held = holders(now);
+        List<Waiter> queued =
+                waiters.values().stream().filter(it -> !it.isStale(now)).toList();
+        long wanted =
+                interested.values().stream().filter(it -> !it.isStale(now)).count();
+        return new LockReport(
+                name,
+                type,
+                held.size(),
+                held.stream().limit(LockReport.MOST_HOLDERS).toList(),
+                queued.size(),
+                queued.stream()
+                        .limit(LockReport.MOST_WAITERS)
+                        .map(it -> it.shown(now))
+                        .toList(),
+                held.isEmpty()
+                        ? OptionalLong.empty()
+                        : OptionalLong.of(held.get(held.size() - 1).fencingToken()),
+                wanted == 0 ? Map.of() : Map.of("want a hint", Long.toString(wanted)),
+                List.of());
+    }
+
+    /** Releases the lock for the holder, and signals the loss to the holder. */
+    Outcome<Ownership> breakHold(String id, long now) {
+        Holder holder = holders.get(id);
+        if (holder == null || holder.isOver(now)) {
+            return new Outcome<>(Ownership.NOT_HELD, List.of());
+        }
+        settle(now);
+        Outcome<Ownership> released = end(holder.claim(), now);
+        List<Push> pushes = new ArrayList<>(released.pushes());
+        pushes.add(new Push(id, new WatchSignal.Lost(LossReason.NOT_HELD)));
+        return new Outcome<>(released.answer(), pushes);
+    }
+
+    List<String> contents() {
+        List<String> lines = new ArrayList<>();
+        holders.values().forEach(it -> lines.add("%s with token %d".formatted(line("held", it.claim()), it.token())));
+        waiters.values().forEach(it -> lines.add(line("queued", it.claim())));
+        interested.values().forEach(it -> lines.add(line("interested", it.claim())));
+        return lines;
+    }
+
+    private static String line(String standing, LockClaim claim) {
+        return "%s '%s' %s by claim %s"
+                .formatted(claim.key().kind(), claim.key().name(), standing, claim.id());
+    }
+
+    /**
+     * Grants the lock to the first waiters that it admits. Pushes a grant to each of them except the caller: its
+     * answer says so.
+     */
+    private List<Push> promote(String caller, long now) {
+        isUnserved = false;
+        List<Push> pushes = new ArrayList<>();
+        for (Iterator<Waiter> inOrder = line.values().iterator(); inOrder.hasNext(); ) {
+            Waiter next = inOrder.next();
+            examined[0]++;
+            String id = next.claim().id();
+            boolean isCaller = id.equals(caller);
+            if (!isCaller && isOutOfReach(next)) {
+                inOrder.remove(); // set aside, but it keeps its place until it is stale
+                continue;
+            }
+            if (!admits(next.claim())) {
+                // The waiters behind it wait too: this keeps a writer, or a claim of many permits, from starving.
+                break;
+            }
+            inOrder.remove();
+            waiters.remove(id);
+            Holder holder = grant(next, now);
+            if (!isCaller) {
+                pushes.add(new Push(id, holder.granted(next)));
+            }
+        }
+        return pushes;
+    }
+
+    /** Returns whether a push would not reach this waiter, or its client is doubted. */
+    private boolean isOutOfReach(Waiter waiter) {
+        LockClaim claim = waiter.claim();
+        List<String> aside = doubted.isEmpty() ? null : doubted.get(claim.owner());
+        if (aside != null) {
+            aside.add(claim.id());
+        }
+        return aside != null || !isWatched.test(claim.id());
+    }
+
+    private boolean admits(LockClaim claim) {
+        return switch (claim.key().kind()) {
+            case MUTEX, WRITE -> holders.isEmpty();
+            case READ -> writers == 0;
+            case SEMAPHORE -> taken + claim.permits() <= claim.key().permits();
+        };
+    }
+
+    private Holder grant(Waiter waiter, long now) {
+        LockClaim claim = waiter.claim();
+        long expiry = now + Math.min(CLAIM_NANOS, nanos(claim.lease()));
+        Holder holder = new Holder(claim, tokens.next(claim.tokenFloor()), now, expiry, false);
+        hold(claim.id(), holder);
+        return holder;
+    }
+
+    private LockAttempt confirm(Holder holder, LockClaim claim, long now) {
+        long token = tokens.raised(holder.token(), claim.tokenFloor());
+        hold(claim.id(), new Holder(claim, token, holder.sinceNanos(), now + nanos(claim.lease()), true));
+        return new LockAttempt.Acquired(token, claim.lease());
+    }
+
+    /** A claim with a place that gives it up may have held back the waiters behind it. */
+    private List<Push> leaveQueue(LockClaim claim, long now) {
+        Waiter waiter = requireNonNull(leave(claim.id()));
+        if (claim.waiting() == Waiting.NOTIFY) {
+            interested.put(claim.id(), waiter);
+            if (interested.size() > MOST_INTERESTED) {
+                interested.remove(interested.keySet().iterator().next());
+            }
+        }
+        return promote(NO_CLAIM, now);
+    }
+
+    private Duration nextAttemptWithin(LockClaim claim, int place, long now) {
+        long firstExpiry = firstExpiryIn(now);
+        long within = Math.min(firstExpiry + NANOS_PER_PLACE * place, nanos(claim.lease()) / 3);
+        long bounded = place <= FIRST_PLACES ? Math.min(within, CLAIM_NANOS) : within;
+        return Duration.ofNanos(Math.max(1, bounded));
+    }
+
+    /** Examines a few holders only: a lock may have many, and none of them has to end before the waiters try again. */
+    private long firstExpiryIn(long now) {
+        long first = Long.MAX_VALUE;
+        int few = 0;
+        for (Iterator<Holder> some = holders.values().iterator(); some.hasNext() && few < MOST_EXAMINED; ) {
+            first = Math.min(first, some.next().expiryNanos() - now);
+            few++;
+            examined[0]++;
+        }
+        return holders.isEmpty() ? 0 : first;
+    }
+
+    /** Returns 1 for the first waiter. Behind the first places, the number of waiters is exact enough. */
+    private int place(String id) {
+        int place = 1;
+        for (Iterator<Waiter> first = line.values().iterator(); first.hasNext() && place <= FIRST_PLACES; ) {
+            if (first.next().claim().id().equals(id)) {
+                return place;
+            }
+            place++;
+            examined[0]++;
+        }
+        return Math.max(place, waiters.size());
+    }
+
+    private static long nanos(Duration lease) {
+        return lease.toNanos();
+    }
+}

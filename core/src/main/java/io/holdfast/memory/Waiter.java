@@ -1,0 +1,33 @@
+package io.holdfast.memory;
+
+import io.holdfast.LockWaiter;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.support.Printable;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A claim in a {@link LockQueue}, as of its last attempt, and its place: lower numbers are served first. It is stale when
+ * its last attempt is older than half of its lease.
+ */
+record Waiter(LockClaim claim, long attemptedAtNanos, long place) {
+
+    LockWaiter shown(long now) {
+        Map<String, String> details = new LinkedHashMap<>();
+        if (claim.permits() > 1) {
+            details.put("permits wanted", Integer.toString(claim.permits()));
+        }
+        details.put("last attempt", Printable.duration(Duration.ofNanos(now - attemptedAtNanos)) + " ago");
+        return new LockWaiter(claim.id(), claim.key().kind(), claim.key().permits(), Optional.empty(), details);
+    }
+
+    boolean isStale(long now) {
+        return now - staleAtNanos() >= 0;
+    }
+
+    long staleAtNanos() {
+        return attemptedAtNanos + claim.lease().toNanos() / 2;
+    }
+}

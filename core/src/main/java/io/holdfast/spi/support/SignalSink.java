@@ -1,0 +1,147 @@
+package io.holdfast.spi.support;
+
+import io.holdfast.internal.run.Drain;
+import io.holdfast.spi.WatchSignal;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Operators;
+
+/**
+ * One subscriber to the signals of a claim, with the queue of its signals. The signals wait for the demand of the
+ * subscriber. The first one is {@code Armed}: from then on the subscriber misses no signal.
+ */
+public final class SignalSink implements Subscription, Consumer<WatchSignal>, Runnable {
+
+    private static final WatchSignal ARMED = new WatchSignal.Armed();
+
+    private static final AtomicLongFieldUpdater<SignalSink> REQUESTED =
+            AtomicLongFieldUpdater.newUpdater(SignalSink.class, "requested");
+
+    private final String claimId;
+    private final CoreSubscriber<? super WatchSignal> subscriber;
+    private final Consumer<SignalSink> onCancel;
+
+    /** Guarded by its own monitor. */
+    private final Queue<WatchSignal> signals = new ArrayDeque<>(2);
+
+    private final Drain draining = new Drain(this::emit);
+
+    private volatile long requested;
+    private volatile boolean ended;
+
+    /** Written once, when the back end closes. */
+    private volatile @Nullable Throwable failure;
+
+    /**
+     * Makes a sink that has {@code Armed} to send.
+     *
+     * @param claimId the id of the watched claim
+     * @param subscriber gets the signals; the caller passes this sink to its {@code onSubscribe}
+     * @param onCancel runs when the subscriber cancels
+     */
+    public SignalSink(String claimId, CoreSubscriber<? super WatchSignal> subscriber, Consumer<SignalSink> onCancel) {
+        this.claimId = claimId;
+        this.subscriber = subscriber;
+        this.onCancel = onCancel;
+        signals.add(ARMED);
+    }
+
+    /**
+     * Returns the id of the watched claim.
+     *
+     * @return the id
+     */
+    public String claimId() {
+        return claimId;
+    }
+
+    @Override
+    public void request(long n) {
+        if (Operators.validate(n)) {
+            long unused = Operators.addCap(REQUESTED, this, n);
+            runIfDue();
+        }
+    }
+
+    @Override
+    public void cancel() {
+        ended = true;
+        onCancel.accept(this);
+    }
+
+    /**
+     * Ends the signals, after those that were added.
+     *
+     * @param error the reason
+     */
+    public void fail(Throwable error) {
+        failure = error;
+        runIfDue();
+    }
+
+    /** Adds a signal. The caller calls {@link #run} after that if it {@link #isDue}. */
+    @Override
+    public void accept(WatchSignal signal) {
+        synchronized (signals) {
+            signals.add(signal);
+        }
+    }
+
+    private @Nullable WatchSignal poll() {
+        synchronized (signals) {
+            return signals.poll();
+        }
+    }
+
+    /**
+     * Returns whether the caller has to drain the queue, by {@link #run}.
+     *
+     * @return false when another thread drains it
+     */
+    public boolean isDue() {
+        return draining.isDue();
+    }
+
+    /** Drains the queue; one thread runs it at a time. */
+    @Override
+    public void run() {
+        draining.run();
+    }
+
+    private void runIfDue() {
+        if (isDue()) {
+            run();
+        }
+    }
+
+    private void emit() {
+        long most = requested;
+        long emitted = 0;
+        while (emitted < most && !ended) {
+            WatchSignal signal = poll();
+            if (signal == null) {
+                break;
+            }
+            emitted++;
+            try {
+                subscriber.onNext(signal);
+            } catch (Throwable thrown) {
+                cancel(); // as if it had cancelled: rule 2.13 of Reactive Streams
+                subscriber.onError(thrown);
+            }
+        }
+        if (emitted != 0) {
+            long unused = Operators.produced(REQUESTED, this, emitted);
+        }
+        Throwable error = failure;
+        if (error != null && !ended) {
+            ended = true;
+            subscriber.onError(error);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package io.holdfast.internal.claim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockOptions;
+import io.holdfast.internal.engine.AcquirePlan.Mode;
+import io.holdfast.internal.engine.Admission;
+import io.holdfast.internal.engine.Chance;
+import io.holdfast.internal.engine.Engine;
+import io.holdfast.internal.engine.Events;
+import io.holdfast.internal.engine.LockSettings;
+import io.holdfast.memory.InMemoryLockBackend;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import reactor.test.scheduler.VirtualTimeScheduler;
+import reactor.test.subscriber.TestSubscriber;
+
+class LeaseExportTest {
+
+    private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
+    private final InMemoryLockBackend store = InMemoryLockBackend.create(clock);
+    private final Engine engine =
+            new Engine(store, clock, null, new Events(null), null, Admission.NO_LIMIT, Chance.ofSystem(), "");
+    private final LockSettings lock = LockSettings.of(
+            engine, LockKey.of(LockKind.MUTEX, "a"), 1, LockOptions.builder().build());
+
+    @Test
+    void anExportWhoseTextCannotBeMadeFailsAndReleasesTheLock() {
+        LockClaim claim = lock.newClaim(Mode.TRY).withAttempt(Integer.MAX_VALUE); // there is no later number
+        assertThat(attempt(claim)).isInstanceOf(LockAttempt.Acquired.class);
+        Duration duration = lock.options().leaseDuration();
+        Grant grant = new Grant(1, engine.alarms.now(), duration.toNanos(), Grant.Standing.CONFIRMED);
+        LeaseHandle lease = HeldLease.open(lock, claim, grant, false, null);
+
+        TestSubscriber<String> text = TestSubscriber.create();
+        lease.export().subscribe(text);
+        clock.advanceTimeBy(Duration.ZERO);
+
+        assertThat(text.expectTerminalError()).hasMessageContaining("attempt");
+        assertThat(attempt(lock.newClaim(Mode.TRY))).isInstanceOf(LockAttempt.Acquired.class);
+    }
+
+    private LockAttempt attempt(LockClaim claim) {
+        TestSubscriber<LockAttempt> answer = TestSubscriber.create();
+        store.tryAcquire(claim).subscribe(answer);
+        clock.advanceTimeBy(Duration.ZERO);
+        return answer.getReceivedOnNext().get(0);
+    }
+}

@@ -1,0 +1,143 @@
+package io.holdfast.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockAttempt.Acquired;
+import io.holdfast.spi.LockAttempt.Contended;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class LockTableTest {
+
+    private static final Duration LEASE = Duration.ofSeconds(3);
+
+    private static final List<Waiting> WAYS_TO_WAIT = List.of(Waiting.values());
+
+    private final LockTable table = new LockTable(id -> true, 0);
+
+    @Test
+    void attemptThatArrivesAfterItsReleaseTakesNothing() {
+        LockClaim withdrawn = claim("stock", "a", Waiting.QUEUE);
+        assertThat(table.release(withdrawn, 0).answer()).isEqualTo(Ownership.NOT_HELD);
+        assertThat(table.tryAcquire(withdrawn, 1).answer()).isInstanceOf(Contended.class);
+        assertThat(table.contents(1)).isEmpty();
+    }
+
+    @Test
+    void claimWhoseAttemptsAreAllAnsweredLeavesNoTombstone() {
+        LockClaim answered = claim("stock", "a", Waiting.NONE);
+        assertThat(table.tryAcquire(answered, 0).answer()).isInstanceOf(Acquired.class);
+        assertThat(table.release(answered, 0).answer()).isEqualTo(Ownership.HELD);
+        assertThat(table.tombstones(0)).isZero();
+    }
+
+    @Test
+    void claimWithAnAttemptUnderWayLeavesATombstone() {
+        LockClaim claim = claim("stock", "a", Waiting.NONE);
+        assertThat(table.tryAcquire(claim, 0).answer()).isInstanceOf(Acquired.class);
+        assertThat(table.release(claim.withAttempt(2), 0).answer()).isEqualTo(Ownership.HELD);
+        assertThat(table.tryAcquire(claim.withAttempt(2), 1).answer()).isInstanceOf(Contended.class);
+    }
+
+    @Test
+    void tombstonesExpire() {
+        assertThat(table.release(claim("stock", "a", Waiting.NONE), 0).answer()).isEqualTo(Ownership.NOT_HELD);
+        assertThat(table.tombstones(LockTable.TOMBSTONE_NANOS - 1)).isEqualTo(1);
+        assertThat(table.tombstones(LockTable.TOMBSTONE_NANOS)).isZero();
+    }
+
+    @Test
+    void expiredLocksAreRemovedByRequestsForOtherLocks() {
+        for (int i = 0; i < 100; i++) {
+            assertThat(table.tryAcquire(claim("lock " + i, "a" + i, Waiting.NONE), 0)
+                            .answer())
+                    .isInstanceOf(Acquired.class);
+        }
+        assertThat(table.contents(0)).hasSize(100);
+        assertThat(table.renew(claim("other", "b", Waiting.NONE), LEASE.toNanos())
+                        .answer())
+                .isEqualTo(new Renewal.NotHeld());
+        assertThat(table.contents(0)).as("gone, whatever the time").isEmpty();
+    }
+
+    @Test
+    void readAndWriteOfOneNameAreOneLockAndTheOtherKindsAreOthers() {
+        assertThat(take(LockKind.READ, "r")).isInstanceOf(Acquired.class);
+        assertThat(take(LockKind.WRITE, "w")).isInstanceOf(Contended.class);
+        assertThat(take(LockKind.MUTEX, "m")).isInstanceOf(Acquired.class);
+        assertThat(take(LockKind.SEMAPHORE, "s")).isInstanceOf(Acquired.class);
+    }
+
+    private LockAttempt take(LockKind kind, String id) {
+        return table.tryAcquire(LockClaim.first(LockKey.of(kind, "stock"), id, LEASE, Waiting.NONE), 0)
+                .answer();
+    }
+
+    @Test
+    void tokensRiseOverAllNames() {
+        assertThat(table.tryAcquire(claim("x", "a", Waiting.NONE), 0).answer()).isEqualTo(new Acquired(1, LEASE));
+        assertThat(table.tryAcquire(claim("y", "b", Waiting.NONE), 0).answer()).isEqualTo(new Acquired(2, LEASE));
+        assertThat(table.tryAcquire(claim("x", "c", Waiting.NONE), LEASE.toNanos())
+                        .answer())
+                .isEqualTo(new Acquired(3, LEASE));
+    }
+
+    /** Never two clients believe that they hold the lock, whatever the order of requests, and tokens rise. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    void randomHistoriesNeverHaveTwoOwners(long seed) {
+        Random random = new Random(seed);
+        Map<String, Long> validUntil = new HashMap<>();
+        Map<String, Long> attemptedAt = new HashMap<>();
+        long lastToken = 0;
+        long now = 0;
+        for (int step = 0; step < 20_000; step++) {
+            now += random.nextInt(100) * 1_000_000L;
+            long time = now;
+            String id = "c" + random.nextInt(6) + "-" + step / 200;
+            Waiting waiting = WAYS_TO_WAIT.get(random.nextInt(3));
+            LockClaim claim = claim("stock", id, waiting).withAttempt(step + 1);
+            Iterable<Push> pushes;
+            if (random.nextInt(4) > 0) {
+                attemptedAt.put(id, now);
+                Outcome<LockAttempt> outcome = table.tryAcquire(claim, now);
+                pushes = outcome.pushes();
+                if (outcome.answer() instanceof Acquired acquired) {
+                    validUntil.put(id, now + acquired.lease().toNanos());
+                    lastToken = Math.max(lastToken, acquired.fencingToken());
+                }
+            } else {
+                pushes = table.release(claim, now).pushes();
+                validUntil.remove(id);
+            }
+            for (Push push : pushes) {
+                if (push.signal() instanceof WatchSignal.Granted granted) {
+                    assertThat(granted.fencingToken()).isGreaterThan(lastToken);
+                    lastToken = granted.fencingToken();
+                    long sent = attemptedAt.getOrDefault(push.claimId(), now);
+                    validUntil.put(push.claimId(), sent + granted.lease().toNanos());
+                }
+            }
+            validUntil.values().removeIf(until -> until <= time);
+            assertThat(validUntil).as("believers at step %d", step).hasSizeLessThanOrEqualTo(1);
+        }
+    }
+
+    private static LockClaim claim(String name, String id, Waiting waiting) {
+        return LockClaim.first(LockKey.of(LockKind.MUTEX, name), id, LEASE, waiting);
+    }
+}
