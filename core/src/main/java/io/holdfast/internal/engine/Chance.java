@@ -14,7 +14,7 @@ import java.util.function.DoubleSupplier;
 public record Chance(Seed seed, DoubleSupplier pauses, boolean isOfSystem) {
 
     /** Makes a repeatable source. */
-    Chance(Seed seed, DoubleSupplier pauses) {
+    public Chance(Seed seed, DoubleSupplier pauses) {
         this(seed, pauses, false);
     }
 
