@@ -13,8 +13,10 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.testkit.LeftoversExtension;
+import io.holdfast.zookeeper.internal.operation.RecheckInterval;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -26,6 +28,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -157,25 +161,71 @@ class ZooKeeperHandOverIT {
     }
 
     /** If a program deletes the node of a waiter, two claims do not hold: the waiter starts again. */
-    @Test
-    void waiterWhoseNodeIsDeletedDoesNotHold() {
-        LockLease held = Waiting.forMono(others.lock("deleted").acquire());
-        int watches = store.server().watches();
-        CompletableFuture<LockLease> waiter = locks.lock("deleted").acquire().toFuture();
-        Waiting.until(
-                "the waiter watches the node in front and its own node",
-                () -> store.server().watches() >= watches + 2);
-        String own = store.claims(ROOT).stream()
-                .max((a, b) -> a.substring(a.length() - 10).compareTo(b.substring(b.length() - 10)))
-                .orElseThrow();
-        store.delete(own);
-        Waiting.until(
-                "the waiter has another node",
-                () -> store.claims(ROOT).size() == 2 && !store.claims(ROOT).contains(own));
+    @ParameterizedTest
+    @EnumSource(names = {"MUTEX", "READ", "WRITE"})
+    void waiterOfTwoSecondsWhoseNodeIsDeletedBeginsAgainAtOnce(LockKind kind) {
+        LockLease held = Waiting.forMono(exclusive(others, kind).acquire());
+        CompletableFuture<LockLease> waiter = lock(locks, kind).acquire().toFuture();
+        Waiting.until("the claim waits", () -> store.claims(ROOT).size() == 2);
+        Waiting.pass(Duration.ofSeconds(2));
+        deleteLastNodeAndAwaitAnother(kind);
         assertThat(waiter).isNotDone();
         Waiting.forMono(held.release());
         assertThat(waiter).succeedsWithin(Waiting.PATIENCE);
         Waiting.forMono(waiter.join().release());
+    }
+
+    @Test
+    void waiterWhoseNodeIsDeletedSoonerBeginsAgainWithinTwoSeconds() {
+        LockLease held = Waiting.forMono(others.lock("deleted").acquire());
+        CompletableFuture<LockLease> waiter = locks.lock("deleted").acquire().toFuture();
+        Waiting.until("the claim waits", () -> store.claims(ROOT).size() == 2);
+        deleteLastNodeAndAwaitAnother(LockKind.MUTEX);
+        assertThat(waiter).isNotDone();
+        Waiting.forMono(held.release());
+        assertThat(waiter).succeedsWithin(Waiting.PATIENCE);
+        Waiting.forMono(waiter.join().release());
+    }
+
+    /** It watches the node in front only. */
+    @Test
+    void waiterForAPermitWhoseNodeIsDeletedBeginsAgainWhenThePermitIsFree() {
+        LockLease held = Waiting.forMono(others.semaphore("deleted", 1).acquire());
+        CompletableFuture<LockLease> waiter =
+                locks.semaphore("deleted", 1).acquire().toFuture();
+        Waiting.until("the claim waits", () -> store.claims(ROOT).size() == 2);
+        store.delete(lastNode());
+        Waiting.forMono(held.release());
+        assertThat(waiter).succeedsWithin(RecheckInterval.SHORTEST.dividedBy(2));
+        Waiting.forMono(waiter.join().release());
+    }
+
+    private static ReactiveLock lock(LockClient client, LockKind kind) {
+        return switch (kind) {
+            case READ -> client.readWriteLock("deleted").readLock();
+            case WRITE -> client.readWriteLock("deleted").writeLock();
+            default -> client.lock("deleted");
+        };
+    }
+
+    private static ReactiveLock exclusive(LockClient client, LockKind kind) {
+        return lock(client, kind == LockKind.READ ? LockKind.WRITE : kind);
+    }
+
+    /** The waiter has long begun again before its next look at the queue is due. */
+    private static void deleteLastNodeAndAwaitAnother(LockKind kind) {
+        String own = lastNode();
+        store.delete(own);
+        Waiting.until(
+                "the waiter for %s has another node".formatted(kind),
+                RecheckInterval.SHORTEST.dividedBy(2),
+                () -> store.claims(ROOT).size() == 2 && !store.claims(ROOT).contains(own));
+    }
+
+    private static String lastNode() {
+        return store.claims(ROOT).stream()
+                .max(Comparator.comparing(path -> path.substring(path.length() - 10)))
+                .orElseThrow();
     }
 
     /** Only a limited number of creations is under way at once. A claim that is released before its creation is sent needs no node. */
