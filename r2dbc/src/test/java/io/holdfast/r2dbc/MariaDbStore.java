@@ -32,7 +32,8 @@ final class MariaDbStore extends Store {
     static final String[] SYNCHRONOUS = {"log-bin=bin", "server-id=1"};
 
     private static final String SEEN =
-            "select count(distinct w.channel) from holdfast_waiter w join holdfast_client c on c.channel = w.channel";
+            "select count(distinct w.channel) from holdfast_waiter w join holdfast_client c on c.channel = w.channel"
+                    + " where c.seen_us > timestampdiff(microsecond, '1970-01-01', utc_timestamp(6)) - 3000000";
 
     private static final List<String> FILLED =
             List.of("holdfast_lock", "holdfast_fence", "holdfast_waiter", "holdfast_gone");

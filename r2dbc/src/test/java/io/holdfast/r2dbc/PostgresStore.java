@@ -191,7 +191,10 @@ final class PostgresStore extends Store {
 
     @Override
     int listeners() {
-        return count("select count(*) from pg_stat_activity where query ilike 'listen%'");
+        return count("""
+                select count(distinct channel) from holdfast_waiter
+                 where exists (select from pg_locks where locktype = 'advisory' and granted and mode = 'ExclusiveLock'
+                                  and (classid::bigint << 32 | objid::bigint) = hashtextextended(channel, 0))""");
     }
 
     @Override

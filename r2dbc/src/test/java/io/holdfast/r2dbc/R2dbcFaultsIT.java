@@ -48,8 +48,8 @@ class R2dbcFaultsIT {
     private static final LockOptions PATIENT =
             LockOptions.builder().waitTimeout(Duration.ofSeconds(20)).build();
 
-    private Store store;
-    private TcpProxy proxy;
+    Store store;
+    TcpProxy proxy;
 
     private String name;
     private R2dbcLockBackend backend;
@@ -89,7 +89,7 @@ class R2dbcFaultsIT {
         return builder(port, Duration.ofMillis(300));
     }
 
-    private R2dbcLockBackend builder(int port, Duration claimTime) {
+    R2dbcLockBackend builder(int port, Duration claimTime) {
         return R2dbcLockBackend.builder(noting(store.connectionsBy(port), opened))
                 .claimTime(claimTime)
                 .replyTimeout(store.replyTimeout())
@@ -238,10 +238,11 @@ class R2dbcFaultsIT {
         Mono<LockLease> first = turn(other, order, "first");
         Mono<LockLease> second = turn(locks, order, "second");
         store.killClientConnections();
-        eventually(() -> store.listeners() == 2);
-        // Each waiter has sent an attempt with its new channel.
+        // Each waiter has sent an attempt with its new channel, and its client listens there: until then, it is passed
+        // over.
         eventually(() -> store.texts("select 1 from holdfast_waiter where channel like '%\\_0'")
-                .isEmpty());
+                        .isEmpty()
+                && store.listeners() == 2);
         run(held.release().retry(2));
         run(Flux.merge(first, second).flatMap(LockLease::release).then());
         assertThat(order).containsExactly("first", "second");
@@ -441,7 +442,7 @@ class R2dbcFaultsIT {
                 .collectList());
     }
 
-    private LockClaim claim(Waiting waiting) {
+    LockClaim claim(Waiting waiting) {
         return LockClaim.first(LockKey.of(LockKind.MUTEX, name), id(), LONG, waiting);
     }
 
@@ -449,7 +450,7 @@ class R2dbcFaultsIT {
         return UUID.randomUUID().toString().replace("-", "");
     }
 
-    private static void eventually(BooleanSupplier condition) {
+    static void eventually(BooleanSupplier condition) {
         long end = System.nanoTime() + Store.PATIENCE.toNanos();
         while (!condition.getAsBoolean()) {
             assertThat(System.nanoTime() - end).as("in time").isNegative();
@@ -458,7 +459,7 @@ class R2dbcFaultsIT {
     }
 
     @CanIgnoreReturnValue
-    private static <T> T run(Publisher<T> work) {
+    static <T> T run(Publisher<T> work) {
         return Mono.from(work).block(Store.PATIENCE);
     }
 }

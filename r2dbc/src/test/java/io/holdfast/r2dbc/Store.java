@@ -138,7 +138,7 @@ abstract class Store implements AutoCloseable {
     /** Ends the connections of lock clients, as an operator does. */
     abstract void killClientConnections();
 
-    /** Counts clients that listen and have waiting claims. */
+    /** Counts clients of waiting claims that listen, as the server judges it. */
     abstract int listeners();
 
     /** Whether a transaction waits for a locked row. */
