@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class FenceContractIT {
 
-    private static final int WORLDS = Integer.getInteger("holdfast.fence.worlds", 10);
+    private static final int WORLDS = Integer.getInteger("holdfast.fence.worlds", 25);
 
     private Store store;
 

@@ -1,5 +1,6 @@
 package io.holdfast.r2dbc;
 
+import io.holdfast.LockLease;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.IsolationLevel;
 import java.time.Duration;
@@ -50,5 +51,15 @@ class FenceMariaDbIT extends FenceIT {
         run(one.beginTransaction());
         run(statement(one, "select sum(amount) from stock"));
         store.execute("call holdfast_fence_v1('%s', %d, false)".formatted(item, token));
+    }
+
+    /** A check for JDBC does so. The server undoes the transaction that has changed fewer rows. */
+    @Override
+    void lockTheRowOfTheCheck(Connection in, LockLease lease) {
+        run(statement(
+                in,
+                "insert into stock select concat('%s/', n), 0 from (select 1 n union select 2 union select 3 union select 4) more"
+                        .formatted(lease.lockName())));
+        run(statement(in, "call holdfast_fence_v1('%s', %d, false)".formatted(lease.lockName(), lease.fencingToken())));
     }
 }
