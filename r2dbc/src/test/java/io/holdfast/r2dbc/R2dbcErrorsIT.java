@@ -17,10 +17,15 @@ import io.holdfast.testkit.server.PostgresServer;
 import io.r2dbc.postgresql.PostgresqlConnectionConfiguration;
 import io.r2dbc.postgresql.PostgresqlConnectionFactory;
 import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.ConnectionFactory;
+import io.r2dbc.spi.ConnectionFactoryMetadata;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.reactivestreams.Publisher;
@@ -33,6 +38,8 @@ import reactor.core.publisher.Mono;
 class R2dbcErrorsIT {
 
     private static final Logger LOGGER = (Logger) LoggerFactory.getLogger("io.holdfast.r2dbc.R2dbcLockBackend");
+
+    private final ListAppender<ILoggingEvent> log = new ListAppender<>();
 
     private Store store;
     private R2dbcLockBackend backend;
@@ -54,8 +61,16 @@ class R2dbcErrorsIT {
         }
     }
 
+    @BeforeEach
+    void listenToTheLog() {
+        log.list.clear();
+        log.start();
+        LOGGER.addAppender(log);
+    }
+
     @AfterEach
     void end() {
+        LOGGER.detachAppender(log);
         Store.end(backend);
         store.execute("drop schema public cascade; create schema public; grant usage on schema public to public");
     }
@@ -305,25 +320,66 @@ class R2dbcErrorsIT {
         store.execute(Store.schema(), "drop function holdfast_sweep_v1", """
                 create function holdfast_sweep_v1() returns boolean language plpgsql as $$
                 begin raise exception 'no sweep today' using errcode = '55000'; end $$""");
-        ListAppender<ILoggingEvent> log = new ListAppender<>();
-        log.start();
-        LOGGER.addAppender(log);
-        try {
-            backend = R2dbcLockBackend.create(store.connections());
-            LockClient locks = LockClient.create(backend);
-            for (int i = 0; i < 64; i++) {
-                run(locks.lock("busy").withLock(lease -> Mono.just(1)));
-            }
-            Store.eventually(() -> !log.list.isEmpty());
-            assertThat(log.list)
-                    .singleElement()
-                    .hasToString(
-                            "[WARN] outdated rows of locks are not deleted, so their tables grow: the driver reported an error that this library does not know. Driver: no sweep today");
-            assertThat(store.clientConnections()).isEqualTo(2);
-            run(locks.close());
-        } finally {
-            LOGGER.detachAppender(log);
+        backend = R2dbcLockBackend.create(store.connections());
+        LockClient locks = LockClient.create(backend);
+        for (int i = 0; i < 64; i++) {
+            run(locks.lock("busy").withLock(lease -> Mono.just(1)));
         }
+        Store.eventually(() -> !log.list.isEmpty());
+        assertThat(log.list)
+                .singleElement()
+                .hasToString(
+                        "[WARN] outdated rows of locks are not deleted, so their tables grow: the driver reported an error that this library does not know. Driver: no sweep today");
+        assertThat(store.clientConnections()).isEqualTo(2);
+        run(locks.close());
+    }
+
+    /** The user may have one connection, which is that for calls. */
+    @Test
+    void lostListeningConnectionThatCannotBeMadeAgainIsLoggedOnceUntilItIs() {
+        store.execute(Store.schema());
+        store.execute("create role crowded login;"
+                + " grant select, insert, update, delete on holdfast_lock, holdfast_waiter, holdfast_gone to crowded");
+        AtomicInteger made = new AtomicInteger();
+        backend = R2dbcLockBackend.create(counted(store.connections("crowded"), made));
+        LockClient locks = LockClient.create(backend);
+        LockLease held = run(locks.lock("stock/42").acquire());
+        CompletableFuture<LockLease> waiting = locks.lock("stock/42").acquire().toFuture();
+        for (int outage = 1; outage <= 2; outage++) {
+            Store.eventually(() -> store.listeners() == 1);
+            int lines = outage;
+            int before = made.get();
+            store.execute("alter role crowded connection limit 1");
+            store.execute("select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'");
+            Store.eventually(() -> made.get() > before + 3);
+            assertThat(log.list)
+                    .hasSize(lines)
+                    .allSatisfy(line -> assertThat(line.getFormattedMessage())
+                            .startsWith("this client cannot listen, so its waiters get locks late: ")
+                            .contains("too many connections for role"));
+            store.execute("alter role crowded connection limit 10");
+        }
+        run(held.release());
+        assertThat(waiting).succeedsWithin(Store.PATIENCE);
+        run(waiting.join().release());
+        run(locks.close());
+        Store.end(backend);
+        store.execute("drop owned by crowded; drop role crowded");
+    }
+
+    private static ConnectionFactory counted(ConnectionFactory factory, AtomicInteger made) {
+        return new ConnectionFactory() {
+            @Override
+            public Publisher<? extends Connection> create() {
+                made.incrementAndGet();
+                return factory.create();
+            }
+
+            @Override
+            public ConnectionFactoryMetadata getMetadata() {
+                return factory.getMetadata();
+            }
+        };
     }
 
     @Test

@@ -18,6 +18,7 @@ import io.holdfast.r2dbc.internal.error.SqlFailures;
 import io.holdfast.r2dbc.internal.protocol.Answer;
 import io.holdfast.r2dbc.internal.protocol.Operation;
 import io.holdfast.r2dbc.internal.protocol.Operation.Verb;
+import io.holdfast.r2dbc.internal.protocol.Push;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
@@ -53,6 +54,8 @@ class LaneTest {
     private int dropped;
     private int sweeps;
     private Mono<Boolean> sweep = Mono.just(false);
+    private Mono<Void> push = Mono.empty();
+    private List<Push.Message> toOthers = List.of();
     private final List<List<Operation>> batches = new ArrayList<>();
     private final List<Sinks.Many<Answer>> answers = new ArrayList<>();
     private final Dialect dialect = fake(
@@ -67,6 +70,7 @@ class LaneTest {
                                 sweeps++;
                                 return sweep;
                             }),
+                    "push", args -> push,
                     "call", args -> sent(args[4]),
                     "renew", args -> sent(args[2])));
     private final Lanes lanes = new Lanes(
@@ -85,7 +89,7 @@ class LaneTest {
             new SqlFailures(dialect, null, Duration.ofSeconds(2)),
             () -> "channel",
             2_000,
-            messages -> List.of());
+            messages -> toOthers);
 
     @Test
     void renewalsAndReleasesGoBeforeClaims() {
@@ -215,19 +219,43 @@ class LaneTest {
     /** A client asks for a sweep after 64 batches, but not within 20 s. */
     @Test
     void sweepThatFailsIsLoggedOnceUntilASweepSucceeds() {
+        int warnings = warningsOf(() -> {
+            for (boolean fails : List.of(true, true, false, true)) {
+                sweep = fails ? Mono.error(new R2dbcTransientException("no", "55000") {}) : Mono.just(false);
+                sendBatches();
+                time.advanceTimeBy(Duration.ofSeconds(20));
+            }
+        });
+        assertThat(warnings).isEqualTo(2);
+        assertThat(sweeps).isEqualTo(4);
+        assertThat(made).as("connections: one for calls, one for sweeps").isEqualTo(2);
+    }
+
+    @Test
+    void notificationThatFailsIsLoggedOnceUntilOneSucceeds() {
+        toOthers = List.of(new Push.Message("another", "G"));
+        int warnings = warningsOf(() -> {
+            for (boolean fails : List.of(true, true, false, true)) {
+                push = fails ? Mono.error(new R2dbcTransientException("full", "54000") {}) : Mono.empty();
+                send(Verb.RELEASE, 1);
+                Sinks.Many<Answer> sink = answers.get(batches.size() - 1);
+                sink.tryEmitNext(Answer.of(0, "granted")).orThrow();
+                sink.tryEmitNext(Answer.of(1, "held")).orThrow();
+                sink.tryEmitComplete().orThrow();
+            }
+        });
+        assertThat(warnings).isEqualTo(2);
+        assertThat(batches).hasSize(4);
+    }
+
+    private static int warningsOf(Runnable work) {
         ListAppender<ILoggingEvent> log = new ListAppender<>();
         log.start();
         Logger logger = (Logger) LoggerFactory.getLogger("io.holdfast.r2dbc.R2dbcLockBackend");
         logger.addAppender(log);
-        for (boolean fails : List.of(true, true, false, true)) {
-            sweep = fails ? Mono.error(new R2dbcTransientException("no", "55000") {}) : Mono.just(false);
-            sendBatches();
-            time.advanceTimeBy(Duration.ofSeconds(20));
-        }
+        work.run();
         logger.detachAppender(log);
-        assertThat(log.list).hasSize(2);
-        assertThat(sweeps).isEqualTo(4);
-        assertThat(made).as("connections: one for calls, one for sweeps").isEqualTo(2);
+        return log.list.size();
     }
 
     @Test
