@@ -40,11 +40,9 @@ public final class AlarmClock {
 
         public abstract void ring();
 
-        /** Returns whether the alarm rings when the clock is closed, if it has not rung before. */
         public abstract boolean ringsAtClose();
     }
 
-    /** An alarm without other uses. */
     private static final class Plain extends Alarm {
 
         private final Runnable ring;
@@ -66,7 +64,6 @@ public final class AlarmClock {
         }
     }
 
-    /** One task of the scheduler. */
     final class Wake implements Runnable {
 
         final long dueNanos;
@@ -111,12 +108,7 @@ public final class AlarmClock {
         this(timer, afterRings, () -> {});
     }
 
-    /**
-     * Makes a clock without alarms.
-     *
-     * @param afterRings runs when all alarms of one moment have rung
-     * @param afterDeath runs once if the timer dies; alarms ring all the same
-     */
+    /** {@code afterRings} runs when all alarms of one moment have rung, {@code afterDeath} once if the timer dies. */
     public AlarmClock(Scheduler timer, Runnable afterRings, Runnable afterDeath) {
         source = new Source(timer, 0);
         this.afterRings = afterRings;
@@ -146,7 +138,6 @@ public final class AlarmClock {
         }
     }
 
-    /** Takes an alarm off, if it exists and is set. */
     public void off(@Nullable Alarm alarm) {
         if (alarm == null) {
             return;
@@ -176,7 +167,6 @@ public final class AlarmClock {
         awaited.forEach(alarm -> run(alarm::ring));
     }
 
-    /** Returns whether the clock is closed. */
     public synchronized boolean isClosed() {
         return closed;
     }
@@ -185,18 +175,13 @@ public final class AlarmClock {
         return heap.size();
     }
 
-    /** Detects a timer that was disposed. */
     public void checkTimer() {
         if (source.timer().isDisposed()) {
             died();
         }
     }
 
-    /**
-     * Detects, without any other event, a timer that is dead or does not run its tasks.
-     *
-     * @return false when there is nothing to watch for now
-     */
+    /** Detects a timer that is dead or does not run its tasks; returns false when there is nothing to watch for now. */
     boolean isWorthWatching() {
         checkTimer();
         Wake pending;
@@ -309,7 +294,6 @@ public final class AlarmClock {
         LOG.warn("the lock client's timer does not run its tasks, so another thread does: is it blocked?");
     }
 
-    /** Switches to the fallback. */
     private void died() {
         synchronized (this) {
             if (closed || dead) {

@@ -25,11 +25,6 @@ public final class Delivery {
         run(signal, rejected -> signal.run());
     }
 
-    /**
-     * Runs a signal.
-     *
-     * @param refused runs when the scheduler rejects the signal
-     */
     public void run(Runnable signal, Consumer<RejectedExecutionException> refused) {
         if (scheduler == null) {
             Turn.runUsersCode(signal);

@@ -17,8 +17,7 @@ import reactor.core.scheduler.Scheduler;
  *
  * <p>A delivery may run users' code, which may take long. So a helper task starts after a millisecond, on another
  * thread if the scheduler has one, and runs the waiting deliveries. A thread that has delivered for half a millisecond
- * continues in a new task, behind the other tasks of the scheduler. Thread-safe. Public only for the back ends of this
- * module.
+ * continues in a new task, behind the other tasks of the scheduler. Thread-safe.
  */
 public final class DeliveryLine {
 
@@ -34,26 +33,18 @@ public final class DeliveryLine {
     private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean isHelpComing = new AtomicBoolean();
 
-    /**
-     * Makes an empty line.
-     *
-     * @param scheduler the scheduler; the caller disposes it. When it is disposed, the calling thread runs the delivery
-     */
+    /** When the scheduler is disposed, the calling thread runs the deliveries. */
     public DeliveryLine(Scheduler scheduler) {
         this.scheduler = scheduler;
     }
 
-    /**
-     * Runs a delivery soon: after the delivery that this thread runs, or in a task of the scheduler.
-     *
-     * @param delivery the delivery
-     */
+    /** Runs a delivery soon: after the delivery that this thread runs, or in a task of the scheduler. */
     public void deliver(Runnable delivery) {
         waiting.add(delivery);
         if (RUNNING.get() == this) {
             callHelp();
         } else if (!isScheduled()) {
-            run(); // the scheduler is disposed: this thread runs it
+            run();
         }
     }
 
@@ -61,8 +52,6 @@ public final class DeliveryLine {
      * Runs a delivery now; if this thread runs another delivery, after that. For a thread with nothing else to do until
      * then, such as one that reads from a back end: deliveries that follow from this one stay there for half a
      * millisecond.
-     *
-     * @param delivery the delivery
      */
     public void deliverHere(Runnable delivery) {
         waiting.add(delivery);

@@ -6,7 +6,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Work for one thread at a time. A thread that wants it while another one works leaves it to that thread, which works
- * once more. Whatever the work throws, later work is done. Public only for the back ends of this module.
+ * once more. Whatever the work throws, later work is done.
  */
 public final class Drain implements Runnable {
 
@@ -17,25 +17,16 @@ public final class Drain implements Runnable {
 
     private final Runnable work;
 
-    /**
-     * Makes an object without a reason to work.
-     *
-     * @param work does all that there is to do when it runs
-     */
+    /** The work does all that there is to do when it runs. */
     public Drain(Runnable work) {
         this.work = work;
     }
 
-    /**
-     * Adds a reason to work.
-     *
-     * @return whether the caller has to work, by {@link #run}
-     */
+    /** Adds a reason to work; returns whether the caller has to {@link #run}. */
     public boolean isDue() {
         return due.getAndIncrement() == 0;
     }
 
-    /** Works until no reason is left; one thread runs it at a time. */
     @Override
     public void run() {
         int seen = due.get();

@@ -18,12 +18,11 @@ public final class Fallible {
         }
     }
 
-    /** Logs; while there is no memory, the log fails too. */
     static void log(Throwable thrown, Logger log, String line) {
         try {
             log.error(line, thrown);
         } catch (Throwable another) {
-            // the caller must go on all the same
+            // without memory the log fails too; the caller must go on all the same
         }
     }
 }

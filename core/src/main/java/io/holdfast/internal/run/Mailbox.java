@@ -14,14 +14,12 @@ import org.slf4j.LoggerFactory;
  */
 public final class Mailbox {
 
-    /** Handles a task that has thrown. */
     public interface Owner {
 
-        /** Called within the mailbox, before the next task. */
+        /** Handles a task that has thrown, within the mailbox, before the next task. */
         void broken(Throwable defect);
     }
 
-    /** A waiting task. */
     private static final class Waiting {
 
         private final Runnable task;

@@ -25,7 +25,6 @@ final class StallDetector {
 
     private boolean isNews;
 
-    /** Records that the timer has run a task. */
     void ran() {
         if (isDistrusted) {
             isDistrusted = false;
@@ -42,11 +41,7 @@ final class StallDetector {
         return stalls;
     }
 
-    /**
-     * Records that the timer refuses a task although it is not disposed.
-     *
-     * @return true at the first time since the timer has run a task
-     */
+    /** The timer refuses a task although it is not disposed; returns true at the first time since it has run a task. */
     boolean refuses() {
         boolean first = !isDistrusted;
         isDistrusted = true;

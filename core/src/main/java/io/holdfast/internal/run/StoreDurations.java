@@ -20,22 +20,12 @@ public final class StoreDurations {
 
     private StoreDurations() {}
 
-    /**
-     * Limits a lease duration.
-     *
-     * @param lease the answered lease duration
-     * @return from 0, which ends at once, to 366 days
-     */
+    /** Returns 0, which ends at once, to 366 days. */
     public static long leaseNanos(Duration lease) {
         return within(0, lease);
     }
 
-    /**
-     * Limits a pause that the back end proposes.
-     *
-     * @param pause the answered pause
-     * @return from 1 ms to 366 days
-     */
+    /** Returns 1 ms to 366 days. */
     public static long pauseNanos(Duration pause) {
         return within(LEAST_PAUSE_NANOS, pause);
     }

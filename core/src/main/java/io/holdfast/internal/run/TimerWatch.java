@@ -40,7 +40,6 @@ final class TimerWatch implements Runnable {
     /** Weak references: no caller waits for a client that is garbage. */
     private final Queue<WeakReference<AlarmClock>> clocks = new ConcurrentLinkedQueue<>();
 
-    /** Whether the next check is scheduled. */
     private final AtomicBoolean isComing = new AtomicBoolean();
 
     private final ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, TimerWatch::thread);
@@ -50,7 +49,6 @@ final class TimerWatch implements Runnable {
         executor.allowCoreThreadTimeOut(true);
     }
 
-    /** Watches a clock until it reports that it needs no watch any more. */
     static void watch(AlarmClock clock) {
         OF_THIS_JVM.clocks.add(new WeakReference<>(clock));
         OF_THIS_JVM.comeAgain();

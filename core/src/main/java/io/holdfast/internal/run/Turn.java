@@ -40,12 +40,10 @@ public final class Turn {
         }
     }
 
-    /** Returns whether this thread is in a turn, so that users' code has to wait. */
     public static boolean isTaken() {
         return USERS_CODE.get() != null;
     }
 
-    /** Runs users' code: at the end of this thread's turn, or now. */
     public static void runUsersCode(Runnable code) {
         Queue<Runnable> later = USERS_CODE.get();
         if (later == null) {

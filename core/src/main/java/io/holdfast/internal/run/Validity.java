@@ -14,23 +14,12 @@ public final class Validity {
 
     private Validity() {}
 
-    /**
-     * Returns the local deadline.
-     *
-     * @param sentAtNanos just before the request was sent
-     * @param leaseNanos the lease duration of the answer
-     * @return from this instant on the client must treat the lock as lost
-     */
+    /** Returns from when on the client must treat the lock as lost, for a lease duration that an answer named. */
     public static long until(long sentAtNanos, long leaseNanos) {
         return sentAtNanos + leaseNanos - margin(leaseNanos);
     }
 
-    /**
-     * Returns the shortest lease that is valid for this long after its request was sent.
-     *
-     * @param validNanos from 0 to 367 days
-     * @return the lease duration to request
-     */
+    /** Returns the shortest lease that is valid for this long (0 to 367 days) after its request was sent. */
     public static long leaseNanosFor(long validNanos) {
         return (validNanos + RESOLUTION_NANOS) / 99 * 100 + 200;
     }
@@ -39,24 +28,10 @@ public final class Validity {
         return leaseNanos / 100 + RESOLUTION_NANOS;
     }
 
-    /**
-     * Returns whether a deadline is reached.
-     *
-     * @param deadlineNanos the deadline
-     * @param nowNanos the current time
-     * @return true from the deadline on
-     */
     public static boolean isOver(long deadlineNanos, long nowNanos) {
         return nowNanos - deadlineNanos >= 0;
     }
 
-    /**
-     * Returns the later of two deadlines.
-     *
-     * @param a one deadline
-     * @param b the other deadline
-     * @return the later one
-     */
     public static long later(long a, long b) {
         return a - b >= 0 ? a : b;
     }
