@@ -23,8 +23,6 @@ import reactor.util.retry.Retry;
 /**
  * One subscription to {@code lead}: a {@code withLockMany} that begins again after a loss, or after a failure of the
  * back end. {@link CandidateState} makes the decisions.
- *
- * @param <T> the elements of the terms
  */
 final class Candidate<T> {
 

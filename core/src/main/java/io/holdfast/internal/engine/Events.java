@@ -22,7 +22,6 @@ public final class Events {
         this.listener = listener;
     }
 
-    /** Returns whether any receiver needs an event object. */
     public boolean areWanted() {
         return listener != null || LOG.isDebugEnabled();
     }
@@ -36,7 +35,6 @@ public final class Events {
         }
     }
 
-    /** Logs at debug, whatever the event is. */
     public void reportWithoutWarning(LockEvent event) {
         if (LOG.isDebugEnabled()) {
             LOG.debug("{}", EventText.of(event));

@@ -11,12 +11,7 @@ final class LogPace {
     private long loggedNanos;
     private long unlogged;
 
-    /**
-     * Counts a line.
-     *
-     * @param nowNanos the time of a monotonic clock
-     * @return zero to log nothing; otherwise for how many lines this one stands, itself included
-     */
+    /** Returns zero to log nothing; otherwise for how many lines this one stands, itself included. */
     synchronized long count(long nowNanos) {
         unlogged++;
         if (hasLogged && nowNanos - loggedNanos < QUIET_NANOS) {

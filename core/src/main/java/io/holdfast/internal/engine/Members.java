@@ -13,14 +13,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Members {
 
-    /** What a member does for its client. */
     public enum Stage {
         ACQUIRING,
         HOLDING,
         RELEASING
     }
 
-    /** A member of the list. */
     public abstract static class Member {
 
         // Both fields are written under the monitor of the list, and null outside of it.
@@ -40,12 +38,12 @@ public final class Members {
             return false;
         }
 
-        /** Describes a valid lease; null for anything else. */
+        /** Returns null unless it is a valid lease. */
         public ClientReport.@Nullable Hold hold() {
             return null;
         }
 
-        /** Describes an acquisition; null for anything else. */
+        /** Returns null unless it is an acquisition. */
         public ClientReport.@Nullable Wait waiting() {
             return null;
         }
@@ -62,7 +60,6 @@ public final class Members {
         public void close() {}
     }
 
-    /** Between the last and the first member. */
     private final Member end = new End();
 
     Members() {

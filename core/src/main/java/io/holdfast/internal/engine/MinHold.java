@@ -18,14 +18,7 @@ public final class MinHold {
 
     private MinHold() {}
 
-    /**
-     * Returns the lease duration to request.
-     *
-     * @param usual the lease duration without a minimum
-     * @param leftNanos the rest of the minimum, from the send time; not above 0 for none
-     * @param operationNanos the time limit of one operation
-     * @return the longer lease duration
-     */
+    /** Returns the lease duration to request; {@code leftNanos} is the rest of the minimum from the send time. */
     public static Duration lease(Duration usual, long leftNanos, long operationNanos) {
         if (leftNanos <= 0) {
             return usual;

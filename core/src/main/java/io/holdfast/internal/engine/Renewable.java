@@ -9,13 +9,11 @@ public interface Renewable {
 
     String lockName();
 
-    /** Returns the time limit of one renewal. */
     long operationNanos();
 
-    /** Returns the claim as the next renewal carries it. */
     LockClaim renewal();
 
-    /** Returns how many renewals have failed in a row. */
+    /** In a row. */
     int renewalFailures();
 
     boolean isHeld();
@@ -23,7 +21,7 @@ public interface Renewable {
     /** Includes a lease that is to be exported after the renewal. */
     boolean isToBeRenewed();
 
-    /** Handles a renewal that was not sent, since the lease is not held any more. */
+    /** The lease is not held any more. */
     void renewalNotSent();
 
     void renewalAnswered(long sentAtNanos, Renewal answer);

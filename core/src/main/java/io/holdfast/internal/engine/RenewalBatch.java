@@ -44,11 +44,7 @@ final class RenewalBatch implements CoreSubscriber<Renewal> {
         sentAtNanos = engine.alarms.now();
     }
 
-    /**
-     * Sends a batch.
-     *
-     * @param afterEnd runs once, when all leases have their outcome
-     */
+    /** {@code afterEnd} runs once, when all leases have their outcome. */
     static void send(Engine engine, List<Renewable> leases, Runnable afterEnd) {
         RenewalBatch batch = new RenewalBatch(engine, leases, afterEnd);
         long limitNanos = leases.get(0).operationNanos(); // the shortest limit

@@ -20,12 +20,8 @@ final class RenewalBatches {
     private RenewalBatches() {}
 
     /**
-     * Splits leases into batches.
-     *
-     * @param due the leases; their order changes
-     * @param free how many requests may be sent now; with many failed leases, batches are larger rather than wait for
-     *     each other
-     * @return all leases, in batches that may be more than {@code free}
+     * Sorts the leases, and splits them into batches, which may be more than the free requests. With many failed leases,
+     * batches are larger rather than wait for each other.
      */
     static List<List<Renewable>> of(List<Renewable> due, int free) {
         due.sort(BY_LIMIT_THEN_FAILURES);

@@ -30,7 +30,6 @@ import reactor.util.context.Context;
  */
 final class Guard<L, T> implements Subscription, GuardedLease.Holder {
 
-    /** The stage of a subscription; only one thread takes each step. */
     private enum Stage {
         IDLE,
         ACQUIRING,
@@ -59,7 +58,7 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
     private final Operators.DeferredSubscription demand = new Operators.DeferredSubscription();
     private final Acquiring acquiring = new Acquiring();
 
-    /** Written by the thread that takes a step. */
+    /** Only one thread takes each step. */
     private volatile Stage stage = Stage.IDLE;
 
     /** The subscription of the work, from its beginning until it is cancelled; written by compare-and-set. */
