@@ -4,9 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.ClientReport;
 import io.holdfast.LeaderElection;
-import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
-import io.holdfast.LockClosedException;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
@@ -29,39 +27,12 @@ import java.util.TreeSet;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Stream;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
-import reactor.util.context.Context;
 
 /** Makes locks, and closes what they have started. */
 final class DefaultLockClient implements LockClient {
 
     private record ReadWriteLock(ReactiveLock readLock, ReactiveLock writeLock) implements ReactiveReadWriteLock {}
-
-    private record Pong(DefaultLockClient client, MonoSink<Void> sink) implements BackendCall.Request<Boolean> {
-
-        @Override
-        public String what() {
-            return "ping";
-        }
-
-        @Override
-        public Mono<Boolean> ask() {
-            return client.engine.backend.ping().thenReturn(true);
-        }
-
-        @Override
-        public void answered(Boolean isAlive) {
-            client.hasAnswered = true;
-            sink.success();
-        }
-
-        @Override
-        public void failed(LockBackendException error) {
-            // Closing ends a request that is under way like a timeout.
-            sink.error(client.engine.isClosed() ? client.engine.closedException("") : error);
-        }
-    }
 
     private static final Duration LONGEST_BACKEND_CLOSING = Duration.ofSeconds(5);
 
@@ -142,19 +113,12 @@ final class DefaultLockClient implements LockClient {
 
     @Override
     public Mono<Void> ping() {
-        return Mono.create(sink -> {
-            if (engine.isClosed()) {
-                sink.error(new LockClosedException(""));
-                return;
-            }
-            BackendCall.start(
-                    engine,
-                    "",
-                    pingLimit().toNanos(),
-                    Context.of(sink.contextView()),
-                    new Pong(this, sink),
-                    engine.alarms.now());
-        });
+        return Mono.defer(() -> BackendCall.mono(engine, "", "ping", pingLimit().toNanos(), this::pong))
+                .then();
+    }
+
+    private Mono<Boolean> pong() {
+        return engine.backend.ping().thenReturn(true).doOnNext(answered -> hasAnswered = true);
     }
 
     private Duration pingLimit() {

@@ -3,12 +3,16 @@ package io.holdfast.internal.engine;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockQueueFullException;
 import io.holdfast.internal.run.AlarmClock.Alarm;
+import io.holdfast.internal.run.Turn;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 import reactor.util.context.Context;
 
 /**
@@ -27,10 +31,9 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     /** The request, and the receiver of its result. */
     public interface Request<T> {
 
-        /** Returns a name for messages, such as "release". */
+        /** Such as "release", for messages. */
         String what();
 
-        /** Returns the back end's publisher; the call subscribes to it once. */
         Publisher<T> ask();
 
         void answered(T answer);
@@ -44,7 +47,7 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
             return false;
         }
 
-        /** Handles a full queue; only an attempt can meet it. */
+        /** Only an attempt can meet a full queue. */
         default void refused(LockQueueFullException error) {
             failed(new LockBackendException(
                     error.lockName(), "refused unexpectedly: " + error.getMessage(), false, error));
@@ -61,7 +64,7 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     private final Context context;
     private final Request<T> request;
 
-    /** 1 when the outcome was passed on. */
+    /** 1 when the outcome was passed on; written by the thread that passes it on. */
     private volatile int ended;
 
     /** Written once, by the sending thread, before it sets the alarm. */
@@ -78,11 +81,6 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
         this.request = request;
     }
 
-    /**
-     * Sends the request.
-     *
-     * @param nowNanos the start of the time limit
-     */
     public static <T> void start(
             Engine engine, String lockName, long limitNanos, Context context, Request<T> request, long nowNanos) {
         BackendCall<T> call = new BackendCall<>(engine, lockName, limitNanos, context, request);
@@ -92,6 +90,45 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
             call.onError(thrown);
         }
         call.sent(nowNanos);
+    }
+
+    /**
+     * Sends a request for each subscription, until the client closes. A subscriber may cancel before the answer: what
+     * has to happen all the same belongs to the request.
+     */
+    public static <T> Mono<T> mono(
+            Engine engine, String lockName, String what, long limitNanos, Supplier<? extends Publisher<T>> request) {
+        return Mono.create(sink -> {
+            if (engine.isClosed()) {
+                sink.error(engine.closedException(lockName));
+            } else {
+                Context context = Context.of(sink.contextView());
+                Asked<T> asked = new Asked<>(engine, lockName, what, request, sink);
+                start(engine, lockName, limitNanos, context, asked, engine.alarms.now());
+            }
+        });
+    }
+
+    private record Asked<T>(
+            Engine engine, String lockName, String what, Supplier<? extends Publisher<T>> request, MonoSink<T> sink)
+            implements Request<T> {
+
+        @Override
+        public Publisher<T> ask() {
+            return request.get();
+        }
+
+        @Override
+        public void answered(T answer) {
+            sink.success(answer);
+        }
+
+        @Override
+        public void failed(LockBackendException error) {
+            // Closing ends a request that is under way like a timeout.
+            Throwable end = engine.isClosed() ? engine.closedException(lockName) : error;
+            Turn.runUsersCode(() -> sink.error(end));
+        }
     }
 
     /**
@@ -167,7 +204,6 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
         return true;
     }
 
-    /** Ends the call when the time is over. */
     @Override
     public void ring() {
         if (!ENDED.compareAndSet(this, 0, 1)) {
