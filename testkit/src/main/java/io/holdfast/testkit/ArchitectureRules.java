@@ -49,7 +49,7 @@ public final class ArchitectureRules {
      * wall clock.
      */
     private static final Set<String> MAY_READ_A_WALL_CLOCK =
-            Set.of("io.holdfast.redlock.internal.master.WallClock", "io.holdfast.internal.engine.WallClock");
+            Set.of("io.holdfast.redlock.internal.master.WallClock", "io.holdfast.internal.engine.ClaimIds");
 
     private static final Set<String> BLOCKING_REACTOR =
             Set.of("block", "blockOptional", "blockFirst", "blockLast", "toIterable", "toStream");

@@ -7,9 +7,9 @@ import io.holdfast.LockClient;
 import io.holdfast.LockListener;
 import io.holdfast.LockOptions;
 import io.holdfast.internal.engine.Admission;
-import io.holdfast.internal.engine.Chance;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.Events;
+import io.holdfast.internal.engine.Randomness;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.support.OwnerLabel;
 import java.time.Duration;
@@ -31,13 +31,8 @@ public final class ClientBuilder implements LockClient.Builder {
     private boolean closeBackend = true;
     private int maxWaiters = Admission.NO_LIMIT;
     private @Nullable String owner;
-    private Chance chance = Chance.ofSystem();
+    private Randomness randomness = Randomness.ofSystem();
 
-    /**
-     * Makes a builder with all defaults.
-     *
-     * @param backend the back end
-     */
     public ClientBuilder(LockBackend backend) {
         this.backend = requireNonNull(backend, "backend");
     }
@@ -99,8 +94,8 @@ public final class ClientBuilder implements LockClient.Builder {
 
     /** Sets another source of randomness, so that a client is repeatable; for tests. */
     @CanIgnoreReturnValue
-    ClientBuilder chance(Chance source) {
-        chance = source;
+    ClientBuilder randomness(Randomness source) {
+        randomness = source;
         return this;
     }
 
@@ -108,9 +103,9 @@ public final class ClientBuilder implements LockClient.Builder {
     public LockClient build() {
         backend.checkLease(options.leaseDuration());
         Scheduler clock = timer != null ? timer : Schedulers.parallel();
-        String label = owner != null ? owner : chance.owner();
+        String label = owner != null ? owner : randomness.owner();
         Engine engine = new Engine(
-                backend, clock, deliverOn, new Events(listener), operationTimeout, maxWaiters, chance, label);
+                backend, clock, deliverOn, new Events(listener), operationTimeout, maxWaiters, randomness, label);
         return new DefaultLockClient(engine, options, clock, closeBackend);
     }
 }

@@ -1,5 +1,6 @@
 package io.holdfast.internal.engine;
 
+import io.holdfast.internal.engine.Randomness.Seed;
 import io.holdfast.spi.LockClaim;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicLong;
@@ -23,10 +24,8 @@ final class ClaimIds {
     };
     private static final long STEP = 0x9E3779B97F4A7C15L;
 
-    /** How long a seed is used. */
     static final long SEED_MILLIS = 1_000;
 
-    /** A counter that starts from one seed. */
     private static final class Sequence {
 
         final long high;
@@ -47,14 +46,15 @@ final class ClaimIds {
         }
     }
 
-    /** The number of digits for the 128 bits. */
     private static final int DIGITS_OF_ID = 32;
 
-    /** The part of each id after the digits. */
     private final byte[] label;
 
     private final Supplier<Seed> seeds;
-    private final WallClock wallClock;
+
+    /** It jumps when a snapshot of the process is restored; it only tells when a seed is old. */
+    private final LongSupplier wallClockMillis;
+
     private final LongSupplier nanos;
 
     /**
@@ -63,30 +63,22 @@ final class ClaimIds {
      */
     private volatile Sequence sequence;
 
-    /** Counts up from that seed without end, so that a client is repeatable. */
+    /** Uses that seed without end, so that a client is repeatable. */
     ClaimIds(Seed seed, String owner) {
         this(seed, owner, () -> seed, () -> 0, () -> 0);
     }
 
-    /**
-     * Takes new seeds from time to time.
-     *
-     * @param first the first seed
-     * @param owner the label of the client; empty for none
-     * @param seeds the later seeds
-     * @param wallClock the clock for the age of a seed
-     * @param nanos the time to mix into each id
-     */
-    ClaimIds(Seed first, String owner, Supplier<Seed> seeds, WallClock wallClock, LongSupplier nanos) {
+    /** An empty owner is no label; {@code nanos} is the time to mix into each id. */
+    ClaimIds(Seed first, String owner, Supplier<Seed> seeds, LongSupplier wallClockMillis, LongSupplier nanos) {
         label = (owner.isEmpty() ? "" : LockClaim.OWNER_MARK + owner).getBytes(StandardCharsets.ISO_8859_1);
         this.seeds = seeds;
-        this.wallClock = wallClock;
+        this.wallClockMillis = wallClockMillis;
         this.nanos = nanos;
-        sequence = new Sequence(first, wallClock.millis());
+        sequence = new Sequence(first, wallClockMillis.getAsLong());
     }
 
     static ClaimIds ofSystem(Seed first, String owner) {
-        return new ClaimIds(first, owner, Seed::read, WallClock.OF_SYSTEM, System::nanoTime);
+        return new ClaimIds(first, owner, Randomness::readSeed, System::currentTimeMillis, System::nanoTime);
     }
 
     @SuppressWarnings("deprecation") // String(byte[], int): the only constructor that copies Latin-1 without decoding
@@ -102,7 +94,7 @@ final class ClaimIds {
 
     private Sequence current() {
         Sequence current = sequence;
-        long now = wallClock.millis();
+        long now = wallClockMillis.getAsLong();
         if (!current.isOver(now)) {
             return current;
         }

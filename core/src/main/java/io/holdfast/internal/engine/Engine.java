@@ -18,9 +18,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
-/**
- * The parts that a whole client shares: the back end, the clock, the options, and the list of all that is under way.
- */
+/** What all locks of a client share: the back end, the clock, the options, and the list of all that is under way. */
 public final class Engine {
 
     static final Duration LONGEST_DEFAULT_OPERATION = Duration.ofSeconds(2);
@@ -38,7 +36,7 @@ public final class Engine {
     public final Set<String> keptClaims = ConcurrentHashMap.newKeySet();
 
     private final @Nullable Duration operationTimeout;
-    private final Chance chance;
+    private final Randomness randomness;
     private final Members members = new Members();
     private final Sinks.Empty<Void> idle = Sinks.empty();
     private final Sinks.Empty<Void> drained = Sinks.empty();
@@ -59,7 +57,7 @@ public final class Engine {
             Events events,
             @Nullable Duration operationTimeout,
             int maxWaiters,
-            Chance chance,
+            Randomness randomness,
             String owner) {
         this.backend = backend;
         delivery = new Delivery(deliverOn);
@@ -68,13 +66,13 @@ public final class Engine {
         admission = new Admission(maxWaiters);
         renewals = new Renewals(this);
         alarms = new AlarmClock(timer, renewals::flush, this::timerDied);
-        this.chance = chance;
-        ids = chance.ids(owner);
-        gridPhaseNanos = chance.seed().phase() >>> 1;
+        this.randomness = randomness;
+        ids = randomness.ids(owner);
+        gridPhaseNanos = randomness.seed().phase() >>> 1;
     }
 
     public double random() {
-        return chance.next();
+        return randomness.pauses().getAsDouble();
     }
 
     public Duration operationTimeout(LockOptions options) {
@@ -110,7 +108,6 @@ public final class Engine {
         }
     }
 
-    /** Returns true the first time. */
     @CanIgnoreReturnValue
     public boolean ended(Member member) {
         boolean isFirst = members.remove(member);
@@ -174,7 +171,6 @@ public final class Engine {
                 : new LockClosedException(lockName);
     }
 
-    /** Stops waiting for the rest. */
     public void abandonRest() {
         alarms.close(); // ends the requests in flight; a claim that has to be withdrawn then gets one release
         members.all(Stage.RELEASING).forEach(Member::abandon);

@@ -17,7 +17,7 @@ public final class SeedRead implements BlockHoundIntegration {
 
     @Override
     public void applyTo(BlockHound.Builder builder) {
-        builder.allowBlockingCallsInside(Seed.class.getName(), "read");
+        builder.allowBlockingCallsInside(Randomness.class.getName(), "readSeed");
         builder.allowBlockingCallsInside(OwnerLabel.class.getName(), "kernelHostName");
     }
 }

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.LockOptions;
 import io.holdfast.internal.engine.AcquirePlan.Mode;
 import io.holdfast.internal.engine.Admission;
-import io.holdfast.internal.engine.Chance;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.Events;
 import io.holdfast.internal.engine.LockSettings;
+import io.holdfast.internal.engine.Randomness;
 import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
@@ -24,7 +24,7 @@ class LeaseExportTest {
     private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
     private final InMemoryLockBackend store = InMemoryLockBackend.create(clock);
     private final Engine engine =
-            new Engine(store, clock, null, new Events(null), null, Admission.NO_LIMIT, Chance.ofSystem(), "");
+            new Engine(store, clock, null, new Events(null), null, Admission.NO_LIMIT, Randomness.ofSystem(), "");
     private final LockSettings lock = LockSettings.of(
             engine, LockKey.of(LockKind.MUTEX, "a"), 1, LockOptions.builder().build());
 

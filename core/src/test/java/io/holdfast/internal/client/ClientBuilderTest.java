@@ -9,9 +9,9 @@ import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import io.holdfast.internal.engine.Admission;
-import io.holdfast.internal.engine.Chance;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.Events;
+import io.holdfast.internal.engine.Randomness;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
@@ -72,7 +72,7 @@ class ClientBuilderTest {
                 new Events(null),
                 null,
                 Admission.NO_LIMIT,
-                Chance.ofSystem(),
+                Randomness.ofSystem(),
                 "");
 
         assertThat(engine.operationTimeout(lease(Duration.ofSeconds(4)))).isEqualTo(Duration.ofSeconds(1));

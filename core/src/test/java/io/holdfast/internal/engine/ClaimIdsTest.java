@@ -2,6 +2,7 @@ package io.holdfast.internal.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.internal.engine.Randomness.Seed;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -14,7 +15,7 @@ class ClaimIdsTest {
 
     @Test
     void anIdIs128BitsInHexadecimal() {
-        ClaimIds ids = new ClaimIds(Seed.read(), "");
+        ClaimIds ids = new ClaimIds(Randomness.readSeed(), "");
 
         for (int i = 0; i < 1_000; i++) {
             assertThat(ids.next()).matches("[0-9a-f]{32}");
@@ -23,14 +24,14 @@ class ClaimIdsTest {
 
     @Test
     void theLabelFollowsTheDigits() {
-        ClaimIds ids = new ClaimIds(Seed.read(), "orders:host-7:4711");
+        ClaimIds ids = new ClaimIds(Randomness.readSeed(), "orders:host-7:4711");
 
         assertThat(ids.next()).matches("[0-9a-f]{32}@orders:host-7:4711");
     }
 
     @Test
     void aClientNeverRepeatsAnId() {
-        ClaimIds ids = new ClaimIds(Seed.read(), "");
+        ClaimIds ids = new ClaimIds(Randomness.readSeed(), "");
         int many = 1_000_000;
         Set<String> seen = new HashSet<>(2 * many);
 
@@ -44,7 +45,7 @@ class ClaimIdsTest {
         Set<String> seen = new HashSet<>();
 
         for (int client = 0; client < 1_000; client++) {
-            ClaimIds ids = new ClaimIds(Seed.read(), "");
+            ClaimIds ids = new ClaimIds(Randomness.readSeed(), "");
             for (int i = 0; i < 100; i++) {
                 assertThat(seen.add(ids.next())).isTrue();
             }
@@ -54,7 +55,7 @@ class ClaimIdsTest {
     /** A snapshot of a process is restored twice: both processes have the same seed and the same count. */
     @Test
     void clonesOfOneClientNeverMakeTheSameId() {
-        Seed remembered = Seed.read();
+        Seed remembered = Randomness.readSeed();
         ClaimIds one = ClaimIds.ofSystem(remembered, "");
         ClaimIds other = ClaimIds.ofSystem(remembered, "");
         Set<String> seen = new HashSet<>();
@@ -71,11 +72,11 @@ class ClaimIdsTest {
         AtomicLong wallClock = new AtomicLong(1_000_000);
         AtomicInteger reads = new AtomicInteger();
         ClaimIds ids = new ClaimIds(
-                Seed.read(),
+                Randomness.readSeed(),
                 "",
                 () -> {
                     reads.incrementAndGet();
-                    return Seed.read();
+                    return Randomness.readSeed();
                 },
                 wallClock::get,
                 () -> 7);
@@ -94,8 +95,8 @@ class ClaimIdsTest {
     @Test
     void aGivenSeedGivesTheSameIdsAgain() {
         Seed seed = new Seed(1, 2, 3);
-        ClaimIds first = new Chance(seed, () -> 0).ids("orders:host-7:1");
-        ClaimIds again = new Chance(seed, () -> 0).ids("orders:host-7:1");
+        ClaimIds first = new Randomness(seed, () -> 0).ids("orders:host-7:1");
+        ClaimIds again = new Randomness(seed, () -> 0).ids("orders:host-7:1");
 
         for (int i = 0; i < 1_000; i++) {
             assertThat(first.next()).isEqualTo(again.next());
@@ -104,7 +105,7 @@ class ClaimIdsTest {
 
     @Test
     void bothHalvesChangeFromIdToId() {
-        ClaimIds ids = new ClaimIds(Seed.read(), "");
+        ClaimIds ids = new ClaimIds(Randomness.readSeed(), "");
         String before = ids.next();
 
         for (int i = 0; i < 1_000; i++) {

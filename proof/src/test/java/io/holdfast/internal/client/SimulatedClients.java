@@ -3,8 +3,8 @@ package io.holdfast.internal.client;
 import io.holdfast.LockClient;
 import io.holdfast.LockListener;
 import io.holdfast.LockOptions;
-import io.holdfast.internal.engine.Chance;
-import io.holdfast.internal.engine.Seed;
+import io.holdfast.internal.engine.Randomness;
+import io.holdfast.internal.engine.Randomness.Seed;
 import io.holdfast.proof.sim.Host;
 import io.holdfast.spi.LockBackend;
 import java.util.function.LongSupplier;
@@ -29,7 +29,7 @@ public final class SimulatedClients {
             LockListener listener,
             @Nullable Scheduler signals) {
         Seed seed = new Seed(bits.getAsLong(), bits.getAsLong(), bits.getAsLong());
-        ClientBuilder builder = new ClientBuilder(backend).chance(new Chance(seed, host.world()::random));
+        ClientBuilder builder = new ClientBuilder(backend).randomness(new Randomness(seed, host.world()::random));
         LockClient.Builder known =
                 builder.options(options).timer(host).listener(listener).closeBackend(true);
         return (signals == null ? known : known.deliverOn(signals)).build();

@@ -1,6 +1,7 @@
 package io.holdfast.internal.engine;
 
 import io.holdfast.spi.support.OwnerLabel;
+import java.security.SecureRandom;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.DoubleSupplier;
 
@@ -11,16 +12,24 @@ import java.util.function.DoubleSupplier;
  * @param pauses random numbers in [0, 1), for the pauses between attempts
  * @param isOfSystem whether the client takes new seeds later
  */
-public record Chance(Seed seed, DoubleSupplier pauses, boolean isOfSystem) {
+public record Randomness(Seed seed, DoubleSupplier pauses, boolean isOfSystem) {
+
+    /** 192 random bits: 128 for claim ids, and the phase of the renewals. */
+    public record Seed(long high, long low, long phase) {}
 
     /** Makes a repeatable source. */
-    public Chance(Seed seed, DoubleSupplier pauses) {
+    public Randomness(Seed seed, DoubleSupplier pauses) {
         this(seed, pauses, false);
     }
 
-    /** Makes a source that reads its seed: see {@link Seed#read}. */
-    public static Chance ofSystem() {
-        return new Chance(Seed.read(), () -> ThreadLocalRandom.current().nextDouble(), true);
+    public static Randomness ofSystem() {
+        return new Randomness(readSeed(), () -> ThreadLocalRandom.current().nextDouble(), true);
+    }
+
+    /** The device that it may read does not block: see {@link SeedRead}. */
+    static Seed readSeed() {
+        SecureRandom random = new SecureRandom();
+        return new Seed(random.nextLong(), random.nextLong(), random.nextLong());
     }
 
     ClaimIds ids(String owner) {
@@ -30,9 +39,5 @@ public record Chance(Seed seed, DoubleSupplier pauses, boolean isOfSystem) {
     /** Returns the default label of a client. */
     public String owner() {
         return isOfSystem ? OwnerLabel.ofProcess() : "repeatable:host:1";
-    }
-
-    double next() {
-        return pauses.getAsDouble();
     }
 }
