@@ -1,9 +1,11 @@
 package io.holdfast.internal.engine;
 
+import io.holdfast.LockBackendException;
 import io.holdfast.LockEvent;
 import io.holdfast.LockListener;
 import io.holdfast.LossReason;
 import io.holdfast.internal.run.Turn;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,6 +18,7 @@ public final class Events {
 
     private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
 
+    private final LogThrottle failedRenewals = new LogThrottle();
     private final @Nullable LockListener listener;
 
     public Events(@Nullable LockListener listener) {
@@ -40,6 +43,23 @@ public final class Events {
             LOG.debug("{}", EventText.of(event));
         }
         notify(event);
+    }
+
+    /**
+     * Logs a failure that several renewals share. A lease that was released meanwhile needs no renewal, and no warning.
+     * While a server is unreachable, most lines would be equal.
+     */
+    void renewalsFailed(List<Renewable> leases, LockBackendException error, long nowNanos) {
+        long held = leases.stream().filter(Renewable::isHeld).count();
+        long failures = held == 0 ? 0 : failedRenewals.count(nowNanos);
+        if (failures == 1) {
+            LOG.warn(
+                    "renewal of {} lease(s) failed, will be tried again until their deadline: {}",
+                    held,
+                    error.getMessage());
+        } else if (failures > 1) {
+            LOG.warn("{} renewals failed since the last such line, the last one: {}", failures, error.getMessage());
+        }
     }
 
     private void notify(LockEvent event) {

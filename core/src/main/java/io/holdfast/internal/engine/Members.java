@@ -105,13 +105,8 @@ public final class Members {
 
     /** Returns the present members of one stage, oldest first. */
     synchronized List<Member> all(Stage stage) {
-        List<Member> found = new ArrayList<>();
-        for (Member at = linked(end.next); at != end; at = linked(at.next)) {
-            if (at.stage() == stage) {
-                found.add(at);
-            }
-        }
-        return found;
+        return ask(member -> member.stage() == stage ? member : null, Integer.MAX_VALUE)
+                .oldest();
     }
 
     /** What the oldest members say, and how many say something. */

@@ -92,7 +92,7 @@ final class RenewalBatch implements CoreSubscriber<Renewal> {
         try {
             lease.renewalAnswered(sentAtNanos, answer);
         } catch (Throwable unreadable) {
-            lease.renewalFailed(Renewals.unreadable(nameOf(lease), unreadable));
+            lease.renewalFailed(Renewals.unreadable(lease.lockName(), unreadable));
         }
     }
 
@@ -133,7 +133,7 @@ final class RenewalBatch implements CoreSubscriber<Renewal> {
             return; // all leases have their answers
         }
         List<Renewable> rest = leases.subList(answered, leases.size());
-        engine.renewals.logFailed(rest, error);
+        engine.events.renewalsFailed(rest, error, engine.alarms.now());
         rest.forEach(lease -> lease.renewalFailed(error));
         end();
     }
@@ -148,18 +148,14 @@ final class RenewalBatch implements CoreSubscriber<Renewal> {
         LockBackendException failure = whyUnknown;
         if (failure != null) {
             whyUnknown = null;
-            engine.renewals.logFailed(unknown, failure);
+            engine.events.renewalsFailed(unknown, failure, engine.alarms.now());
         }
     }
 
     private LockBackendException failure(String end, boolean isTransient, @Nullable Throwable cause) {
-        String name = nameOf(leases.get(0));
+        String name = leases.get(0).lockName();
         String others = leases.size() == 1 ? "" : " (with %d others)".formatted(leases.size() - 1);
         String message = "renewal%s of lock '%s' on back end %s %s".formatted(others, name, engine.backend.name(), end);
         return new LockBackendException(name, message, isTransient, cause);
-    }
-
-    private static String nameOf(Renewable lease) {
-        return lease.lockName();
     }
 }

@@ -30,7 +30,7 @@ final class RenewalBatches {
         int from = 0;
         for (int to = 1; to <= due.size(); to++) {
             if (to == due.size() || !fits(due.get(from), due.get(to), to - from, least)) {
-                batches.add(List.copyOf(due.subList(from, to)));
+                batches.add(new ArrayList<>(due.subList(from, to)));
                 from = to;
             }
         }

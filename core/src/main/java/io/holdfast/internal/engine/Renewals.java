@@ -10,8 +10,6 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Sends the renewals that are due at the same time together.
@@ -25,8 +23,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Renewals {
 
-    private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
-
     /**
      * Room for 16 000 leases; for a server that needs longer than their time limit for that many, more requests do not
      * help.
@@ -37,7 +33,6 @@ public final class Renewals {
     private final Queue<Renewable> due = new ConcurrentLinkedQueue<>();
     private final AtomicInteger inFlight = new AtomicInteger();
     private final Drain sending = new Drain(this::send);
-    private final LogPace failureLines = new LogPace();
 
     /** The batches beyond the bound, in the order in which they go out. Used by the sending thread. */
     private Deque<List<Renewable>> waiting = new ArrayDeque<>();
@@ -74,7 +69,8 @@ public final class Renewals {
         }
         isWaiting = true; // a request may end before it has been sent, and then flushes for the waiting batches
         while (free > 0 && !waiting.isEmpty()) {
-            List<Renewable> batch = held(waiting.remove());
+            List<Renewable> batch = waiting.remove();
+            batch.removeIf(lease -> !isToBeSent(lease));
             if (!batch.isEmpty()) {
                 free--;
                 inFlight.incrementAndGet();
@@ -94,16 +90,7 @@ public final class Renewals {
         return taken;
     }
 
-    /** Leaves out leases that were released since: they are not renewed any more. */
-    private static List<Renewable> held(List<Renewable> batch) {
-        for (Renewable lease : batch) {
-            if (!lease.isToBeRenewed()) {
-                return batch.stream().filter(Renewals::isToBeSent).toList();
-            }
-        }
-        return batch;
-    }
-
+    /** A lease that was released since is not renewed any more. */
     private static boolean isToBeSent(Renewable lease) {
         if (lease.isToBeRenewed()) {
             return true;
@@ -115,26 +102,6 @@ public final class Renewals {
     private void ended() {
         inFlight.decrementAndGet();
         flush();
-    }
-
-    /**
-     * Logs a failure. A lease that was released meanwhile needs no renewal, and no warning. While a server is
-     * unreachable, most lines would be equal.
-     */
-    void logFailed(List<Renewable> leases, LockBackendException error) {
-        long held = leases.stream().filter(Renewable::isHeld).count();
-        if (held == 0) {
-            return;
-        }
-        long failures = failureLines.count(engine.alarms.now());
-        if (failures == 1) {
-            LOG.warn(
-                    "renewal of {} lease(s) failed, will be tried again until their deadline: {}",
-                    held,
-                    error.getMessage());
-        } else if (failures > 1) {
-            LOG.warn("{} renewals failed since the last such line, the last one: {}", failures, error.getMessage());
-        }
     }
 
     /** Returns a failure for an answer that no back end should give. */

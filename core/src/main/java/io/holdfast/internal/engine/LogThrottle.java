@@ -3,7 +3,7 @@ package io.holdfast.internal.engine;
 /**
  * Passes the first of many equal lines to the log, and then one in five seconds with the number of lines. Thread-safe.
  */
-final class LogPace {
+final class LogThrottle {
 
     static final long QUIET_NANOS = 5_000_000_000L;
 
