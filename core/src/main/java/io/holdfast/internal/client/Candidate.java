@@ -55,7 +55,7 @@ final class Candidate<T> {
             return new AcquireMono(lock, lock.terms().acquirePlan())
                     .doOnNext(lease -> elected(lease.fencingToken())); // the lease may be lost before the term begins
         });
-        return new GuardedFlux<>(elected, this::begin)
+        return GuardedFlux.of(elected, this::begin)
                 .retryWhen(Retry.from(ends -> ends.concatMap(end -> ended(end.failure()))));
     }
 

@@ -58,7 +58,7 @@ final class DefaultMultiLock implements ReactiveMultiLock {
 
     @Override
     public <T> Flux<T> withLockMany(Function<? super MultiLease, ? extends Publisher<T>> work) {
-        return new GuardedFlux<>(acquire(), requireNonNull(work, "work"));
+        return GuardedFlux.of(acquire(), requireNonNull(work, "work"));
     }
 
     @Override

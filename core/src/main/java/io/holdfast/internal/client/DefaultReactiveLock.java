@@ -62,7 +62,7 @@ class DefaultReactiveLock implements ReactiveLock {
 
     @Override
     public <T> Flux<T> withLockMany(Function<? super LockLease, ? extends Publisher<T>> work) {
-        return new GuardedFlux<>(acquire(), requireNonNull(work, "work"));
+        return GuardedFlux.of(acquire(), requireNonNull(work, "work"));
     }
 
     @Override

@@ -19,7 +19,7 @@ import reactor.util.context.Context;
 
 /**
  * One subscription to {@code withLock}: it acquires, runs the work, releases, and only then signals how the work ended.
- * It is used for one lock and for several.
+ * It is used for one lock and for several. The element of a Mono waits for the release, too.
  *
  * <p>It does not use {@code usingWhen}, which lets a failing clean-up hide the error of the work. Also, one object must
  * own the lease from the emission of the acquisition to the release, whatever happens around it. A loss is signalled on
@@ -44,6 +44,11 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
 
     private static final Subscription NOT_YET = Operators.emptySubscription();
 
+    // Markers in place of the element of a Mono: there are many elements, which do not wait; not emitted yet; taken.
+    private static final Object MANY = new Object();
+    private static final Object NONE = new Object();
+    private static final Object TAKEN = new Object();
+
     @SuppressWarnings("rawtypes")
     private static final AtomicReferenceFieldUpdater<Guard, Stage> STAGE =
             AtomicReferenceFieldUpdater.newUpdater(Guard.class, Stage.class, "stage");
@@ -51,6 +56,10 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
     @SuppressWarnings("rawtypes")
     private static final AtomicReferenceFieldUpdater<Guard, Subscription> RUNNING =
             AtomicReferenceFieldUpdater.newUpdater(Guard.class, Subscription.class, "running");
+
+    @SuppressWarnings("rawtypes")
+    private static final AtomicReferenceFieldUpdater<Guard, Object> ELEMENT =
+            AtomicReferenceFieldUpdater.newUpdater(Guard.class, Object.class, "element");
 
     private final Mono<L> acquire;
     private final Function<? super L, ? extends Publisher<T>> work;
@@ -65,6 +74,12 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
     @SuppressWarnings("unused") // only RUNNING uses it
     private volatile Subscription running = NOT_YET;
 
+    /**
+     * Written by compare-and-set: the end of the guard may race the element on another thread, and one of them takes the
+     * element.
+     */
+    private volatile Object element;
+
     /** Written once, before the subscription to the work. */
     private volatile @Nullable GuardedLease lease;
 
@@ -74,10 +89,27 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
     /** Written by the thread that starts the work, and read by it. */
     private boolean hasWorkBegun;
 
-    Guard(Mono<L> acquire, Function<? super L, ? extends Publisher<T>> work, CoreSubscriber<? super T> subscriber) {
+    private Guard(
+            Mono<L> acquire,
+            Function<? super L, ? extends Publisher<T>> work,
+            CoreSubscriber<? super T> subscriber,
+            Object element) {
         this.acquire = acquire;
         this.work = work;
         this.subscriber = subscriber;
+        this.element = element;
+    }
+
+    /** Work that is a Mono: its element is emitted after the release. */
+    static <L, T> Subscription ofOne(
+            Mono<L> acquire, Function<? super L, ? extends Mono<T>> work, CoreSubscriber<? super T> subscriber) {
+        return new Guard<L, T>(acquire, work, subscriber, NONE);
+    }
+
+    /** Elements are emitted while the work runs; the subscriber has to be serialized. */
+    static <L, T> Subscription ofMany(
+            Mono<L> acquire, Function<? super L, ? extends Publisher<T>> work, CoreSubscriber<? super T> subscriber) {
+        return new Guard<L, T>(acquire, work, subscriber, MANY);
     }
 
     @Override
@@ -85,7 +117,7 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
         if (!Operators.validate(n)) {
             return;
         }
-        demand.request(n);
+        demand.request(element == MANY ? n : Long.MAX_VALUE);
         if (STAGE.compareAndSet(this, Stage.IDLE, Stage.ACQUIRING)) {
             // Not as a CoreSubscriber: so Reactor's automatic context propagation sets thread-local variables before
             // the work begins.
@@ -109,6 +141,7 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
             }
             default -> {}
         }
+        discard(take());
     }
 
     private void begin(L lockLease) {
@@ -170,7 +203,7 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
     public void lost() {
         if (leaveWork(Stage.ENDED)) {
             cancelWork();
-            subscriber.onError(held().lost());
+            fail(held().lost());
         }
     }
 
@@ -185,7 +218,6 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
         held().release(this);
     }
 
-    /** Emits the result after the release, unless the subscriber has cancelled meanwhile. */
     @Override
     public void released(@Nullable Throwable releaseError) {
         if (!STAGE.compareAndSet(this, Stage.RELEASING, Stage.ENDED)) {
@@ -193,11 +225,47 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
         }
         Throwable failure = workError;
         if (failure != null) {
-            subscriber.onError(releaseError == null ? failure : Exceptions.addSuppressed(failure, releaseError));
+            fail(releaseError == null ? failure : Exceptions.addSuppressed(failure, releaseError));
         } else if (releaseError != null) {
-            subscriber.onError(releaseError);
+            fail(releaseError);
         } else {
-            subscriber.onComplete();
+            complete();
+        }
+    }
+
+    @SuppressWarnings("unchecked") // the element that onNext() has set
+    private void complete() {
+        Object result = take();
+        if (result == TAKEN) {
+            return; // the subscriber has cancelled
+        }
+        if (isElement(result)) {
+            subscriber.onNext((T) result);
+        }
+        subscriber.onComplete();
+    }
+
+    private void fail(Throwable error) {
+        Object unwanted = take();
+        if (unwanted == TAKEN) {
+            Operators.onErrorDropped(error, subscriber.currentContext());
+        } else {
+            discard(unwanted);
+            subscriber.onError(error);
+        }
+    }
+
+    private Object take() {
+        return element == MANY ? MANY : ELEMENT.getAndSet(this, TAKEN);
+    }
+
+    private static boolean isElement(Object taken) {
+        return taken != MANY && taken != NONE && taken != TAKEN;
+    }
+
+    private void discard(Object unwanted) {
+        if (isElement(unwanted)) {
+            Operators.onDiscard(unwanted, subscriber.currentContext());
         }
     }
 
@@ -238,7 +306,7 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
         @Override
         protected void hookOnError(Throwable error) {
             if (STAGE.compareAndSet(Guard.this, Stage.ACQUIRING, Stage.ENDED)) {
-                subscriber.onError(error);
+                fail(error);
             }
         }
     }
@@ -282,13 +350,20 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
         public void cancel() {}
 
         @Override
-        public void onNext(T element) {
-            if (isUnderWay()) {
-                subscriber.onNext(element);
-            } else if (ended) {
-                Operators.onNextDropped(element, context); // the work breaks the rules of Reactive Streams
-            } else {
-                Operators.onDiscard(element, context); // the element raced the cancellation, or the loss
+        public void onNext(T next) {
+            if (ended) {
+                Operators.onNextDropped(next, context); // the work breaks the rules of Reactive Streams
+            } else if (!isUnderWay()) {
+                Operators.onDiscard(next, context); // the element raced the cancellation, or the loss
+            } else if (element == MANY) {
+                subscriber.onNext(next);
+            } else if (!ELEMENT.compareAndSet(Guard.this, NONE, next)) {
+                Operators.onDiscard(next, context);
+                if (element != TAKEN) {
+                    cancelWork();
+                    onError(new IndexOutOfBoundsException(
+                            "the work under a lock is a Mono, but emitted more than one element"));
+                }
             }
         }
 
