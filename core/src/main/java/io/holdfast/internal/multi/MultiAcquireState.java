@@ -1,16 +1,6 @@
 package io.holdfast.internal.multi;
 
-import io.holdfast.internal.multi.MultiAcquireAction.Deliver;
-import io.holdfast.internal.multi.MultiAcquireAction.Fail;
-import io.holdfast.internal.multi.MultiAcquireAction.FailLost;
-import io.holdfast.internal.multi.MultiAcquireAction.FailTimedOut;
-import io.holdfast.internal.multi.MultiAcquireAction.NotAvailable;
-import io.holdfast.internal.multi.MultiAcquireAction.Release;
-import io.holdfast.internal.multi.MultiAcquireAction.TryEach;
-import io.holdfast.internal.multi.MultiAcquireAction.WaitFor;
-import io.holdfast.internal.multi.MultiAcquireAction.Withdraw;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,14 +12,14 @@ import org.jspecify.annotations.Nullable;
  * at once, at first and again when it has got the lock that it waited for. It releases at once the locks that it has
  * tried successfully and that come after the first missing one.
  *
- * @param count how many, at most 64
+ * <p>Sets of members are bits: the lowest is the first in the canonical order.
+ *
  * @param waits whether it waits for members that are not available
- * @param held bits of the members that it holds
- * @param asked bits of the members whose try or wait is under way
+ * @param asked the members whose try or wait is under way
  * @param isWaiting whether the member in {@code asked} is waited for
  * @param isOver whether it has delivered, failed or was cancelled
- * @param failure the first failure of the tries; null for none, and for an acquisition that waits, because the wait
- *     meets the failure again
+ * @param failure the first failure of the tries, or of a wait; a try before a wait needs none, because the wait meets
+ *     the failure again
  */
 public record MultiAcquireState(
         int count,
@@ -43,155 +33,108 @@ public record MultiAcquireState(
     /** The number of bits in a set. */
     public static final int MOST = Long.SIZE;
 
-    /**
-     * A decision.
-     *
-     * @param state the next state
-     * @param actions the actions, in this order
-     */
-    public record Step(MultiAcquireState state, List<MultiAcquireAction> actions) {}
-
-    /**
-     * Begins with a try of all members.
-     *
-     * @param count how many, 1 to {@link #MOST}
-     * @param waits whether it waits
-     * @return the first step
-     */
-    public static Step start(int count, boolean waits) {
-        if (count < 1 || count > MOST) {
-            throw new IllegalArgumentException("1 to %d locks, not %d".formatted(MOST, count));
-        }
-        long all = all(count);
-        return new Step(new MultiAcquireState(count, waits, 0, all, false, false, null), List.of(new TryEach(all)));
+    /** What the subscriber gets. */
+    public enum Signal {
+        NONE,
+        LEASES,
+        EMPTY,
+        /** The failure of the state. */
+        ERROR
     }
 
     /**
-     * Handles the grant of a member.
-     *
-     * @param member the member
-     * @return the next step
+     * A decision. The actions, in this order: withdraw acquisitions that are under way, release members, try to take
+     * members all at once (or wait for one, if the state is waiting), signal.
      */
+    public record Step(MultiAcquireState state, long withdraw, long release, long ask, Signal signal) {}
+
+    public static MultiAcquireState of(int count, boolean waits) {
+        if (count < 1 || count > MOST) {
+            throw new IllegalArgumentException("1 to %d locks, not %d".formatted(MOST, count));
+        }
+        return new MultiAcquireState(count, waits, 0, 0, false, false, null);
+    }
+
+    public Step start() {
+        return ask(all(count), false, 0, 0);
+    }
+
     public Step granted(int member) {
         if (isOver) {
-            return new Step(this, List.of(new Release(bit(member)))); // The grant came after the end.
+            return new Step(this, 0, bit(member), 0, Signal.NONE); // The grant came after the end.
         }
         return answered(member, held | bit(member), failure);
     }
 
-    /**
-     * Handles a member that is not available.
-     *
-     * @param member the member
-     * @return the next step
-     */
+    /** The member is not available. */
     public Step refused(int member) {
         return isOver ? none() : answered(member, held, failure);
     }
 
-    /**
-     * Handles a failed try or wait.
-     *
-     * @param member the member
-     * @param error the failure
-     * @return the next step
-     */
+    /** The try or the wait has failed. */
     public Step failed(int member, Throwable error) {
         if (isOver) {
             return none();
         }
         if (isWaiting) {
-            return end(held, asked & ~bit(member), new Fail(error));
+            return end(asked & ~bit(member), held, Signal.ERROR, error);
         }
         Throwable first = waits || failure != null ? failure : error;
         return answered(member, held, first);
     }
 
-    /**
-     * Handles the loss of a member.
-     *
-     * @param member the member
-     * @return the next step
-     */
-    public Step lost(int member) {
+    public Step lost(int member, Throwable error) {
         boolean isHeld = (held & bit(member)) != 0; // otherwise it was released before the loss
-        return isHeld ? end(held & ~bit(member), asked, new FailLost(member)) : none();
+        return isHeld ? end(asked, held & ~bit(member), Signal.ERROR, error) : none();
     }
 
     /**
-     * Handles the end of the time limit. A wait for one member has the rest of that time as its own limit, and ends by
-     * itself.
+     * The time is over. A wait for one member has the rest of that time as its own limit, and ends by itself.
      *
-     * @return the next step
+     * @param error makes the error from the first member for which the back end has not answered
      */
-    public Step timedOut() {
-        return isOver || isWaiting ? none() : end(held, asked, new FailTimedOut(Long.numberOfTrailingZeros(asked)));
+    public Step timedOut(IntFunction<? extends Throwable> error) {
+        return isOver || isWaiting
+                ? none()
+                : end(asked, held, Signal.ERROR, error.apply(Long.numberOfTrailingZeros(asked)));
     }
 
-    /**
-     * Handles a cancellation by the subscriber.
-     *
-     * @return the next step
-     */
+    /** The subscriber has cancelled. */
     public Step left() {
-        return isOver ? none() : end(held, asked, null);
+        return isOver ? none() : end(asked, held, Signal.NONE, null);
     }
 
     private Step answered(int member, long heldNow, @Nullable Throwable failureNow) {
         long stillAsked = asked & ~bit(member);
         long missing = all(count) & ~heldNow;
         if (stillAsked != 0) {
-            return next(heldNow, stillAsked, false, failureNow);
+            return new MultiAcquireState(count, waits, heldNow, stillAsked, false, false, failureNow).none();
         } else if (missing == 0) {
-            return new Step(over(), List.of(new Deliver()));
+            return end(0, 0, Signal.LEASES, null);
         } else if (isWaiting) {
-            return next(heldNow, missing, false, null, new TryEach(missing));
+            return ask(missing, false, heldNow, 0);
         } else if (failureNow != null) {
-            return end(heldNow, 0, new Fail(failureNow));
+            return end(0, heldNow, Signal.ERROR, failureNow);
         } else if (!waits) {
-            return end(heldNow, 0, new NotAvailable());
+            return end(0, heldNow, Signal.EMPTY, null);
         }
-        return waitFor(Long.numberOfTrailingZeros(missing), heldNow);
+        long first = Long.lowestOneBit(missing);
+        long kept = heldNow & (first - 1);
+        return ask(first, true, kept, heldNow & ~kept);
     }
 
-    private Step waitFor(int firstMissing, long heldNow) {
-        long kept = heldNow & (bit(firstMissing) - 1);
-        WaitFor wait = new WaitFor(firstMissing);
-        return kept == heldNow
-                ? next(kept, bit(firstMissing), true, null, wait)
-                : next(kept, bit(firstMissing), true, null, new Release(heldNow & ~kept), wait);
+    private Step ask(long members, boolean isWait, long kept, long release) {
+        MultiAcquireState next = new MultiAcquireState(count, waits, kept, members, isWait, false, null);
+        return new Step(next, 0, release, members, Signal.NONE);
     }
 
-    private Step next(
-            long heldNow,
-            long askedNow,
-            boolean isWait,
-            @Nullable Throwable failureNow,
-            MultiAcquireAction... actions) {
-        return new Step(
-                new MultiAcquireState(count, waits, heldNow, askedNow, isWait, false, failureNow), List.of(actions));
-    }
-
-    private Step end(long release, long withdraw, @Nullable MultiAcquireAction last) {
-        List<MultiAcquireAction> actions = new ArrayList<>();
-        if (withdraw != 0) {
-            actions.add(new Withdraw(withdraw));
-        }
-        if (release != 0) {
-            actions.add(new Release(release));
-        }
-        if (last != null) {
-            actions.add(last);
-        }
-        return new Step(over(), actions);
-    }
-
-    private MultiAcquireState over() {
-        return new MultiAcquireState(count, waits, 0, 0, false, true, null);
+    private Step end(long withdraw, long release, Signal signal, @Nullable Throwable error) {
+        MultiAcquireState over = new MultiAcquireState(count, waits, 0, 0, false, true, error);
+        return new Step(over, withdraw, release, 0, signal);
     }
 
     private Step none() {
-        return new Step(this, List.of());
+        return new Step(this, 0, 0, 0, Signal.NONE);
     }
 
     private static long all(int count) {

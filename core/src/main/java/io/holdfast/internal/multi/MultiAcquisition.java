@@ -1,5 +1,7 @@
 package io.holdfast.internal.multi;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.LockBackendException;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
@@ -42,7 +44,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
 
     // Written within the mailbox, except the first field, which is written before the first task.
     private long startedAtNanos;
-    private @Nullable MultiAcquireState state;
+    private MultiAcquireState state;
     private @Nullable Alarm timedOut;
     private final @Nullable Asked[] asked;
     private final @Nullable EngineLease[] held;
@@ -50,6 +52,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
     MultiAcquisition(MultiLockSettings locks, boolean waits, CoreSubscriber<? super MultiLease> subscriber) {
         this.locks = locks;
         this.waits = waits;
+        state = MultiAcquireState.of(locks.members().size(), waits);
         emission = new Emission<>(subscriber, locks.engine().delivery);
         asked = new Asked[locks.members().size()];
         held = new EngineLease[locks.members().size()];
@@ -68,12 +71,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
 
     @Override
     public void cancel() {
-        emission.leave(() -> mailbox.post(() -> {
-            MultiAcquireState current = state;
-            if (current != null) {
-                step(current.left());
-            }
-        }));
+        emission.leave(() -> mailbox.post(() -> step(state.left())));
     }
 
     private void start() {
@@ -82,11 +80,11 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         }
         Duration limit = waits ? locks.waitTimeout() : null;
         if (limit != null && !limit.isZero()) {
-            Alarm over = Alarm.of(() -> mailbox.post(() -> step(state().timedOut())));
+            Alarm over = Alarm.of(() -> mailbox.post(() -> step(state.timedOut(this::timedOut))));
             timedOut = over;
             locks.engine().alarms.set(over, startedAtNanos + limit.toNanos());
         }
-        step(MultiAcquireState.start(locks.members().size(), waits));
+        step(state.start());
     }
 
     private void step(MultiAcquireState.Step step) {
@@ -94,28 +92,14 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         if (step.state().isOver()) {
             locks.engine().alarms.off(timedOut);
         }
-        step.actions().forEach(this::act);
-    }
-
-    private void act(MultiAcquireAction action) {
-        if (action instanceof MultiAcquireAction.TryEach all) {
-            each(all.members(), this::tryOne);
-        } else if (action instanceof MultiAcquireAction.WaitFor one) {
-            waitFor(one.member());
-        } else if (action instanceof MultiAcquireAction.Withdraw all) {
-            eachInReverse(all.members(), this::withdraw);
-        } else if (action instanceof MultiAcquireAction.Release all) {
-            eachInReverse(all.members(), this::release);
-        } else if (action instanceof MultiAcquireAction.Deliver) {
-            deliver();
-        } else if (action instanceof MultiAcquireAction.NotAvailable) {
-            emission.complete();
-        } else if (action instanceof MultiAcquireAction.Fail failed) {
-            emission.fail(failed.error());
-        } else if (action instanceof MultiAcquireAction.FailLost failed) {
-            emission.fail(lost(failed.member()));
-        } else if (action instanceof MultiAcquireAction.FailTimedOut failed) {
-            emission.fail(timedOut(failed.member()));
+        eachInReverse(step.withdraw(), this::withdraw);
+        eachInReverse(step.release(), this::release);
+        each(step.ask(), step.state().isWaiting() ? this::waitFor : this::tryOne);
+        switch (step.signal()) {
+            case LEASES -> deliver();
+            case EMPTY -> emission.complete();
+            case ERROR -> emission.fail(requireNonNull(step.state().failure()));
+            case NONE -> {}
         }
     }
 
@@ -184,17 +168,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
     }
 
     private EngineLease lease(int member) {
-        EngineLease lease = held[member];
-        if (lease == null) {
-            throw new IllegalStateException("lock %d of %s is not held".formatted(member, locks.names()));
-        }
-        return lease;
-    }
-
-    private LockLostException lost(int member) {
-        EngineLease lease = lease(member);
-        held[member] = null;
-        return lease.lost();
+        return requireNonNull(held[member], "not held");
     }
 
     private void deliver() {
@@ -230,51 +204,34 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         return new LockTimeoutException(locks.names().get(member), waited(), 1, false, null);
     }
 
-    private MultiAcquireState state() {
-        MultiAcquireState current = state;
-        if (current == null) {
-            throw new IllegalStateException("not started");
-        }
-        return current;
-    }
-
     private void granted(int member, EngineLease lease) {
         held[member] = lease;
-        step(state().granted(member));
+        step(state.granted(member));
         if (lease.equals(held[member])) { // otherwise it was handed out, or released
-            lease.watchLoss(new LossDuringWait(member, lease));
+            lease.watchLoss(new LossDuringWait(this, member, lease));
         }
     }
 
     /** Handles a loss. A lease that was released before is not in {@code held}, even if its lock was taken again. */
     private void lost(int member, EngineLease lease) {
         if (lease.equals(held[member])) {
-            step(state().lost(member));
+            held[member] = null;
+            step(state.lost(member, lease.lost()));
         }
     }
 
     /** Replaces the waiting time by the time since the beginning of the whole acquisition. */
     private void failed(int member, Throwable error) {
-        if (error instanceof LockTimeoutException over) {
-            step(state().failed(
-                            member,
-                            new LockTimeoutException(
-                                    over.lockName(),
-                                    waited(),
-                                    over.attempts(),
-                                    over.backendAnswered(),
-                                    over.getCause())));
-        } else {
-            step(state().failed(member, error));
-        }
+        Throwable told = error instanceof LockTimeoutException over
+                ? new LockTimeoutException(
+                        over.lockName(), waited(), over.attempts(), over.backendAnswered(), over.getCause())
+                : error;
+        step(state.failed(member, told));
     }
 
     @Override
     public void broken(Throwable defect) {
-        MultiAcquireState current = state;
-        if (current != null) {
-            step(current.left());
-        }
+        step(state.left());
         emission.fail(new LockBackendException(
                 "",
                 "acquisition of locks %s met something unexpected in this library: %s".formatted(locks.names(), defect),
@@ -282,7 +239,6 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
                 defect));
     }
 
-    /** The acquisition of one member. */
     private final class Asked extends BaseSubscriber<LockLease> {
 
         private final int member;
@@ -308,7 +264,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         @Override
         protected void hookOnComplete() {
             if (!isGranted) {
-                mailbox.post(() -> step(state().refused(member)));
+                mailbox.post(() -> step(state.refused(member)));
             }
         }
 
@@ -318,19 +274,11 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         }
     }
 
-    private final class LossDuringWait implements GuardedLease.Holder {
-
-        private final int member;
-        private final EngineLease lease;
-
-        LossDuringWait(int member, EngineLease lease) {
-            this.member = member;
-            this.lease = lease;
-        }
+    private record LossDuringWait(MultiAcquisition all, int member, EngineLease lease) implements GuardedLease.Holder {
 
         @Override
         public void lost() {
-            mailbox.post(() -> MultiAcquisition.this.lost(member, lease));
+            all.mailbox.post(() -> all.lost(member, lease));
         }
 
         @Override

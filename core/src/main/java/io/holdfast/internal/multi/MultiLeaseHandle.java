@@ -156,28 +156,20 @@ final class MultiLeaseHandle implements MultiLease, GuardedLease, Emission.Retur
     @Override
     public void watchLoss(Holder holder) {
         for (EngineLease member : members) {
-            member.watchLoss(new OnLossOf(member, holder));
+            member.watchLoss(new OnLossOf(this, member, holder));
         }
     }
 
     /** Cancels the work first: no other client gets the remaining locks before the work can stop. */
-    private final class OnLossOf implements Holder {
-
-        private final EngineLease member;
-        private final Holder holder;
-
-        OnLossOf(EngineLease member, Holder holder) {
-            this.member = member;
-            this.holder = holder;
-        }
+    private record OnLossOf(MultiLeaseHandle all, EngineLease member, Holder holder) implements Holder {
 
         @Override
         public void lost() {
-            if (lost.compareAndSet(null, member)) {
+            if (all.lost.compareAndSet(null, member)) {
                 try {
                     holder.lost();
                 } finally {
-                    releaseInBackground(MultiLeaseHandle.this);
+                    releaseInBackground(all);
                 }
             }
         }

@@ -1,21 +1,16 @@
 package io.holdfast.internal.multi;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.holdfast.internal.multi.MultiAcquireAction.Deliver;
-import io.holdfast.internal.multi.MultiAcquireAction.Fail;
-import io.holdfast.internal.multi.MultiAcquireAction.FailLost;
-import io.holdfast.internal.multi.MultiAcquireAction.FailTimedOut;
-import io.holdfast.internal.multi.MultiAcquireAction.NotAvailable;
-import io.holdfast.internal.multi.MultiAcquireAction.Release;
-import io.holdfast.internal.multi.MultiAcquireAction.TryEach;
-import io.holdfast.internal.multi.MultiAcquireAction.WaitFor;
-import io.holdfast.internal.multi.MultiAcquireAction.Withdraw;
+import io.holdfast.internal.multi.MultiAcquireState.Signal;
 import io.holdfast.internal.multi.MultiAcquireState.Step;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 import org.junit.jupiter.api.Test;
@@ -28,83 +23,118 @@ class MultiAcquireStateTest {
 
     @Test
     void allAreTriedAtOneTime() {
-        Step step = MultiAcquireState.start(3, true);
-        assertThat(step.actions()).containsExactly(new TryEach(0b111));
+        Step step = MultiAcquireState.of(3, true).start();
+        assertThat(actions(step)).containsExactly("try 0 1 2");
         step = step.state().granted(2);
         step = step.state().granted(0);
-        assertThat(step.actions()).isEmpty();
-        assertThat(step.state().granted(1).actions()).containsExactly(new Deliver());
+        assertThat(actions(step)).isEmpty();
+        assertThat(actions(step.state().granted(1))).containsExactly("LEASES");
     }
 
     @Test
     void theFirstMissingMemberIsWaitedForAndLaterMembersAreReleased() {
-        Step step = MultiAcquireState.start(4, true).state().granted(3);
+        Step step = MultiAcquireState.of(4, true).start().state().granted(3);
         step = step.state().refused(1);
         step = step.state().granted(0);
         step = step.state().granted(2);
-        assertThat(step.actions()).containsExactly(new Release(0b1100), new WaitFor(1));
+        assertThat(actions(step)).containsExactly("release 2 3", "wait 1");
         step = step.state().granted(1);
-        assertThat(step.actions()).containsExactly(new TryEach(0b1100));
+        assertThat(actions(step)).containsExactly("try 2 3");
         step = step.state().granted(3).state().refused(2);
-        assertThat(step.actions()).containsExactly(new Release(0b1000), new WaitFor(2));
+        assertThat(actions(step)).containsExactly("release 3", "wait 2");
     }
 
     @Test
     void aTryThatDoesNotWaitReleasesWhatItHasTaken() {
-        Step step = MultiAcquireState.start(2, false).state().granted(0).state().refused(1);
-        assertThat(step.actions()).containsExactly(new Release(0b1), new NotAvailable());
+        Step step = MultiAcquireState.of(2, false)
+                .start()
+                .state()
+                .granted(0)
+                .state()
+                .refused(1);
+        assertThat(actions(step)).containsExactly("release 0", "EMPTY");
         assertThat(step.state().isOver()).isTrue();
     }
 
     @Test
     void aTryThatFailsEndsWithTheFirstFailure() {
-        Step step = MultiAcquireState.start(3, false).state().failed(2, broken);
+        Step step = MultiAcquireState.of(3, false).start().state().failed(2, broken);
         step = step.state().failed(1, new IllegalStateException("later"));
         step = step.state().granted(0);
-        assertThat(step.actions()).containsExactly(new Release(0b1), new Fail(broken));
+        assertThat(actions(step)).containsExactly("release 0", "ERROR broken");
     }
 
     @Test
     void aFailedTryBeforeAWaitIsIgnored() {
-        Step step = MultiAcquireState.start(2, true)
+        Step step = MultiAcquireState.of(2, true)
+                .start()
                 .state()
                 .failed(0, broken)
                 .state()
                 .granted(1);
-        assertThat(step.actions()).containsExactly(new Release(0b10), new WaitFor(0));
-        assertThat(step.state().failed(0, broken).actions()).containsExactly(new Fail(broken));
+        assertThat(actions(step)).containsExactly("release 1", "wait 0");
+        assertThat(actions(step.state().failed(0, broken))).containsExactly("ERROR broken");
     }
 
     @Test
     void theLossOfAMemberEndsTheAcquisition() {
-        Step step = MultiAcquireState.start(3, true).state().granted(0).state().granted(1);
-        step = step.state().lost(0);
-        assertThat(step.actions()).containsExactly(new Withdraw(0b100), new Release(0b10), new FailLost(0));
-        assertThat(step.state().granted(2).actions())
-                .as("a grant that raced it")
-                .containsExactly(new Release(0b100));
+        Step step =
+                MultiAcquireState.of(3, true).start().state().granted(0).state().granted(1);
+        step = step.state().lost(0, broken);
+        assertThat(actions(step)).containsExactly("withdraw 2", "release 1", "ERROR broken");
+        assertThat(actions(step.state().granted(2))).as("a grant that raced it").containsExactly("release 2");
     }
 
     @Test
     void theTimeLimitEndsATryAndLeavesAWaitToItsOwnLimit() {
-        Step step = MultiAcquireState.start(3, true).state().granted(0);
-        assertThat(step.state().timedOut().actions())
-                .containsExactly(new Withdraw(0b110), new Release(0b1), new FailTimedOut(1));
+        Step step = MultiAcquireState.of(3, true).start().state().granted(0);
+        assertThat(actions(step.state().timedOut(this::timedOut)))
+                .containsExactly("withdraw 1 2", "release 0", "ERROR of 1");
         step = step.state().refused(1).state().refused(2);
-        assertThat(step.state().timedOut().actions()).as("waits for 1").isEmpty();
-        assertThat(step.state().left().state().timedOut().actions()).isEmpty();
+        assertThat(actions(step.state().timedOut(this::timedOut)))
+                .as("waits for 1")
+                .isEmpty();
+        assertThat(actions(step.state().left().state().timedOut(this::timedOut)))
+                .isEmpty();
+    }
+
+    private Throwable timedOut(int member) {
+        return new IllegalStateException("of " + member);
     }
 
     @Test
     void theLossOfAReleasedMemberIsIgnored() {
-        Step step = MultiAcquireState.start(2, true).state().granted(1).state().refused(0);
-        assertThat(step.state().lost(1).actions()).isEmpty();
+        Step step =
+                MultiAcquireState.of(2, true).start().state().granted(1).state().refused(0);
+        assertThat(actions(step.state().lost(1, broken))).isEmpty();
+    }
+
+    /** Describes the actions of a decision. */
+    private static List<String> actions(Step step) {
+        String ask = step.state().isWaiting() ? "wait" : "try";
+        String signal = step.signal() == Signal.ERROR
+                ? "ERROR " + requireNonNull(step.state().failure()).getMessage()
+                : step.signal().name();
+        return Stream.of(
+                        "withdraw" + members(step.withdraw()),
+                        "release" + members(step.release()),
+                        ask + members(step.ask()),
+                        signal)
+                .filter(action -> action.contains(" ") || (action.equals(signal) && step.signal() != Signal.NONE))
+                .toList();
+    }
+
+    private static String members(long set) {
+        return IntStream.range(0, Long.SIZE)
+                .filter(at -> (set >>> at & 1) == 1)
+                .mapToObj(at -> " " + at)
+                .collect(Collectors.joining());
     }
 
     @ParameterizedTest
     @ValueSource(ints = {0, 65})
     void aCountOutOfRangeIsRefused(int count) {
-        assertThatThrownBy(() -> MultiAcquireState.start(count, true))
+        assertThatThrownBy(() -> MultiAcquireState.of(count, true))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("1 to 64 locks, not " + count);
     }
@@ -118,7 +148,7 @@ class MultiAcquireStateTest {
         Random random = new Random(repetition.getCurrentRepetition());
         int count = 1 + random.nextInt(random.nextInt(10) == 0 ? 64 : 6);
         Model model = new Model(random.nextBoolean());
-        model.take(MultiAcquireState.start(count, model.waits));
+        model.take(MultiAcquireState.of(count, model.waits).start());
         for (int event = 0; !model.isEnded && event < 10_000; event++) {
             model.take(model.chance(random));
         }
@@ -136,7 +166,7 @@ class MultiAcquireStateTest {
     private final class Model {
 
         private final boolean waits;
-        private MultiAcquireState state = new MultiAcquireState(1, true, 0, 0, false, true, null);
+        private MultiAcquireState state = MultiAcquireState.of(1, true);
         private long held;
         private long asked;
         private boolean isEnded;
@@ -154,7 +184,7 @@ class MultiAcquireStateTest {
             if (what == 1 && held != 0) {
                 int member = Long.numberOfTrailingZeros(held);
                 held &= held - 1;
-                return state.lost(member);
+                return state.lost(member, broken);
             }
             int member = asked(random);
             asked &= ~(1L << member);
@@ -177,27 +207,21 @@ class MultiAcquireStateTest {
 
         void take(Step step) {
             state = step.state();
-            List<MultiAcquireAction> actions = step.actions();
-            for (MultiAcquireAction action : actions) {
-                if (action instanceof TryEach all) {
-                    assertThat(all.members() & (held | asked)).isZero();
-                    asked |= all.members();
-                } else if (action instanceof WaitFor one) {
-                    assertThat(waits).isTrue();
-                    assertThat(asked).isZero();
-                    assertThat(held).as("all before it, and nothing else").isEqualTo((1L << one.member()) - 1);
-                    asked = 1L << one.member();
-                } else if (action instanceof Release all) {
-                    assertThat(all.members() & ~held).isZero();
-                    held &= ~all.members();
-                } else if (action instanceof Withdraw all) {
-                    assertThat(all.members() & ~asked).isZero();
-                } else {
-                    assertThat(isEnded).isFalse();
-                    isDelivered = action instanceof Deliver;
-                    assertThat(isDelivered ? held : 0)
-                            .isEqualTo(isDelivered ? state.count() == 64 ? -1 : (1L << state.count()) - 1 : 0);
-                }
+            assertThat(step.withdraw() & ~asked).isZero();
+            assertThat(step.release() & ~held).isZero();
+            held &= ~step.release();
+            assertThat(step.ask() & (held | asked)).isZero();
+            if (step.ask() != 0 && state.isWaiting()) {
+                assertThat(waits).isTrue();
+                assertThat(asked).isZero();
+                assertThat(held).as("all before it, and nothing else").isEqualTo(step.ask() - 1);
+            }
+            asked |= step.ask();
+            if (step.signal() != Signal.NONE) {
+                assertThat(isEnded).isFalse();
+                isDelivered = step.signal() == Signal.LEASES;
+                assertThat(isDelivered ? held : 0)
+                        .isEqualTo(isDelivered ? state.count() == 64 ? -1 : (1L << state.count()) - 1 : 0);
             }
             isEnded = state.isOver();
         }
