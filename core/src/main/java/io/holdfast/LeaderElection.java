@@ -28,11 +28,7 @@ import reactor.core.publisher.Mono;
  */
 public interface LeaderElection {
 
-    /**
-     * Returns the name.
-     *
-     * @return the name as given to the client
-     */
+    /** {@return the name, as given to the client} */
     String name();
 
     /**

@@ -15,11 +15,7 @@ import java.time.Duration;
  */
 public sealed interface LockEvent {
 
-    /**
-     * Returns the lock of this event.
-     *
-     * @return its name
-     */
+    /** {@return the name of the lock} */
     String lockName();
 
     /**

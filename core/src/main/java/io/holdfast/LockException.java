@@ -31,11 +31,7 @@ public abstract sealed class LockException extends RuntimeException
         this.lockName = requireNonNull(lockName, "lockName");
     }
 
-    /**
-     * Returns the lock of this failure.
-     *
-     * @return its name; empty when the failure concerns no single lock, as with a ping
-     */
+    /** {@return the name of the lock; empty when the failure concerns no single lock, as with a ping} */
     public final String lockName() {
         return lockName;
     }

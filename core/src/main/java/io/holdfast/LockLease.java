@@ -32,11 +32,7 @@ import reactor.core.publisher.Mono;
  */
 public interface LockLease {
 
-    /**
-     * Returns the name of the lock.
-     *
-     * @return the name as given to the client
-     */
+    /** {@return the name of the lock, as given to the client} */
     String lockName();
 
     /**
@@ -48,17 +44,14 @@ public interface LockLease {
     long fencingToken();
 
     /**
-     * Returns how long the lease is surely valid without another renewal.
-     *
-     * @return measured on the local monotonic clock, less the safety margin (1 % of the lease and 2 ms);
-     *     {@link Duration#ZERO} when the lease has ended
+     * {@return how long the lease is surely valid without another renewal} Measured on the local monotonic clock, less
+     * the safety margin (1 % of the lease and 2 ms); {@link Duration#ZERO} when the lease has ended.
      */
     Duration remaining();
 
     /**
-     * Returns whether the lock is held at this instant: not released, not lost, and before the local deadline.
-     *
-     * @return exact at the instant of the call, even if the timer has not run yet
+     * {@return whether the lock is held: not released, not lost, and before the local deadline} Exact at the instant of
+     * the call, even if the timer has not run yet.
      */
     boolean isValid();
 

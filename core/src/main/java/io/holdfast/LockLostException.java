@@ -77,20 +77,12 @@ public final class LockLostException extends LockException {
                 cause);
     }
 
-    /**
-     * Returns why the lease was lost.
-     *
-     * @return the reason that {@link LockLease#onLoss()} signalled
-     */
+    /** {@return the reason that {@link LockLease#onLoss()} signalled} */
     public LossReason reason() {
         return reason;
     }
 
-    /**
-     * Returns the token of the lost lease.
-     *
-     * @return greater than 0
-     */
+    /** {@return the token of the lost lease, greater than 0} */
     public long fencingToken() {
         return fencingToken;
     }

@@ -46,29 +46,17 @@ public final class LockOptions {
         reentrant = builder.reentrant;
     }
 
-    /**
-     * Returns the default options.
-     *
-     * @return always the same instance
-     */
+    /** {@return the default options, always the same instance} */
     public static LockOptions defaults() {
         return DEFAULTS;
     }
 
-    /**
-     * Starts a builder from the defaults.
-     *
-     * @return a new builder
-     */
+    /** {@return a new builder with the defaults} */
     public static Builder builder() {
         return new Builder();
     }
 
-    /**
-     * Starts a builder from these options.
-     *
-     * @return a new builder
-     */
+    /** {@return a new builder with these options} */
     public Builder toBuilder() {
         Builder builder = new Builder();
         builder.leaseDuration = leaseDuration;
@@ -81,71 +69,44 @@ public final class LockOptions {
         return builder;
     }
 
-    /**
-     * Returns how long the server keeps the lock without a renewal.
-     *
-     * @return at least 10 ms
-     * @see Builder#leaseDuration(Duration)
-     */
+    /** {@return how long the server keeps the lock without a renewal, see {@link Builder#leaseDuration(Duration)}} */
     public Duration leaseDuration() {
         return leaseDuration;
     }
 
     /**
-     * Returns how long {@code acquire} waits.
-     *
-     * @return zero for one attempt, empty for no limit
-     * @see Builder#waitTimeout(Duration)
+     * {@return how long {@code acquire} waits: zero for one attempt, empty for no limit; see {@link
+     * Builder#waitTimeout(Duration)}}
      */
     public Optional<Duration> waitTimeout() {
         return waitTimeout;
     }
 
-    /**
-     * Returns whether the client renews the lease while it is held.
-     *
-     * @return true by default
-     * @see Builder#autoRenew(boolean)
-     */
+    /** {@return whether the client renews the lease while it is held, see {@link Builder#autoRenew(boolean)}} */
     public boolean autoRenew() {
         return autoRenew;
     }
 
-    /**
-     * Returns how long a lease may be held in all.
-     *
-     * @return empty for no limit
-     * @see Builder#maxHoldTime(Duration)
-     */
+    /** {@return how long a lease may be held in all, empty for no limit; see {@link Builder#maxHoldTime(Duration)}} */
     public Optional<Duration> maxHoldTime() {
         return maxHoldTime;
     }
 
     /**
-     * Returns how long the server keeps the lock at least.
-     *
-     * @return empty for no minimum
-     * @see Builder#minHoldTime(Duration)
+     * {@return how long the server keeps the lock at least, empty for no minimum; see {@link
+     * Builder#minHoldTime(Duration)}}
      */
     public Optional<Duration> minHoldTime() {
         return minHoldTime;
     }
 
-    /**
-     * Returns the pauses between attempts when no signal can arrive.
-     *
-     * @return exponential by default
-     * @see Builder#backoff(Backoff)
-     */
+    /** {@return the pauses between attempts when no signal can arrive, see {@link Builder#backoff(Backoff)}} */
     public Backoff backoff() {
         return backoff;
     }
 
     /**
-     * Returns whether an acquisition inside the same lock gives a nested view. Has no meaning for a semaphore.
-     *
-     * @return true by default
-     * @see Builder#reentrant(boolean)
+     * {@return whether an acquisition inside the same lock gives a nested view, see {@link Builder#reentrant(boolean)}}
      */
     public boolean reentrant() {
         return reentrant;

@@ -29,11 +29,7 @@ public final class LockQueueFullException extends LockException {
         this.limit = limit;
     }
 
-    /**
-     * Returns the limit that was reached.
-     *
-     * @return how many claims may wait
-     */
+    /** {@return how many claims may wait} */
     public int limit() {
         return limit;
     }

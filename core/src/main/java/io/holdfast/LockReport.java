@@ -89,11 +89,7 @@ public record LockReport(
         warnings = List.copyOf(warnings);
     }
 
-    /**
-     * Returns whether the lock has a holder.
-     *
-     * @return true also for a semaphore with free permits, if it has a holder
-     */
+    /** {@return whether the lock has a holder; true also for a semaphore with free permits, if it has one} */
     public boolean isHeld() {
         return holderCount > 0;
     }

@@ -65,11 +65,7 @@ public final class LockTimeoutException extends LockException {
                 + lastFailure.getMessage();
     }
 
-    /**
-     * Returns how long the acquisition waited.
-     *
-     * @return measured on the client's monotonic clock from the subscription, connection and back-end time included
-     */
+    /** {@return how long the acquisition waited, from the subscription, connection and back-end time included} */
     public Duration waited() {
         return waited;
     }
@@ -85,11 +81,7 @@ public final class LockTimeoutException extends LockException {
         return backendAnswered;
     }
 
-    /**
-     * Returns how many attempts the client sent.
-     *
-     * @return the number of attempts
-     */
+    /** {@return how many attempts the client sent} */
     public int attempts() {
         return attempts;
     }

@@ -41,9 +41,8 @@ public record LockWaiter(
     }
 
     /**
-     * Returns the label of the client that made the claim, see {@link LockClaim#owner()}.
-     *
-     * @return the label; empty for a claim without one
+     * {@return the label of the client that made the claim, see {@link LockClaim#owner()}; empty for a claim without
+     * one}
      */
     public String owner() {
         return LockClaim.ownerOf(claimId);

@@ -17,10 +17,8 @@ import reactor.core.publisher.Mono;
 public interface MultiLease {
 
     /**
-     * Returns the leases of all members.
-     *
-     * @return in the canonical order, see {@link ReactiveMultiLock}; unmodifiable. If you release one of them, this
-     *     multi-lease is no longer valid
+     * {@return the leases of all members, in the canonical order, see {@link ReactiveMultiLock}; unmodifiable} If you
+     * release one of them, this multi-lease is no longer valid.
      */
     List<LockLease> leases();
 
@@ -33,18 +31,10 @@ public interface MultiLease {
      */
     LockLease of(String lockName);
 
-    /**
-     * Returns whether all locks are held at this instant.
-     *
-     * @return true if {@link LockLease#isValid()} is true for all of them
-     */
+    /** {@return whether {@link LockLease#isValid()} is true for all leases} */
     boolean isValid();
 
-    /**
-     * Returns how long all leases are surely valid without another renewal.
-     *
-     * @return the least of {@link LockLease#remaining()}
-     */
+    /** {@return the least {@link LockLease#remaining()} of all leases} */
     Duration remaining();
 
     /**

@@ -43,11 +43,7 @@ import reactor.core.publisher.Mono;
  */
 public interface ReactiveLock {
 
-    /**
-     * Returns the name.
-     *
-     * @return the name as given to the client
-     */
+    /** {@return the name, as given to the client} */
     String name();
 
     /**

@@ -37,11 +37,7 @@ import reactor.core.publisher.Mono;
  */
 public interface ReactiveMultiLock {
 
-    /**
-     * Returns the names of the members.
-     *
-     * @return names in the canonical order, each once; unmodifiable
-     */
+    /** {@return the names of the members in the canonical order, each once; unmodifiable} */
     List<String> names();
 
     /**

@@ -8,17 +8,9 @@ package io.holdfast;
  */
 public interface ReactiveReadWriteLock {
 
-    /**
-     * Returns the shared side.
-     *
-     * @return a lock that excludes writers
-     */
+    /** {@return the shared side, which excludes writers} */
     ReactiveLock readLock();
 
-    /**
-     * Returns the exclusive side.
-     *
-     * @return a lock that excludes readers and writers
-     */
+    /** {@return the exclusive side, which excludes readers and writers} */
     ReactiveLock writeLock();
 }

@@ -162,18 +162,12 @@ public interface LockBackend {
      */
     default void checkLease(Duration lease) {}
 
-    /**
-     * Returns what this back end offers beyond an exclusive lock.
-     *
-     * @return an immutable set, always the same
-     */
+    /** {@return what this back end offers beyond an exclusive lock; immutable, always the same} */
     Set<LockFeature> features();
 
     /**
-     * Returns the name of this back end for messages and metrics, such as {@code redis} or {@code memory}. It contains
-     * no secrets.
-     *
-     * @return a short name
+     * {@return the name of this back end for messages and metrics, such as {@code redis} or {@code memory}; it contains
+     * no secrets}
      */
     String name();
 

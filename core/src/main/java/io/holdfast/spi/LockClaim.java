@@ -127,9 +127,8 @@ public record LockClaim(
     }
 
     /**
-     * Returns the label of the client that made this claim, for operators: {@code orders:host-7:4711}.
-     *
-     * @return the label; empty for a claim without one
+     * {@return the label of the client that made this claim, for operators: {@code orders:host-7:4711}; empty for a
+     * claim without one}
      */
     public String owner() {
         return ownerOf(id);

@@ -34,11 +34,7 @@ public final class DeadlineHeap<D extends DeadlineHeap.Deadline> {
     /** Makes a heap without deadlines. */
     public DeadlineHeap() {}
 
-    /**
-     * Returns the number of deadlines.
-     *
-     * @return how many deadlines are set
-     */
+    /** {@return how many deadlines are set} */
     public int size() {
         return heap.size();
     }

@@ -22,11 +22,7 @@ import reactor.core.publisher.Mono;
 @FunctionalInterface
 public interface ForwardingLockBackend extends LockBackend {
 
-    /**
-     * Returns the back end that does the work.
-     *
-     * @return always the same instance
-     */
+    /** {@return the back end that does the work, always the same instance} */
     LockBackend delegate();
 
     @Override

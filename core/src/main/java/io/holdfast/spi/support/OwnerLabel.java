@@ -30,11 +30,7 @@ public final class OwnerLabel {
 
     private OwnerLabel() {}
 
-    /**
-     * Returns the label of this process.
-     *
-     * @return application, host and process
-     */
+    /** {@return the label of this process: application, host and process} */
     public static String ofProcess() {
         return OfProcess.LABEL;
     }

@@ -51,11 +51,7 @@ public final class SignalSink implements Subscription, Consumer<WatchSignal>, Ru
         signals.add(ARMED);
     }
 
-    /**
-     * Returns the id of the watched claim.
-     *
-     * @return the id
-     */
+    /** {@return the id of the watched claim} */
     public String claimId() {
         return claimId;
     }
@@ -98,11 +94,7 @@ public final class SignalSink implements Subscription, Consumer<WatchSignal>, Ru
         }
     }
 
-    /**
-     * Returns whether the caller has to drain the queue, by {@link #run}.
-     *
-     * @return false when another thread drains it
-     */
+    /** {@return whether the caller has to drain the queue, by {@link #run}; false when another thread drains it} */
     public boolean isDue() {
         return draining.isDue();
     }
