@@ -18,6 +18,7 @@ import java.util.UUID;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -59,6 +60,12 @@ final class FenceWorld {
             control = store.connect();
             isPostgres = store instanceof PostgresStore;
             hasTwoPhases = store.keepsLocksOfPreparedTransactions();
+        }
+
+        int count(String sql) {
+            return Flux.from(control.createStatement(sql).execute())
+                    .concatMap(result -> result.map(row -> row.get(0, Integer.class)))
+                    .blockLast(Store.PATIENCE);
         }
 
         @Override
@@ -262,10 +269,8 @@ final class FenceWorld {
 
     /** Counts the writes that must not become more after this grant: those of former owners that it excludes. */
     private int committedBelow(Grant grant) {
-        return Integer.parseInt(servers.store
-                .texts("select count(*) from writes where name = '%s' and token < %d%s"
-                        .formatted(name, grant.token(), grant.isExclusive() ? "" : " and is_exclusive = 1"))
-                .get(0));
+        return servers.count("select count(*) from writes where name = '%s' and token < %d%s"
+                .formatted(name, grant.token(), grant.isExclusive() ? "" : " and is_exclusive = 1"));
     }
 
     private boolean isValid(Grant grant) {
@@ -273,11 +278,10 @@ final class FenceWorld {
                 ? "expires_at > clock_timestamp()"
                 : "expires_us > timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))";
         return !downgraded.contains(grant.token())
-                && !servers.store
-                        .texts(
-                                "select 1 from holdfast_lock where name = '%s' and token = %d and holder is not null and %s"
+                && servers.count(
+                                "select count(*) from holdfast_lock where name = '%s' and token = %d and holder is not null and %s"
                                         .formatted(name, grant.token(), expiry))
-                        .isEmpty();
+                        > 0;
     }
 
     private void note(String step) {
