@@ -164,27 +164,34 @@ class ZooKeeperHandOverIT {
     @ParameterizedTest
     @EnumSource(names = {"MUTEX", "READ", "WRITE"})
     void waiterOfTwoSecondsWhoseNodeIsDeletedBeginsAgainAtOnce(LockKind kind) {
-        LockLease held = Waiting.forMono(exclusive(others, kind).acquire());
-        CompletableFuture<LockLease> waiter = lock(locks, kind).acquire().toFuture();
-        Waiting.until("the claim waits", () -> store.claims(ROOT).size() == 2);
-        Waiting.pass(Duration.ofSeconds(2));
-        deleteLastNodeAndAwaitAnother(kind);
-        assertThat(waiter).isNotDone();
-        Waiting.forMono(held.release());
-        assertThat(waiter).succeedsWithin(Waiting.PATIENCE);
-        Waiting.forMono(waiter.join().release());
+        nodeOfTheThirdIsDeletedAfter(Duration.ofSeconds(2), kind);
     }
 
     @Test
     void waiterWhoseNodeIsDeletedSoonerBeginsAgainWithinTwoSeconds() {
-        LockLease held = Waiting.forMono(others.lock("deleted").acquire());
-        CompletableFuture<LockLease> waiter = locks.lock("deleted").acquire().toFuture();
-        Waiting.until("the claim waits", () -> store.claims(ROOT).size() == 2);
-        deleteLastNodeAndAwaitAnother(LockKind.MUTEX);
-        assertThat(waiter).isNotDone();
+        nodeOfTheThirdIsDeletedAfter(Duration.ZERO, LockKind.MUTEX);
+    }
+
+    /** The client checks the node of a claim that is next with each heartbeat, and so learns of it anyway. */
+    private void nodeOfTheThirdIsDeletedAfter(Duration time, LockKind kind) {
+        LockLease held = Waiting.forMono(exclusive(others, kind).acquire());
+        CompletableFuture<LockLease> next = exclusive(others, kind).acquire().toFuture();
+        Waiting.until("the next claim waits", () -> store.claims(ROOT).size() == 2);
+        CompletableFuture<LockLease> third = lock(locks, kind).acquire().toFuture();
+        Waiting.until("the claim waits", () -> store.claims(ROOT).size() == 3);
+        Waiting.pass(time);
+        String own = lastNode();
+        store.delete(own);
+        Waiting.until(
+                "the waiter has another node, long before its next look at the queue is due",
+                RecheckInterval.SHORTEST.dividedBy(2),
+                () -> store.claims(ROOT).size() == 3 && !store.claims(ROOT).contains(own));
         Waiting.forMono(held.release());
-        assertThat(waiter).succeedsWithin(Waiting.PATIENCE);
-        Waiting.forMono(waiter.join().release());
+        assertThat(next).succeedsWithin(Waiting.PATIENCE);
+        assertThat(third).isNotDone();
+        Waiting.forMono(next.join().release());
+        assertThat(third).succeedsWithin(Waiting.PATIENCE);
+        Waiting.forMono(third.join().release());
     }
 
     /** It watches the node in front only. */
@@ -210,16 +217,6 @@ class ZooKeeperHandOverIT {
 
     private static ReactiveLock exclusive(LockClient client, LockKind kind) {
         return lock(client, kind == LockKind.READ ? LockKind.WRITE : kind);
-    }
-
-    /** The waiter has long begun again before its next look at the queue is due. */
-    private static void deleteLastNodeAndAwaitAnother(LockKind kind) {
-        String own = lastNode();
-        store.delete(own);
-        Waiting.until(
-                "the waiter for %s has another node".formatted(kind),
-                RecheckInterval.SHORTEST.dividedBy(2),
-                () -> store.claims(ROOT).size() == 2 && !store.claims(ROOT).contains(own));
     }
 
     private static String lastNode() {
