@@ -106,6 +106,23 @@ class SuspectedClientsIT {
         assertThat(queued()).doesNotContain("x1"); // the next one holds
     }
 
+    /** The claim lost its turn. The other claims of the client keep theirs, and no later client passes them. */
+    @ParameterizedTest
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"READ", "WRITE"})
+    void anAttemptAfterTheGrantShowsThatTheClientLives(LockKind used) {
+        kind = used;
+        granted(3);
+        acquire("x2", "X", 2);
+        over();
+
+        acquire("y1", "Y", 2);
+
+        assertThat(aside()).isEmpty();
+        assertThat(queued()).as("x1 holds").containsExactly("x2", "x3", "y1");
+    }
+
     @ParameterizedTest
     @EnumSource(
             mode = EnumSource.Mode.EXCLUDE,

@@ -131,8 +131,9 @@ local function let_another_go_on(vanished)
   end
 end
 
--- Clients that do not confirm a grant may have vanished without a word: their channels still count as subscribers. Sets their waiters aside,
--- as far as they asked before that grant. For each client it notes them under '@<channel>' in keys[3], and sends one of them a hint: see
+-- Clients that do not confirm a grant may have vanished without a word: their channels still count as subscribers. Sets their waiters aside.
+-- Not those of a client that has sent an attempt since that grant: it lives, and only the claim that was granted loses its turn.
+-- For each client it notes them under '@<channel>' in keys[3], and sends one of them a hint: see
 -- trust_again(). Makes the first waiter of each other client send an attempt within a claim time, since the next grant
 -- may meet such a client again. False if a later run has to go on. Reads as many waiters as a run passes over, once for all these clients.
 -- vanished: by channel, the time of the last grant that was not confirmed
@@ -144,7 +145,9 @@ local function set_aside_unconfirmed(vanished, claim_ms)
       local channel = channel_of(entry or '')
       if vanished[channel] then
         local lease, asked = string.match(entry, LEASE_AND_ASKED)
-        if tonumber(asked) <= vanished[channel] then
+        if tonumber(asked) > vanished[channel] then
+          vanished[channel] = nil
+        else
           table.insert(theirs, {ids[i], entry, channel, tonumber(lease)})
         end
       elseif channel and #others < MOST_TOLD and not others[channel] then
@@ -161,17 +164,19 @@ local function set_aside_unconfirmed(vanished, claim_ms)
   local ids, entries, fates, notes, channels, before = {}, {}, {}, {}, {}, place
   for _, waiter in ipairs(theirs) do
     local id, entry, channel, lease = unpack(waiter)
-    table.insert(ids, id)
-    table.insert(entries, entry)
-    table.insert(fates, 'aside')
-    if not notes[channel] then
-      notes[channel] = {longest = 0}
-      table.insert(channels, channel)
-    end
-    local note = notes[channel]
-    table.insert(note, id)
-    if lease > note.longest then
-      note.longest, note.entry = lease, entry
+    if vanished[channel] then
+      table.insert(ids, id)
+      table.insert(entries, entry)
+      table.insert(fates, 'aside')
+      if not notes[channel] then
+        notes[channel] = {longest = 0}
+        table.insert(channels, channel)
+      end
+      local note = notes[channel]
+      table.insert(note, id)
+      if lease > note.longest then
+        note.longest, note.entry = lease, entry
+      end
     end
   end
   take_out(ids, entries, fates)
