@@ -31,11 +31,24 @@ final class HeadWakeUps {
     /** The number of tasks that have not run yet. */
     private final AtomicInteger planned = new AtomicInteger();
 
-    /** When each claim sends its attempt. */
-    private final ConcurrentMap<String, Long> due = new ConcurrentHashMap<>();
+    /** When each claim sends its attempts. */
+    private final ConcurrentMap<String, Due> due = new ConcurrentHashMap<>();
 
     /** The task that runs first; null for none. */
     private final AtomicReference<@Nullable Task> first = new AtomicReference<>();
+
+    /**
+     * The earliest and the latest of the times that a claim was given. At the earliest, the server may answer that its
+     * turn is far away, since the server has told it the latest time.
+     */
+    private record Due(long firstNanos, long lastNanos) {
+
+        Due and(Due other) {
+            return new Due(
+                    other.firstNanos - firstNanos < 0 ? other.firstNanos : firstNanos,
+                    other.lastNanos - lastNanos > 0 ? other.lastNanos : lastNanos);
+        }
+    }
 
     private final class Task implements Runnable {
 
@@ -66,10 +79,10 @@ final class HeadWakeUps {
         this.wake = wake;
     }
 
-    /** Adds a claim. A claim that is there already is woken at the earlier of the two times. */
+    /** Adds a claim. A claim that is there already is woken at the earliest and at the latest of its times. */
     void add(String claimId, Duration within) {
         long at = nanoTime.getAsLong() + within.toNanos();
-        if (due.merge(claimId, at, (known, other) -> other - known < 0 ? other : known) == at) {
+        if (due.merge(claimId, new Due(at, at), Due::and).firstNanos() == at) {
             arm(at);
         }
     }
@@ -94,12 +107,25 @@ final class HeadWakeUps {
 
     private void attemptNow() {
         long now = nanoTime.getAsLong();
-        due.forEach((claimId, at) -> {
-            if (at - now > 0) {
-                arm(at);
-            } else if (due.remove(claimId, at)) {
-                wake.accept(claimId);
+        due.keySet().forEach(claimId -> attemptIfDue(claimId, now));
+    }
+
+    /** Begins again if the claim gets another time meanwhile. */
+    private void attemptIfDue(String claimId, long now) {
+        for (Due times = due.get(claimId); times != null; times = due.get(claimId)) {
+            long last = times.lastNanos();
+            if (times.firstNanos() - now > 0) {
+                arm(times.firstNanos());
+                return;
             }
-        });
+            boolean isLast = last - now <= 0;
+            if (isLast ? due.remove(claimId, times) : due.replace(claimId, times, new Due(last, last))) {
+                if (!isLast) {
+                    arm(last);
+                }
+                wake.accept(claimId);
+                return;
+            }
+        }
     }
 }
