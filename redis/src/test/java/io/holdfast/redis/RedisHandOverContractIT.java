@@ -1,8 +1,13 @@
 package io.holdfast.redis;
 
+import static io.holdfast.redis.ClientOverRedis.await;
+import static io.holdfast.redis.ClientOverRedis.eventually;
 import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LocalHandOver;
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
@@ -14,12 +19,14 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -82,6 +89,47 @@ class RedisHandOverContractIT implements LockBackendContract {
         requireNonNull(networks.get(client)).isCut().set(true);
     }
 
+    /** The process gets the grant, not one of its claims. So it is the process that misses one here. */
+    @Test
+    @Override
+    public void clientThatLostOneAnswerToAClaimOfAMutexIsTrustedAgain() {
+        String name = "missed by a process";
+        LockBackend process = newClient();
+        LockClient missing = clientOf(process);
+        LockClient holding = clientOf(backend());
+        LockClient living = clientOf(anotherClient());
+        LockLease holder = await(holding.lock(name).acquire());
+        CompletableFuture<LockLease> first = missing.lock(name).acquire().toFuture();
+        waiting(name, 1);
+        CompletableFuture<LockLease> second = missing.lock(name).acquire().toFuture();
+        CompletableFuture<LockLease> next = living.lock(name).acquire().toFuture();
+        waiting(name, 2);
+        eventually(() -> store.redis().pubsubChannels().size() >= 2);
+        vanish(process);
+        await(holder.release());
+        LockLease served = next.orTimeout(vanishedClientBound(1).toMillis(), TimeUnit.MILLISECONDS)
+                .join();
+
+        requireNonNull(networks.get(process)).isCut().set(false);
+        waiting(name, 1);
+        await(served.release());
+
+        LockLease its = first.orTimeout(10, TimeUnit.SECONDS).join();
+        assertThat(its.fencingToken()).isGreaterThan(served.fencingToken());
+        await(its.release());
+        await(second.orTimeout(10, TimeUnit.SECONDS).join().release());
+        Stream.of(missing, holding, living).forEach(client -> await(client.close()));
+    }
+
+    private static LockClient clientOf(LockBackend process) {
+        return LockClient.builder(process).closeBackend(false).build();
+    }
+
+    /** Waits until so many processes wait at the server. */
+    private static void waiting(String name, int processes) {
+        eventually(() -> Store.waiting(store.redis(), Store.holderKey(name)) == processes);
+    }
+
     /** The network between a process and the server. If it is cut, only releases arrive. */
     private record Network(LockBackend delegate, AtomicBoolean isCut) implements ForwardingLockBackend {
 
@@ -99,11 +147,6 @@ class RedisHandOverContractIT implements LockBackendContract {
         public Flux<WatchSignal> watch(LockClaim claim) {
             return delegate.watch(claim).filter(signal -> !isCut.get());
         }
-    }
-
-    @Override
-    public Set<String> openPoints() {
-        return RedisOpenPoints.OF_LOCAL_HAND_OVER;
     }
 
     @AfterEach

@@ -12,13 +12,5 @@ final class RedisOpenPoints {
             "timeOutOfAClaimOfAMutexCostsAtMostAServedOne",
             "withdrawalFromAMutexCostsAtMostAServedClaim");
 
-    /**
-     * Behind five processes that hang, a claim waits for longer than six claim times. And the contract lets one claim lose
-     * its grant, while here the process gets the grant, not the claim.
-     */
-    static final Set<String> OF_LOCAL_HAND_OVER = Set.of(
-            "claimOfAMutexBehindFiveVanishedClientsIsServedInTime",
-            "clientThatLostOneAnswerToAClaimOfAMutexIsTrustedAgain");
-
     private RedisOpenPoints() {}
 }

@@ -9,6 +9,8 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -16,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -39,13 +42,21 @@ class SuspectedClientsIT {
     private RedisClient listener;
     private LockKind kind = LockKind.MUTEX;
     private int claimMillis = 300;
+    private final List<String> messages = new CopyOnWriteArrayList<>();
 
-    /** Channels X and Y have a subscriber, as those of two clients have, whether they live or not. */
+    /** The channels have a subscriber, as those of four clients have, whether they live or not. */
     @BeforeEach
     void start() {
         store = Store.start();
         listener = RedisClient.create(store.uri());
-        listener.connectPubSub().sync().subscribe("X", "Y");
+        StatefulRedisPubSubConnection<String, String> connection = listener.connectPubSub();
+        connection.addListener(new RedisPubSubAdapter<>() {
+            @Override
+            public void message(String channel, String message) {
+                messages.add(channel + ": " + message);
+            }
+        });
+        connection.sync().subscribe("X", "Y", "V", "W");
     }
 
     @AfterEach
@@ -172,6 +183,26 @@ class SuspectedClientsIT {
         assertThat(aside()).isEmpty();
     }
 
+    /** The next waiters, which send attempts anyway, may all be of clients that have vanished. */
+    @ParameterizedTest
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"READ", "WRITE"})
+    void theLastWaiterOfAShortQueueIsToldOfAGrantToAnotherClient(LockKind used) {
+        kind = used;
+        acquire("h", "Y", 1);
+        for (String client : List.of("X", "V", "W", "Y")) {
+            acquire(client + 1, client, 1);
+        }
+        acquire("Y1", "Y", 2); // its next attempt is due after a third of its lease
+        long now = micros();
+        eventually(() -> micros() > now + 50_000); // a hold that is no quick one
+
+        release("h", "Y", 1);
+
+        eventually(() -> messages.contains("Y: H 300 Y1"));
+    }
+
     /** To find a waiter of another client. */
     @Test
     void aReleaseReadsAThousandWaitersAtMost() {
@@ -200,6 +231,18 @@ class SuspectedClientsIT {
             pauses.add(((Number) acquire("x" + i, "X", 2).get(1)).longValue() + (micros() - since()) / 1_000);
         }
         assertThat(pauses).hasSizeGreaterThan(10);
+    }
+
+    /** A quick hand-off tells no waiter. The last one has a time from an earlier one, which may be over at once. */
+    @Test
+    void theLastWaiterComesBackSoonAlsoIfAGrantIsYoung() {
+        claimMillis = 5_000;
+        granted(100);
+
+        List<Object> answer = acquire("y1", "Y", 3);
+
+        assertThat((Long) answer.get(1)).as("pause").isLessThanOrEqualTo(claimMillis + 160);
+        assertThat(micros() - since()).as("young").isLessThan(claimMillis * 125L);
     }
 
     @Test

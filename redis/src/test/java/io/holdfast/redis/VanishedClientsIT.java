@@ -120,6 +120,26 @@ class VanishedClientsIT {
         expect(holder, next, 5, kind + " behind 100 waiters of five hosts, in turns");
     }
 
+    /** The first two send attempts within a claim time, and both have vanished. */
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
+    void oneWaiterOfEachOfFiveClientsThatAreCutOffCostsSixClaimTimes(LockKind kind) {
+        LockClient living = client(store.uri());
+        LockLease holder = await(lock(living, kind).acquire());
+        for (int i = 1; i <= 5; i++) {
+            enqueue(behindAProxy(), kind, 1);
+            waiting(kind, i);
+        }
+        CompletableFuture<LockLease> next = lock(living, kind).acquire().toFuture();
+        waiting(kind, 6);
+        long now = store.micros();
+        eventually(() -> store.micros() > now + CLAIM_TIME.toNanos() / 500); // it has sent another attempt
+        heard(6);
+        vanish();
+
+        expect(holder, next, 5, kind + " behind a waiter of each of five hosts");
+    }
+
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
     void blocksOfWaitersOfFiveClientsThatAreCutOffCostSixClaimTimes(LockKind kind) {

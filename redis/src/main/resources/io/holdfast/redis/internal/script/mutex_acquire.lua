@@ -89,7 +89,9 @@ function acquire(key, text, id, lease_digits, note, rest)
   if rank then
     -- While a grant is not confirmed, each waiter that sends an attempt sends another one soon after that grant ends: the others may have
     -- vanished. Not a waiter that came before the grant while it is as young as a usual one, since others were told: see tell_another().
-    local is_doubted = is_unconfirmed() and (is_new or now - held_since > claim_ms * 125)
+    -- But the last one: it may have been told before the grant, see mutex_take_over.lua.
+    local is_doubted = is_unconfirmed()
+      and (is_new or now - held_since > claim_ms * 125 or call('ZREVRANK', keys[2], id) == 0)
     local turns = is_unfinished and 1 or is_doubted and rank % 16 + 1 or rank + 1
     local pause = min_ms(left + 10 * turns, lease / 3)
     return {2, rank < 2 and min_ms(pause, claim_ms) or pause}

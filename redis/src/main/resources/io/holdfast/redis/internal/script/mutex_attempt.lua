@@ -15,7 +15,8 @@ if before and before <= tonumber(attempt) and not try('ZSCORE', key .. ':gone', 
     keep(queue, tonumber(lease), waiters)
     local turns, held_lease, held_since = rank + 1, string.match(record, '^%d+ (%d+) %S* ?(%d*)\n', 35)
     held_since = tonumber(held_since) or token
-    if held_lease and expires % 2 == 0 and expires - held_since < held_lease * 1000 and now - held_since > claim_ms * 125 then
+    if held_lease and expires % 2 == 0 and expires - held_since < held_lease * 1000
+      and (now - held_since > claim_ms * 125 or call('ZREVRANK', queue, id) == 0) then
       turns = rank % 16 + 1 -- the grant is not confirmed, and the usual time for that has passed: see mutex_acquire.lua
     end
     local pause = math.min((expires - now) / 1000 + 10 * turns, lease / 3)

@@ -248,14 +248,14 @@ end
 -- next_ids, next_entries: the next waiters, as far as they were read already.
 local function tell_another(served, claim_ms, held_micros, next_ids, next_entries)
   local told = served
-  -- rank: of the first of them, counted from the head; nil for the last ones
-  local function tell(ids, entries, rank)
+  -- rank: of the first of them, counted from the head; nil if it is far behind
+  local function tell(ids, entries, rank, is_from_end)
     for i = 1, #ids do
-      local at = rank and i or #ids + 1 - i
+      local at = is_from_end and #ids + 1 - i or i
       local channel = channel_of(entries[at] or '')
       if channel and channel ~= served and channel ~= told then
         told = channel
-        if not rank or rank + i > 2 then -- the first two send attempts anyway
+        if not rank or rank + at > 2 then -- the first two send attempts anyway
           publish(channel, 'H ' .. digits(claim_ms) .. ' ' .. ids[at])
         end
         return true
@@ -265,10 +265,11 @@ local function tell_another(served, claim_ms, held_micros, next_ids, next_entrie
   end
   local last = redis.call('ZRANGE', keys[2], -8, -1)
   if #last < 8 and #next_ids >= #last then
+    tell(next_ids, next_entries, 0, true)
     tell(next_ids, next_entries, 0)
     return
   end
-  tell(last, redis.call('HMGET', keys[3], unpack(last)))
+  tell(last, redis.call('HMGET', keys[3], unpack(last)), nil, true)
   local most, rank, portion = math.min(held_micros / 1000, MOST_TAKEN_OUT), #next_ids, 8
   if #next_ids > 0 and tell(next_ids, next_entries, 0) then
     return
