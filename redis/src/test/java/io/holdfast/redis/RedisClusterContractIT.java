@@ -8,10 +8,13 @@ import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.TestInfo;
 
 /** The contract, on three masters. */
 class RedisClusterContractIT implements LockBackendContract {
@@ -23,6 +26,12 @@ class RedisClusterContractIT implements LockBackendContract {
     private static RedisLockBackend backend;
     private static RedisLockBackend another;
 
+    /** Its claim time is long, see {@link RedisLockBackendContractIT}. */
+    private static RedisLockBackend counted;
+
+    /** Whether the test counts the work of ways out. */
+    private boolean isCounting;
+
     private final FurtherClients clients = new FurtherClients();
 
     @BeforeAll
@@ -31,29 +40,44 @@ class RedisClusterContractIT implements LockBackendContract {
         stores = cluster.masters().stream().map(Store::observing).toList();
         backend = client();
         another = client();
+        counted = countedClient().build();
+    }
+
+    @BeforeEach
+    void note(TestInfo test) {
+        isCounting = test.getTestMethod()
+                .filter(it -> it.getDeclaringClass().getSimpleName().equals("WaysOutContract"))
+                .isPresent();
     }
 
     private static RedisLockBackend client() {
+        return builder().claimTime(CLAIM_TIME).build();
+    }
+
+    private static RedisLockBackend.Builder countedClient() {
+        return builder().claimTime(Duration.ofSeconds(20));
+    }
+
+    private static RedisLockBackend.Builder builder() {
         List<RedisURI> seeds = cluster.masters().stream()
                 .map(RedisServer::uri)
                 .map(RedisURI::create)
                 .toList();
-        return RedisLockBackend.clusterBuilder(seeds.subList(0, 1))
-                .claimTime(CLAIM_TIME)
-                .build();
+        return RedisLockBackend.clusterBuilder(seeds.subList(0, 1));
     }
 
     @AfterAll
     static void stop() {
         Store.end(backend);
         Store.end(another);
+        Store.end(counted);
         stores.forEach(Store::stopObserving);
         cluster.close();
     }
 
     @Override
     public LockBackend backend() {
-        return backend;
+        return isCounting ? counted : backend;
     }
 
     @Override
@@ -72,6 +96,21 @@ class RedisClusterContractIT implements LockBackendContract {
     }
 
     @Override
+    public LockBackend clientWithLimit(int maxWaiters) {
+        return clients.add(countedClient().maxWaiters(maxWaiters).build());
+    }
+
+    @Override
+    public long serverWork() {
+        return stores.stream().mapToLong(Store::serverWork).sum();
+    }
+
+    @Override
+    public Set<String> openPoints() {
+        return RedisOpenPoints.OF_THE_SERVER;
+    }
+
+    @Override
     public Duration claimTime() {
         return CLAIM_TIME;
     }
@@ -85,7 +124,7 @@ class RedisClusterContractIT implements LockBackendContract {
     @Override
     public Collection<String> leftovers() {
         Stream<String> keys = stores.stream().flatMap(store -> store.leftovers().stream());
-        Stream<String> watches = Stream.of(backend, another)
+        Stream<String> watches = Stream.of(backend, another, counted)
                 .filter(it -> it.operations().watchCount() > 0)
                 .map(it -> it.operations().watchCount() + " watches");
         return Stream.concat(keys, watches).toList();

@@ -10,6 +10,11 @@ import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.LossReason;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Waiting;
 import io.holdfast.testkit.server.RedisReplicas;
 import io.holdfast.testkit.server.RedisSentinels;
 import io.holdfast.testkit.server.RedisServer;
@@ -18,10 +23,15 @@ import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 
 /** A real failover: the master fails, and sentinels promote its replica. */
 class RedisSentinelIT {
@@ -147,6 +157,44 @@ class RedisSentinelIT {
         } finally {
             master.resume();
         }
+    }
+
+    /** As with one server: see VanishedClientsIT. */
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
+    void waitersOfAClientThatVanishesCostTheNextOneTwoClaimTimes(LockKind kind) {
+        Duration claimTime = Duration.ofMillis(500);
+        RedisLockBackend.Builder builder =
+                RedisLockBackend.builder(RedisURI.create(sentinels.uri())).claimTime(claimTime);
+        LockClient living = client(builder.build());
+        RedisLockBackend vanishing = builder.build();
+        Disposable.Composite watches = Disposables.composite();
+        LockLease holder = await(WaitingProcess.lock(living, kind, "orders").acquire());
+        for (int i = 0; i < 20; i++) {
+            // After this attempt it sends nothing, and confirms no grant.
+            LockClaim claim = Store.claim(LockKey.of(kind, "orders"), Waiting.QUEUE);
+            watches.add(vanishing.watch(claim).subscribe());
+            assertThat(await(vanishing.tryAcquire(claim))).isInstanceOf(LockAttempt.Queued.class);
+        }
+        Store atMaster = Store.observing(master);
+        CompletableFuture<LockLease> next =
+                WaitingProcess.lock(living, kind, "orders").acquire().toFuture();
+        String key = Store.holderKey(LockKey.of(kind, "orders"));
+        eventually(() -> Store.waiting(atMaster.redis(), key) == 21);
+        eventually(() -> atMaster.redis().pubsubChannels("holdfast*").size() == 2);
+
+        long released = System.nanoTime();
+        await(holder.release());
+
+        LockLease lease = next.orTimeout(30, TimeUnit.SECONDS).join();
+        assertThat(Duration.ofNanos(System.nanoTime() - released))
+                .as("two claim times, on a busy machine")
+                .isLessThan(claimTime.multipliedBy(2).plusSeconds(3));
+        await(lease.release());
+        watches.dispose();
+        Store.end(vanishing);
+        await(living.close());
+        atMaster.stopObserving();
     }
 
     @Test
