@@ -28,6 +28,8 @@ class BreakingALockIT {
     private static final Duration LEASE = Duration.ofSeconds(6);
     private static final Duration RENEWAL_PERIOD = LEASE.dividedBy(3);
 
+    private static final Duration CLAIM_TIME = Duration.ofSeconds(2);
+
     /** With this lease duration, both are still less than a lease. */
     private static final Duration SLACK = Duration.ofSeconds(3);
 
@@ -102,9 +104,13 @@ class BreakingALockIT {
         CompletableFuture<LockLease> next = redis.rival.lock("orders").acquire().toFuture();
         eventually(() -> Store.waiting(redis.store.redis(), holderKey(LockKind.MUTEX)) == 1);
 
+        long deletedAt = System.nanoTime();
         assertThat(redis.store.redis().del(holderKey(LockKind.MUTEX))).isOne();
 
         LockLease heir = next.join();
+        assertThat(Duration.ofNanos(System.nanoTime() - deletedAt))
+                .as("a claim time, on a busy machine")
+                .isLessThan(CLAIM_TIME.plus(SLACK));
         assertThat(heir.fencingToken()).isGreaterThan(holder.fencingToken());
         assertThat(holder.onLoss().toFuture().join()).isEqualTo(LossReason.NOT_HELD);
         await(heir.release());
