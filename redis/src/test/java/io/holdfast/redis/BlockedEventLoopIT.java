@@ -85,13 +85,19 @@ class BlockedEventLoopIT {
                 List.of(RedisLockBackend.builder(store.uri()), RedisLockBackend.builder(store.uri())));
     }
 
-    /** The work computes for long: BlockHound would not let it wait, nor call {@code onSpinWait}. */
+    /**
+     * The client waits, so the grant comes on its event loop, and the work begins there. The work computes for long:
+     * BlockHound would not let it wait, nor call {@code onSpinWait}. It ends by itself, if the test can't end it.
+     */
     private void block(LockClient client) {
+        LockLease before =
+                await(client(store.backend(), it -> it).lock("blocked").acquire());
         var unused = client.lock("blocked")
                 .withLock(Mono.fromRunnable(() -> {
+                    long end = System.nanoTime() + Duration.ofSeconds(60).toNanos();
                     isBlocking.set(true);
                     try {
-                        while (!isOver.get()) {
+                        while (!isOver.get() && System.nanoTime() - end < 0) {
                             turns++;
                         }
                     } finally {
@@ -99,6 +105,9 @@ class BlockedEventLoopIT {
                     }
                 }))
                 .subscribe(nothing -> {}, error -> {});
+        eventually(() -> Store.waiting(store.redis(), Store.holderKey("blocked")) == 1);
+        eventually(() -> !store.redis().pubsubChannels().isEmpty());
+        await(before.release());
         eventually(isBlocking::get);
     }
 
