@@ -16,7 +16,8 @@ import reactor.core.publisher.MonoSink;
 import reactor.util.context.Context;
 
 /**
- * One operation of the back end with its time limit. It passes on exactly one answer or failure.
+ * One operation of the back end with its time limit. It passes on as many answers as expected, usually one, or a failure
+ * in place of those that are missing.
  *
  * <p>No caller can cancel it: the client waits for the answer, because it shows what to undo. When the time is over,
  * the call cancels the subscription, so a request that was not sent yet is never sent. From then on the outcome is
@@ -40,6 +41,11 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
 
         void failed(LockBackendException error);
 
+        /** Fails after this number of answers. */
+        default void failed(LockBackendException error, int answered) {
+            failed(error);
+        }
+
         /**
          * Returns whether the request goes out although its time ended, or the client closed, while it was being sent.
          */
@@ -55,17 +61,18 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     }
 
     @SuppressWarnings("rawtypes")
-    private static final AtomicIntegerFieldUpdater<BackendCall> ENDED =
-            AtomicIntegerFieldUpdater.newUpdater(BackendCall.class, "ended");
+    private static final AtomicIntegerFieldUpdater<BackendCall> SETTLED =
+            AtomicIntegerFieldUpdater.newUpdater(BackendCall.class, "settled");
 
     private final Engine engine;
     private final String lockName;
     private final long limitNanos;
     private final Context context;
     private final Request<T> request;
+    private final int expected;
 
-    /** 1 when the outcome was passed on; written by the thread that passes it on. */
-    private volatile int ended;
+    /** How many answers have their outcome: the thread that raises it passes on those in between. */
+    private volatile int settled;
 
     /** Written once, by the sending thread, before it sets the alarm. */
     private volatile boolean isLimited;
@@ -73,17 +80,30 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     /** Written by the back end's thread, read by the timer's thread. */
     private volatile @Nullable Subscription subscription;
 
-    private BackendCall(Engine engine, String lockName, long limitNanos, Context context, Request<T> request) {
+    private BackendCall(
+            Engine engine, String lockName, long limitNanos, Context context, Request<T> request, int expected) {
         this.engine = engine;
         this.lockName = lockName;
         this.limitNanos = limitNanos;
         this.context = context;
         this.request = request;
+        this.expected = expected;
     }
 
     public static <T> void start(
             Engine engine, String lockName, long limitNanos, Context context, Request<T> request, long nowNanos) {
-        BackendCall<T> call = new BackendCall<>(engine, lockName, limitNanos, context, request);
+        start(engine, lockName, limitNanos, context, request, 1, nowNanos);
+    }
+
+    static <T> void start(
+            Engine engine,
+            String lockName,
+            long limitNanos,
+            Context context,
+            Request<T> request,
+            int expected,
+            long nowNanos) {
+        BackendCall<T> call = new BackendCall<>(engine, lockName, limitNanos, context, request, expected);
         try {
             request.ask().subscribe(call);
         } catch (Throwable thrown) {
@@ -137,14 +157,14 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
      * limit, the limit counts from now. A machine that took so long to send may also take as long to read the answer.
      */
     private void sent(long begunNanos) {
-        if (ended != 0) {
+        if (isOver()) {
             return;
         }
         long now = engine.alarms.now();
         long took = now - begunNanos;
         isLimited = true; // before the alarm is set: the answering thread reads it after it has passed on the answer
         engine.alarms.set(this, took < limitNanos ? begunNanos + limitNanos : now + took);
-        if (ended != 0) {
+        if (isOver()) {
             engine.alarms.off(this); // answered meanwhile, perhaps before the alarm was set
         } else if (engine.alarms.isClosed()) {
             ring();
@@ -159,7 +179,7 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     @Override
     public void onSubscribe(Subscription s) {
         subscription = s;
-        if (ended == 0 || request.isSentThoughOver()) {
+        if (!isOver() || request.isSentThoughOver()) {
             s.request(Long.MAX_VALUE);
         } else {
             s.cancel();
@@ -168,20 +188,29 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
 
     @Override
     public void onNext(T answer) {
-        if (ENDED.compareAndSet(this, 0, 1)) {
-            alarmOff();
-            request.answered(answer);
+        int number = settled;
+        if (number == expected || !SETTLED.compareAndSet(this, number, number + 1)) {
+            return; // one answer too many, or too late
         }
+        if (number + 1 == expected) {
+            alarmOff();
+        }
+        request.answered(answer);
+    }
+
+    private boolean isOver() {
+        return settled == expected;
     }
 
     @Override
     public void onError(Throwable error) {
-        if (ENDED.compareAndSet(this, 0, 1)) {
+        int answered = SETTLED.getAndSet(this, expected);
+        if (answered != expected) {
             alarmOff();
             if (error instanceof LockQueueFullException full) {
                 request.refused(full);
             } else {
-                request.failed(asBackendException(error));
+                request.failed(asBackendException(error), answered);
             }
         }
     }
@@ -194,8 +223,12 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
 
     @Override
     public void onComplete() {
-        if (ended == 0) {
-            onError(new LockBackendException(lockName, describe("completed without an answer"), false, null));
+        int answered = settled;
+        if (answered < expected) {
+            String end = expected == 1
+                    ? "completed without an answer"
+                    : "completed with %d of %d answers".formatted(answered, expected);
+            onError(new LockBackendException(lockName, describe(end), expected > 1, null));
         }
     }
 
@@ -206,7 +239,8 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
 
     @Override
     public void ring() {
-        if (!ENDED.compareAndSet(this, 0, 1)) {
+        int answered = SETTLED.getAndSet(this, expected);
+        if (answered == expected) {
             return;
         }
         Subscription s = subscription;
@@ -216,7 +250,7 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
         String message = describe(
                 "was not answered within %d ms, so its outcome is unknown; is the server reachable, and is the operation timeout long enough?"
                         .formatted(Duration.ofNanos(limitNanos).toMillis()));
-        request.failed(new LockBackendException(lockName, message, true, null));
+        request.failed(new LockBackendException(lockName, message, true, null), answered);
     }
 
     private LockBackendException asBackendException(Throwable error) {
