@@ -5,16 +5,12 @@ import io.holdfast.Backoff;
 /**
  * The settings of one acquisition.
  *
- * @param mode whether and how it waits
  * @param limited whether a time limit ends the wait: transient failures are repeated until then. Without a limit they
  *     are repeated for one lease duration in a row
- * @param leaseNanos the requested lease duration
  * @param wholeLease whether a pushed grant, which is short, is useless until an attempt has made it a whole lease
- * @param backoff the pauses between attempts
  */
 public record AcquirePlan(Mode mode, boolean limited, long leaseNanos, boolean wholeLease, Backoff backoff) {
 
-    /** Whether and how an acquisition waits. */
     public enum Mode {
 
         /** One attempt; if the lock is not available, the result is empty. */

@@ -41,6 +41,11 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
 
         void failed(LockBackendException error);
 
+        /** How many answers. */
+        default int expected() {
+            return 1;
+        }
+
         /** Fails after this number of answers. */
         default void failed(LockBackendException error, int answered) {
             failed(error);
@@ -80,30 +85,18 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     /** Written by the back end's thread, read by the timer's thread. */
     private volatile @Nullable Subscription subscription;
 
-    private BackendCall(
-            Engine engine, String lockName, long limitNanos, Context context, Request<T> request, int expected) {
+    private BackendCall(Engine engine, String lockName, long limitNanos, Context context, Request<T> request) {
         this.engine = engine;
         this.lockName = lockName;
         this.limitNanos = limitNanos;
         this.context = context;
         this.request = request;
-        this.expected = expected;
+        expected = request.expected();
     }
 
     public static <T> void start(
             Engine engine, String lockName, long limitNanos, Context context, Request<T> request, long nowNanos) {
-        start(engine, lockName, limitNanos, context, request, 1, nowNanos);
-    }
-
-    static <T> void start(
-            Engine engine,
-            String lockName,
-            long limitNanos,
-            Context context,
-            Request<T> request,
-            int expected,
-            long nowNanos) {
-        BackendCall<T> call = new BackendCall<>(engine, lockName, limitNanos, context, request, expected);
+        BackendCall<T> call = new BackendCall<>(engine, lockName, limitNanos, context, request);
         try {
             request.ask().subscribe(call);
         } catch (Throwable thrown) {

@@ -9,14 +9,7 @@ import io.holdfast.spi.Waiting;
 import io.holdfast.spi.support.Printable;
 import java.util.TreeSet;
 
-/**
- * A lock's name and options, checked against its client.
- *
- * @param engine the parts that all locks of the client share
- * @param key the lock
- * @param permits how many permits each of its leases takes; 1 unless a semaphore
- * @param terms the options, and values computed from them
- */
+/** A lock's name and options, checked against its client. Each of its leases takes that many permits. */
 public record LockSettings(Engine engine, LockKey key, int permits, LockTerms terms) {
 
     public static LockSettings of(Engine engine, LockKey key, int permits, LockOptions options) {
@@ -28,13 +21,6 @@ public record LockSettings(Engine engine, LockKey key, int permits, LockTerms te
         return of(engine, key, permits, other);
     }
 
-    /**
-     * Returns the same semaphore with another number of permits for each lease.
-     *
-     * @throws IllegalArgumentException if the semaphore does not have that many
-     * @throws UnsupportedOperationException if the number is more than 1, and the claims of this back end take one
-     *     permit each
-     */
     public LockSettings withPermits(int taken) {
         if (taken < 1 || taken > key.permits()) {
             throw new IllegalArgumentException(
@@ -57,7 +43,6 @@ public record LockSettings(Engine engine, LockKey key, int permits, LockTerms te
         return terms.options();
     }
 
-    /** Returns the time limit of one operation. */
     public long operationNanos() {
         return terms.operationNanos();
     }

@@ -7,14 +7,11 @@ import java.time.Duration;
 /**
  * Options with the values computed from them, once for all locks that share them.
  *
- * @param options the options
  * @param operationNanos the time limit of one operation
- * @param tryPlan the plan of {@code tryAcquire}
- * @param acquirePlan the plan of {@code acquire}
- * @param minHoldNanos how long the server keeps a grant at least; 0 for no minimum
- * @param claimLease the lease duration that a claim requests: that of the options, or a longer one so that the minimum
- *     fits into it
- * @param unbounded the terms of a lease without a longest hold time
+ * @param minHoldNanos 0 for no minimum
+ * @param claimLease the lease duration that a claim requests: longer than that of the options if the minimum does not
+ *     fit into it
+ * @param unbounded for a lease without a longest hold time
  */
 public record LockTerms(
         LockOptions options,
@@ -25,13 +22,7 @@ public record LockTerms(
         Duration claimLease,
         LeaseTerms unbounded) {
 
-    /**
-     * Checks the options against a client.
-     *
-     * @throws IllegalArgumentException if its operation timeout is too long for the lease, or the back end cannot keep
-     *     a lease that long
-     * @throws UnsupportedOperationException if there is a least hold time, and the back end does not have this feature
-     */
+    /** Checks the options against the client and its back end: see {@link io.holdfast.ReactiveLock#with}. */
     public static LockTerms of(Engine engine, LockOptions options) {
         Mode mode = options.waitTimeout().filter(Duration::isZero).isPresent() ? Mode.ONE_ATTEMPT : Mode.WAIT;
         long operationNanos = engine.operationTimeout(options).toNanos();

@@ -36,14 +36,12 @@ final class RenewalBatch implements BackendCall.Request<Renewal> {
     static void send(Engine engine, List<Renewable> leases, Runnable afterEnd) {
         RenewalBatch batch = new RenewalBatch(engine, leases, afterEnd);
         Renewable first = leases.get(0); // it has the shortest limit
-        BackendCall.start(
-                engine,
-                first.lockName(),
-                first.operationNanos(),
-                Context.empty(),
-                batch,
-                leases.size(),
-                batch.sentAtNanos);
+        BackendCall.start(engine, first.lockName(), first.operationNanos(), Context.empty(), batch, batch.sentAtNanos);
+    }
+
+    @Override
+    public int expected() {
+        return leases.size();
     }
 
     @Override

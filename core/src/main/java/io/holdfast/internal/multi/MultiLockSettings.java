@@ -21,12 +21,6 @@ import org.jspecify.annotations.Nullable;
  */
 public record MultiLockSettings(List<LockSettings> members) {
 
-    /**
-     * Sorts the members.
-     *
-     * @throws IllegalArgumentException if there are none, or too many, if two different locks have one name, or if one
-     *     semaphore is given with different numbers of permits
-     */
     public static MultiLockSettings of(Collection<LockSettings> locks) {
         Map<String, LockSettings> byName = new TreeMap<>();
         locks.forEach(lock -> byName.merge(lock.key().name(), lock, MultiLockSettings::one));
