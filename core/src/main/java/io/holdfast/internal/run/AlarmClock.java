@@ -120,22 +120,7 @@ public final class AlarmClock {
     }
 
     public void set(Alarm alarm, long dueNanos) {
-        boolean wakesInTime;
-        boolean isToWatch;
-        synchronized (this) {
-            if (closed) {
-                return;
-            }
-            heap.set(alarm, dueNanos);
-            wakesInTime = wakesInTime(); // by a task for an alarm that was taken off, perhaps
-            isToWatch = wakesInTime && isToBeWatched();
-        }
-        if (isToWatch) {
-            TimerWatch.watch(this);
-        }
-        if (!wakesInTime) {
-            wakeForFirst();
-        }
+        wakeForFirst(alarm, dueNanos);
     }
 
     public void off(@Nullable Alarm alarm) {
@@ -225,7 +210,7 @@ public final class AlarmClock {
             }
             run(afterRings);
         } finally {
-            wakeForFirst();
+            wakeForFirst(null, 0);
         }
     }
 
@@ -242,33 +227,37 @@ public final class AlarmClock {
      * A task that comes too early stays: it finds no alarm due and schedules the next task. The scheduler is not called
      * under the monitor, because some schedulers run a due task at once, on the calling thread.
      */
-    private void wakeForFirst() {
-        Wake wake;
-        Wake replaced;
+    private void wakeForFirst(@Nullable Alarm fresh, long dueNanos) {
+        Wake wake = null;
+        Wake replaced = null;
         boolean isToWatch;
         synchronized (this) {
-            if (closed || heap.size() == 0 || wakesInTime()) {
+            if (closed) {
                 return;
             }
-            replaced = next;
-            wake = new Wake(heap.firstDueNanos());
-            next = wake;
-            isToWatch = isToBeWatched();
+            if (fresh != null) {
+                heap.set(fresh, dueNanos);
+            }
+            if (heap.size() == 0) {
+                return;
+            }
+            isToWatch = !watched && !dead; // the first alarm after a visit that found none
+            watched = true;
+            if (!wakesInTime()) { // otherwise by a task for an alarm that was taken off, perhaps
+                replaced = next;
+                wake = new Wake(heap.firstDueNanos());
+                next = wake;
+            }
         }
         if (replaced != null) {
             replaced.task.dispose();
         }
-        schedule(wake);
+        if (wake != null) {
+            schedule(wake);
+        }
         if (isToWatch) {
             TimerWatch.watch(this);
         }
-    }
-
-    /** Returns true for the first alarm after a visit that found none; called under the monitor. */
-    private boolean isToBeWatched() {
-        boolean isFirst = !watched && !dead;
-        watched = true;
-        return isFirst;
     }
 
     /** Returns whether the next wake is not later than the first alarm; called under the monitor. */
@@ -306,6 +295,6 @@ public final class AlarmClock {
         }
         LOG.error("the lock client's timer was disposed before the client: its leases are lost and its waits end");
         afterDeath.run();
-        wakeForFirst();
+        wakeForFirst(null, 0);
     }
 }
