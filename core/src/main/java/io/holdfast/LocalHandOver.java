@@ -2,8 +2,8 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.internal.handover.Bounds;
-import io.holdfast.internal.handover.HandingOver;
+import io.holdfast.internal.tenure.Bounds;
+import io.holdfast.internal.tenure.TenureBackend;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockFeature;
 import java.time.Duration;
@@ -160,7 +160,7 @@ public final class LocalHandOver {
          */
         public LockBackend build() {
             return backend.features().contains(LockFeature.TOKEN_FLOOR)
-                    ? new HandingOver(backend, new Bounds(mostHandOvers, longestTurn.toNanos()), clock)
+                    ? new TenureBackend(backend, new Bounds(mostHandOvers, longestTurn.toNanos()), clock)
                     : backend;
         }
     }

@@ -7,7 +7,7 @@
  * <li>{@code client}: the client, and the locks that it makes
  * <li>{@code guard}: {@code withLock}; beside it {@code multi}: several locks that are taken together
  * <li>{@code claim}: one claim, from the subscription to the release
- * <li>{@code engine}: what all claims of one client share; beside it {@code handover}: a lock that goes from claim to
+ * <li>{@code engine}: what all claims of one client share; beside it {@code tenure}: a lock that goes from claim to
  *     claim inside one process
  * <li>{@code run}: when code runs, and on which thread
  * </ul>

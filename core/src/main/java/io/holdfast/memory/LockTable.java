@@ -2,6 +2,7 @@ package io.holdfast.memory;
 
 import io.holdfast.LockHolder;
 import io.holdfast.LockReport;
+import io.holdfast.internal.run.Tombstones;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
@@ -11,8 +12,6 @@ import io.holdfast.spi.Renewal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -27,9 +26,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockTable {
 
-    /** Longer than an attempt of a withdrawn claim may be under way: an operation timeout is at most 2 s by default. */
-    static final long TOMBSTONE_NANOS = Duration.ofSeconds(5).toNanos();
-
     /** How long a pushed grant lasts without a confirmation. */
     public static final long CLAIM_NANOS = LockQueue.CLAIM_NANOS;
 
@@ -37,8 +33,7 @@ public final class LockTable {
 
     private final Map<LockId, LockQueue> queues = new HashMap<>();
 
-    /** Maps a claim id to the end of its tombstone; in the order of those ends. */
-    private final Map<String, Long> tombstones = new LinkedHashMap<>();
+    private final Tombstones tombstones = new Tombstones();
 
     private final Tokens tokens = new Tokens();
     private final Predicate<String> isWatched;
@@ -69,7 +64,7 @@ public final class LockTable {
     public Outcome<LockAttempt> tryAcquire(LockClaim claim, long now) {
         Tokens.check(claim.tokenFloor());
         sweepInTime(now);
-        if (tombstones.containsKey(claim.id())) {
+        if (tombstones.contains(claim.id())) {
             return new Outcome<>(new LockAttempt.Contended(claim.lease()), List.of());
         }
         LockId lock = LockId.of(claim.key());
@@ -118,7 +113,7 @@ public final class LockTable {
         LockId lock = LockId.of(claim.key());
         LockQueue queue = queues.get(lock);
         if (queue == null || queue.lastAttempt(claim.id()) < claim.attempt()) {
-            bury(claim.id(), now);
+            tombstones.add(claim.id(), now);
         }
         if (queue == null) {
             return new Outcome<>(Ownership.NOT_HELD, List.of());
@@ -213,7 +208,7 @@ public final class LockTable {
         Outcome<Ownership> outcome = queue.breakHold(claimId, now);
         if (outcome.answer() == Ownership.HELD) {
             // otherwise the client of a Redlock restores it here before it is broken at the other masters
-            bury(claimId, now);
+            tombstones.add(claimId, now);
         }
         dropIfEmpty(lock, queue);
         return outcome;
@@ -258,12 +253,6 @@ public final class LockTable {
         tombstones.clear();
     }
 
-    /** An attempt of this claim may still be under way, and must neither take the lock nor queue when it arrives. */
-    private void bury(String id, long now) {
-        tombstones.remove(id);
-        tombstones.put(id, now + TOMBSTONE_NANOS);
-    }
-
     private void dropIfEmpty(LockId lock, LockQueue queue) {
         if (queue.isEmpty()) {
             queues.remove(lock);
@@ -280,10 +269,7 @@ public final class LockTable {
         lastSweepNanos = now;
         queues.values().forEach(queue -> queue.settle(now));
         queues.values().removeIf(LockQueue::isEmpty);
-        Iterator<Long> ends = tombstones.values().iterator();
-        while (ends.hasNext() && ends.next() - now <= 0) {
-            ends.remove();
-        }
+        tombstones.sweep(now);
     }
 
     /** The two sides of a read/write lock share one queue; other kinds of the same name are other locks. */

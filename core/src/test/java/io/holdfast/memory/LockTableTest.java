@@ -2,6 +2,7 @@ package io.holdfast.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.internal.run.Tombstones;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockAttempt.Acquired;
 import io.holdfast.spi.LockAttempt.Contended;
@@ -56,8 +57,8 @@ class LockTableTest {
     @Test
     void tombstonesExpire() {
         assertThat(table.release(claim("stock", "a", Waiting.NONE), 0).answer()).isEqualTo(Ownership.NOT_HELD);
-        assertThat(table.tombstones(LockTable.TOMBSTONE_NANOS - 1)).isEqualTo(1);
-        assertThat(table.tombstones(LockTable.TOMBSTONE_NANOS)).isZero();
+        assertThat(table.tombstones(Tombstones.LASTS_NANOS - 1)).isEqualTo(1);
+        assertThat(table.tombstones(Tombstones.LASTS_NANOS)).isZero();
     }
 
     @Test

@@ -1,6 +1,6 @@
 package io.holdfast.proof.sim;
 
-import io.holdfast.internal.handover.WrongHandOvers;
+import io.holdfast.internal.tenure.WrongTenures;
 import io.holdfast.redis.WrongDriver;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
@@ -234,15 +234,15 @@ final class Mutants {
     static List<Hunt> ofHandOver() {
         List<Hunt> hunts = new ArrayList<>(hunts(
                 StoreKind.REDIS_HAND_OVER,
-                Mutant.handOver("turn without a bound", WrongHandOvers.withoutABound()),
-                Mutant.handOver("hand-over with a whole lease", WrongHandOvers.wholeLease())));
+                Mutant.handOver("turn without a bound", WrongTenures.withoutABound()),
+                Mutant.handOver("hand-over with a whole lease", WrongTenures.wholeLease())));
         // Tokens of Redis rise with its clock, faster than this process uses them up: there the mistake would seldom
         // show.
         hunts.addAll(hunts(
                 StoreKind.MEMORY_HAND_OVER,
-                Mutant.handOver("token that the back end has not acknowledged", WrongHandOvers.aboveTheCeiling()),
-                Mutant.handOver("place that no claim wants", WrongHandOvers.leftPlace()),
-                Mutant.handOver("block that is used after a loss", WrongHandOvers.blockAfterALoss())));
+                Mutant.handOver("token that the back end has not acknowledged", WrongTenures.aboveTheCeiling()),
+                Mutant.handOver("place that no claim wants", WrongTenures.leftPlace()),
+                Mutant.handOver("block that is used after a loss", WrongTenures.blockAfterALoss())));
         return hunts;
     }
 

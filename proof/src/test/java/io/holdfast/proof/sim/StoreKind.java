@@ -57,7 +57,7 @@ enum StoreKind {
     };
 
     Store make(World world, Network network, Plan plan, Mutant mutant) {
-        return new HandingOverStore(below().make(world, network, plan, mutant), world, plan, mutant);
+        return new TenureStore(below().make(world, network, plan, mutant), world, plan, mutant);
     }
 
     /** Returns the store below the hand-over inside processes; itself without such a hand-over. */

@@ -1,4 +1,4 @@
-package io.holdfast.internal.handover;
+package io.holdfast.internal.tenure;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockBackendException;
@@ -26,16 +26,16 @@ import reactor.core.scheduler.Scheduler;
 import reactor.util.function.Tuple2;
 
 /**
- * Some of the locks of a {@link HandingOver}: calls the back end for them, and carries out the decisions of
- * {@link HandOvers}. Its monitor guards the state of the decisions.
+ * Some of the locks of a {@link TenureBackend}: calls the back end for them, and carries out the decisions of
+ * {@link ClaimTable}. Its monitor guards the state of the decisions.
  */
-final class HandOverShard {
+final class TenureShard {
 
     /** A decision about an event. */
     @FunctionalInterface
     private interface Decision<R extends @Nullable Object> {
 
-        R of(HandOvers locks, long now, List<Effect> out);
+        R of(ClaimTable locks, long now, List<Effect> out);
     }
 
     private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
@@ -43,9 +43,9 @@ final class HandOverShard {
     private final LockBackend store;
     private final Scheduler clock;
     private final DeliveryLine line;
-    private final HandOvers locks;
+    private final ClaimTable locks;
 
-    HandOverShard(LockBackend store, Scheduler clock, DeliveryLine line, HandOvers locks) {
+    TenureShard(LockBackend store, Scheduler clock, DeliveryLine line, ClaimTable locks) {
         this.store = store;
         this.clock = clock;
         this.line = line;
@@ -86,20 +86,20 @@ final class HandOverShard {
 
     private void carryOut(Effect effect, Consumer<Runnable> deliver) {
         if (effect instanceof Effect.Push push) {
-            SignalSink watch = (SignalSink) push.watch(); // all watches are SignalSinks, see HandingOver
+            SignalSink watch = (SignalSink) push.watch(); // all watches are SignalSinks, see TenureBackend
             if (watch.isDue()) {
                 deliver.accept(watch);
             }
         } else if (effect instanceof Effect.Watch watch) {
-            TurnWatch.start(this, store, locks, watch.turn());
+            TenureWatch.start(this, store, locks, watch.tenure());
         } else if (effect instanceof Effect.Unwatch unwatch) {
-            TurnWatch.stop(locks, unwatch.turn());
+            TenureWatch.stop(locks, unwatch.tenure());
         } else if (effect instanceof Effect.Reserve reserve) {
             reserve(reserve);
         } else if (effect instanceof Effect.Release release) {
             releaseAlone(release.claim());
         } else if (effect instanceof Effect.Resume resume) {
-            resume(resume.waiter(), deliver);
+            resume(resume.claim(), deliver);
         }
     }
 
@@ -133,7 +133,7 @@ final class HandOverShard {
     }
 
     Mono<Renewal> renew(LockClaim claim) {
-        Reply.Ask<Renewal> ask = turnToRenew(claim);
+        Reply.Ask<Renewal> ask = tenureToRenew(claim);
         if (ask == null) {
             return store.renew(claim);
         }
@@ -142,31 +142,31 @@ final class HandOverShard {
         return store.renew(ask.claim())
                 .doOnNext(answer -> {
                     isAnswered[0] = true;
-                    renewed(ask.turn(), claim.id(), sentAt, answer);
+                    renewed(ask.tenure(), claim.id(), sentAt, answer);
                 })
                 .doFinally(end -> {
                     if (!isAnswered[0]) {
-                        renewalFailed(ask.turn());
+                        renewalFailed(ask.tenure());
                     }
                 });
     }
 
-    Reply.@Nullable Ask<Renewal> turnToRenew(LockClaim claim) {
+    Reply.@Nullable Ask<Renewal> tenureToRenew(LockClaim claim) {
         synchronized (locks) {
             return locks.renew(claim, now());
         }
     }
 
-    void renewed(Turn turn, String id, long sentAt, Renewal answer) {
+    void renewed(Tenure tenure, String id, long sentAt, Renewal answer) {
         decide((locks, now, out) -> {
-            locks.renewed(turn, id, sentAt, answer, now, out);
+            locks.renewed(tenure, id, sentAt, answer, now, out);
             return null;
         });
     }
 
-    void renewalFailed(Turn turn) {
+    void renewalFailed(Tenure tenure) {
         synchronized (locks) {
-            turn.renewalFailed();
+            tenure.isDoubted = true;
         }
     }
 
@@ -176,7 +176,7 @@ final class HandOverShard {
             Reply<Ownership> decided = locks.release(claim, now, out);
             if (decided instanceof Reply.Later<Ownership> later) {
                 putOff.set(Sinks.one());
-                later.waiter().resumeWith(goOn(putOff.get(), claim.id()));
+                later.claim().resumeWith(goOn(putOff.get(), claim.id()));
             }
             return decided;
         });
@@ -191,12 +191,12 @@ final class HandOverShard {
             return Mono.just(it.answer());
         }
         Reply.Ask<Ownership> ask = (Reply.Ask<Ownership>) reply;
-        LockClaim withdrawn = ask.turn().withdrawn();
+        LockClaim withdrawn = ask.tenure().withdrawn();
         Mono<Ownership> released = Mono.defer(() -> store.release(ask.claim()));
         if (withdrawn != null) {
             released = Mono.zipDelayError(store.release(withdrawn), released)
                     .map(Tuple2::getT2)
-                    .onErrorMap(Exceptions::isMultiple, HandOverShard::oneOf);
+                    .onErrorMap(Exceptions::isMultiple, TenureShard::oneOf);
         }
         return released.doOnNext(answer -> {
             synchronized (locks) {
@@ -223,11 +223,11 @@ final class HandOverShard {
         };
     }
 
-    private void resume(Waiter waiter, Consumer<Runnable> deliver) {
+    private void resume(LocalClaim claim, Consumer<Runnable> deliver) {
         Runnable goOn = decide(
                 (locks, now, out) -> {
-                    Reply<Ownership> reply = locks.resumed(waiter, now, out);
-                    Consumer<Reply<Ownership>> putOff = reply == null ? null : waiter.takeResume();
+                    Reply<Ownership> reply = locks.resumed(claim, now, out);
+                    Consumer<Reply<Ownership>> putOff = reply == null ? null : claim.takeResume();
                     return putOff == null ? null : () -> putOff.accept(reply);
                 },
                 deliver);
@@ -236,10 +236,10 @@ final class HandOverShard {
         }
     }
 
-    void signalled(Turn turn, @Nullable WatchSignal signal) {
+    void signalled(Tenure tenure, @Nullable WatchSignal signal) {
         decide(
                 (locks, now, out) -> {
-                    locks.signalled(turn, signal, now, out);
+                    locks.signalled(tenure, signal, now, out);
                     return null;
                 },
                 line::deliverHere);

@@ -1,4 +1,4 @@
-package io.holdfast.internal.handover;
+package io.holdfast.internal.tenure;
 
 import io.holdfast.LockHolder;
 import io.holdfast.spi.Ownership;
@@ -9,25 +9,24 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** One claim of this process. Used under the lock of its {@link HandOvers}. */
-public final class Waiter {
+/** One claim of this process. Used under the lock of its {@link ClaimTable}. */
+final class LocalClaim {
 
-    /** The state of a claim. */
     enum Standing {
         /** Watched, and without an attempt so far; or it has to join again. */
         OUTSIDE,
-        /** In the queue. */
+        /** In the line. */
         WAITING,
-        /** Owns the lock under {@link #turn}. */
+        /** Owns the lock under {@link #tenure}. */
         OWNER,
         /** Wants to release, while the block of tokens for the next owner is on its way. */
         PASSING,
-        /** Has sent the release of {@link #turn} to the back end, without a confirmation so far. */
+        /** Has sent the release of {@link #tenure} to the back end, without a confirmation so far. */
         LEAVING
     }
 
     final String id;
-    final HandOver of;
+    final TenureRules of;
     Standing standing = Standing.OUTSIDE;
 
     /**
@@ -41,11 +40,11 @@ public final class Waiter {
     /** The time by which it should send its next attempt. */
     long attemptsByNanos;
 
-    /** The turn that it owns or releases. */
+    /** The tenure that it owns or releases. */
     @Nullable
-    Turn turn;
+    Tenure tenure;
 
-    // The token of an owner.
+    /** The token of an owner. */
     long token;
 
     /** The local deadline of its client is not later than this. */
@@ -56,17 +55,16 @@ public final class Waiter {
     Consumer<WatchSignal> watch;
 
     /** Continues a postponed release. For the reactive part. */
-    @Nullable
-    Consumer<Reply<Ownership>> resume;
+    private @Nullable Consumer<Reply<Ownership>> resume;
 
-    // The neighbours in the queue.
+    // The neighbours in the line.
     @Nullable
-    Waiter before;
+    LocalClaim before;
 
     @Nullable
-    Waiter behind;
+    LocalClaim behind;
 
-    Waiter(String id, HandOver of) {
+    LocalClaim(String id, TenureRules of) {
         this.id = id;
         this.of = of;
     }
@@ -74,11 +72,11 @@ public final class Waiter {
     /** Marks it as neither waiting nor owning. */
     void leave() {
         standing = Standing.OUTSIDE;
-        turn = null;
+        tenure = null;
     }
 
     /**
-     * Returns this claim as the holder, in place of the claim of its turn. It does not know for how long it holds the
+     * Returns this claim as the holder, in place of the claim of its tenure. It does not know for how long it holds the
      * lock: that claim may have had other owners.
      */
     LockHolder shown(LockHolder atStore) {
@@ -87,21 +85,13 @@ public final class Waiter {
         return new LockHolder(id, atStore.kind(), token, Optional.empty(), atStore.left(), details);
     }
 
-    /**
-     * Sets the continuation of its release.
-     *
-     * @param continuation receives the decision
-     */
-    public void resumeWith(Consumer<Reply<Ownership>> continuation) {
+    void resumeWith(Consumer<Reply<Ownership>> continuation) {
         resume = continuation;
     }
 
-    /**
-     * Takes the continuation of its release.
-     *
-     * @return null when it was taken already
-     */
-    public @Nullable Consumer<Reply<Ownership>> takeResume() {
+    /** Takes the continuation of its release, once. */
+    @Nullable
+    Consumer<Reply<Ownership>> takeResume() {
         Consumer<Reply<Ownership>> taken = resume;
         resume = null;
         return taken;

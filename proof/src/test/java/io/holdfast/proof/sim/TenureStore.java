@@ -1,19 +1,19 @@
 package io.holdfast.proof.sim;
 
-import io.holdfast.internal.handover.Bounds;
-import io.holdfast.internal.handover.SimulatedHandOver;
+import io.holdfast.internal.tenure.Bounds;
+import io.holdfast.internal.tenure.SimulatedTenures;
 import io.holdfast.spi.LockBackend;
 import java.util.List;
 import java.util.SplittableRandom;
 
 /** Adds a hand-over inside each process to another store. */
-final class HandingOverStore implements Store {
+final class TenureStore implements Store {
 
     private final Store below;
     private final Mutant mutant;
     private final Bounds bounds;
 
-    HandingOverStore(Store below, World world, Plan plan, Mutant mutant) {
+    TenureStore(Store below, World world, Plan plan, Mutant mutant) {
         this.below = below;
         this.mutant = mutant;
         SplittableRandom chances = world.chancesOf("hand-over", 0);
@@ -22,7 +22,7 @@ final class HandingOverStore implements Store {
 
     @Override
     public LockBackend backend(Host host, ClientIdentity identity) {
-        return SimulatedHandOver.over(below.backend(host, identity), host, bounds, mutant.handOver());
+        return SimulatedTenures.over(below.backend(host, identity), host, bounds, mutant.handOver());
     }
 
     @Override

@@ -1,4 +1,4 @@
-package io.holdfast.internal.handover;
+package io.holdfast.internal.tenure;
 
 import static java.util.Objects.requireNonNull;
 
@@ -29,32 +29,32 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The reactive part of {@link LocalHandOver}: calls the back end, and carries out the decisions of {@link HandOvers}.
+ * The reactive part of {@link LocalHandOver}: calls the back end, and carries out the decisions of {@link ClaimTable}.
  * It decides within a short critical section, and acts outside of it.
  */
-public final class HandingOver implements ForwardingLockBackend {
+public final class TenureBackend implements ForwardingLockBackend {
 
     /** Locks of different names seldom wait for each other; a power of two. */
     private static final int SHARDS = 16;
 
     private final LockBackend store;
     private final Scheduler clock;
-    private final HandOverShard[] shards = new HandOverShard[SHARDS];
+    private final TenureShard[] shards = new TenureShard[SHARDS];
 
     /** Written once, by {@link #close()}. */
     private volatile boolean isClosed;
 
-    public HandingOver(LockBackend store, Bounds bounds, Scheduler clock) {
-        this(store, now -> new HandOvers(bounds, now), clock);
+    public TenureBackend(LockBackend store, Bounds bounds, Scheduler clock) {
+        this(store, now -> new ClaimTable(bounds, now), clock);
     }
 
     /** Takes a factory of the decisions, for tests. */
-    HandingOver(LockBackend store, LongFunction<HandOvers> decisions, Scheduler clock) {
+    TenureBackend(LockBackend store, LongFunction<ClaimTable> decisions, Scheduler clock) {
         this.store = store;
         this.clock = clock;
         DeliveryLine line = new DeliveryLine(clock);
         for (int i = 0; i < SHARDS; i++) {
-            shards[i] = new HandOverShard(store, clock, line, decisions.apply(clock.now(TimeUnit.NANOSECONDS)));
+            shards[i] = new TenureShard(store, clock, line, decisions.apply(clock.now(TimeUnit.NANOSECONDS)));
         }
     }
 
@@ -67,11 +67,11 @@ public final class HandingOver implements ForwardingLockBackend {
         return clock.now(TimeUnit.NANOSECONDS);
     }
 
-    private HandOverShard shard(LockClaim claim) {
+    private TenureShard shard(LockClaim claim) {
         return shard(claim.key());
     }
 
-    private HandOverShard shard(LockKey key) {
+    private TenureShard shard(LockKey key) {
         int hash = key.name().hashCode();
         return shards[(hash ^ (hash >>> 16)) & (SHARDS - 1)];
     }
@@ -107,34 +107,34 @@ public final class HandingOver implements ForwardingLockBackend {
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return isClosed || !HandOvers.concerns(claim) ? store.watch(claim) : new Signals(shard(claim), claim);
+        return isClosed || !ClaimTable.concerns(claim) ? store.watch(claim) : new Signals(shard(claim), claim);
     }
 
     @Override
     public Flux<Renewal> renewAll(List<LockClaim> claims) {
         return Flux.defer(() -> {
             List<LockClaim> asked = new ArrayList<>(claims.size());
-            List<@Nullable Turn> turns = new ArrayList<>(claims.size());
+            List<@Nullable Tenure> tenures = new ArrayList<>(claims.size());
             for (LockClaim claim : claims) {
-                Reply.Ask<Renewal> ask = shard(claim).turnToRenew(claim);
+                Reply.Ask<Renewal> ask = shard(claim).tenureToRenew(claim);
                 asked.add(ask == null ? claim : ask.claim());
-                turns.add(ask == null ? null : ask.turn());
+                tenures.add(ask == null ? null : ask.tenure());
             }
             long sentAt = now();
             int[] answered = new int[1];
             return store.renewAll(asked)
                     .doOnNext(answer -> {
                         int i = answered[0]++;
-                        Turn turn = i < turns.size() ? turns.get(i) : null;
-                        if (turn != null) {
-                            shard(claims.get(i)).renewed(turn, claims.get(i).id(), sentAt, answer);
+                        Tenure tenure = i < tenures.size() ? tenures.get(i) : null;
+                        if (tenure != null) {
+                            shard(claims.get(i)).renewed(tenure, claims.get(i).id(), sentAt, answer);
                         }
                     })
                     .doFinally(end -> {
-                        for (int i = answered[0]; i < turns.size(); i++) {
-                            Turn turn = turns.get(i);
-                            if (turn != null) {
-                                shard(claims.get(i)).renewalFailed(turn);
+                        for (int i = answered[0]; i < tenures.size(); i++) {
+                            Tenure tenure = tenures.get(i);
+                            if (tenure != null) {
+                                shard(claims.get(i)).renewalFailed(tenure);
                             }
                         }
                     });
@@ -156,7 +156,7 @@ public final class HandingOver implements ForwardingLockBackend {
     @Override
     public String toString() {
         List<String> kept = new ArrayList<>();
-        for (HandOverShard shard : shards) {
+        for (TenureShard shard : shards) {
             kept.addAll(shard.contents());
         }
         return "LocalHandOver[%s%s]".formatted(store, kept.isEmpty() ? "" : ", " + kept);
@@ -165,10 +165,10 @@ public final class HandingOver implements ForwardingLockBackend {
     /** The signals of a claim of this process. */
     private final class Signals extends Flux<WatchSignal> {
 
-        private final HandOverShard shard;
+        private final TenureShard shard;
         private final LockClaim claim;
 
-        Signals(HandOverShard shard, LockClaim claim) {
+        Signals(TenureShard shard, LockClaim claim) {
             this.shard = shard;
             this.claim = claim;
         }

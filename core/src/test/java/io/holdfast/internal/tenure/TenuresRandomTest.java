@@ -1,4 +1,4 @@
-package io.holdfast.internal.handover;
+package io.holdfast.internal.tenure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
  * processes, and no leftovers. The back end is the one in memory. Requests and answers may be late or lost, and
  * otherwise stay in order.
  */
-class HandOversRandomTest {
+class TenuresRandomTest {
 
     private static final int HISTORIES = 2_000 * Integer.getInteger("holdfast.cases", 1);
 
@@ -62,10 +62,10 @@ class HandOversRandomTest {
         private final StringBuilder log = new StringBuilder();
         private final Duration lease;
         private final int most;
-        private final HandOvers locks;
+        private final ClaimTable locks;
         private final LockTable store;
         private final Set<String> watchedAtTheStore = new HashSet<>();
-        private final Map<String, Turn> turns = new HashMap<>();
+        private final Map<String, Tenure> tenures = new HashMap<>();
         private final Queue<Runnable> toStore = new ArrayDeque<>();
         private final Queue<Runnable> fromStore = new ArrayDeque<>();
         private final Queue<Runnable> signals = new ArrayDeque<>();
@@ -82,7 +82,7 @@ class HandOversRandomTest {
             now = random.nextBoolean() ? random.nextLong() : Long.MAX_VALUE - random.nextInt(1_000_000_000);
             lease = Duration.ofMillis(List.of(200, 1_000, 10_000).get(random.nextInt(3)));
             most = 1 + random.nextInt(4);
-            locks = new HandOvers(new Bounds(most, lease.toNanos() / (1 + random.nextInt(100))), now);
+            locks = new ClaimTable(new Bounds(most, lease.toNanos() / (1 + random.nextInt(100))), now);
             store = new LockTable(watchedAtTheStore::contains, now);
         }
 
@@ -190,14 +190,14 @@ class HandOversRandomTest {
 
         private void pushed(Push push) {
             log("push %s", push);
-            Turn turn = turns.get(push.claimId());
+            Tenure tenure = tenures.get(push.claimId());
             Foreigner other = foreigner;
             if (other != null && other.id.equals(push.claimId())) {
                 other.signalled(push.signal());
-            } else if (turn != null
+            } else if (tenure != null
                     && watchedAtTheStore.contains(push.claimId())
                     && !(isLossy && random.nextInt(20) == 0)) {
-                fromStore.add(() -> carryOut(out -> locks.signalled(turn, push.signal(), now, out)));
+                fromStore.add(() -> carryOut(out -> locks.signalled(tenure, push.signal(), now, out)));
             }
         }
 
@@ -212,12 +212,12 @@ class HandOversRandomTest {
                 if (effect instanceof Effect.Push push) {
                     signals.add(() -> push.watch().accept(push.signal()));
                 } else if (effect instanceof Effect.Watch watch) {
-                    turns.put(watch.turn().watched().id(), watch.turn());
-                    watchedAtTheStore.add(watch.turn().watched().id());
-                    carryOut(out -> locks.signalled(watch.turn(), new WatchSignal.Armed(), now, out));
-                    watch.turn().watching();
+                    tenures.put(watch.tenure().atStore.id(), watch.tenure());
+                    watchedAtTheStore.add(watch.tenure().atStore.id());
+                    carryOut(out -> locks.signalled(watch.tenure(), new WatchSignal.Armed(), now, out));
+                    watch.tenure().isStarting = false;
                 } else if (effect instanceof Effect.Unwatch unwatch) {
-                    watchedAtTheStore.remove(unwatch.turn().watched().id());
+                    watchedAtTheStore.remove(unwatch.tenure().atStore.id());
                 } else if (effect instanceof Effect.Reserve reserve) {
                     ask(
                             "reserve " + reserve.claim(),
@@ -231,12 +231,12 @@ class HandOversRandomTest {
                             it -> {},
                             () -> {});
                 } else if (effect instanceof Effect.Resume resume) {
-                    resume(resume.waiter());
+                    resume(resume.claim());
                 }
             }
         }
 
-        private void resume(Waiter waiter) {
+        private void resume(LocalClaim waiter) {
             List<Effect> effects = new ArrayList<>();
             Reply<Ownership> reply = locks.resumed(waiter, now, effects);
             Consumer<Reply<Ownership>> goOn = reply == null ? null : waiter.takeResume();
@@ -381,7 +381,7 @@ class HandOversRandomTest {
                         "renew " + ask.claim(),
                         () -> atStore(store.renew(ask.claim(), now)),
                         answer -> {
-                            carryOut(out -> locks.renewed(ask.turn(), id, sentAt, answer, now, out));
+                            carryOut(out -> locks.renewed(ask.tenure(), id, sentAt, answer, now, out));
                             if (answer instanceof Renewal.Held held && believes()) {
                                 long its = Validity.until(sentAt, StoreDurations.leaseNanos(held.lease()));
                                 until = its - until > 0 ? its : until;
@@ -390,7 +390,7 @@ class HandOversRandomTest {
                                 gone();
                             }
                         },
-                        () -> ask.turn().renewalFailed());
+                        () -> ask.tenure().isDoubted = true);
             }
 
             /**
@@ -409,8 +409,8 @@ class HandOversRandomTest {
                 ask(
                         "keep " + ask.claim(),
                         () -> atStore(store.renew(ask.claim(), now)),
-                        answer -> carryOut(out -> locks.renewed(ask.turn(), id, sentAt, answer, now, out)),
-                        () -> ask.turn().renewalFailed());
+                        answer -> carryOut(out -> locks.renewed(ask.tenure(), id, sentAt, answer, now, out)),
+                        () -> ask.tenure().isDoubted = true);
             }
 
             /** Releases it, or gives it up, and repeats that until it is confirmed. */
@@ -425,7 +425,7 @@ class HandOversRandomTest {
                 List<Effect> effects = new ArrayList<>();
                 Reply<Ownership> reply = locks.release(claim(), now, effects);
                 if (reply instanceof Reply.Later<Ownership> later) {
-                    later.waiter().resumeWith(this::released);
+                    later.claim().resumeWith(this::released);
                     isReleaseAsked = random.nextBoolean(); // its client may stop waiting
                 } else {
                     released(reply);
@@ -436,7 +436,7 @@ class HandOversRandomTest {
             private void released(Reply<Ownership> reply) {
                 if (reply instanceof Reply.Ask<Ownership> ask) {
                     isReleaseAsked = true;
-                    withdraw(ask.turn().withdrawn());
+                    withdraw(ask.tenure().withdrawn());
                     ask(
                             id + " releases as " + ask.claim(),
                             () -> atStore(store.release(ask.claim(), now)),

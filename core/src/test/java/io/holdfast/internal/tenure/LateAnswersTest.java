@@ -1,4 +1,4 @@
-package io.holdfast.internal.handover;
+package io.holdfast.internal.tenure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -20,8 +20,8 @@ class LateAnswersTest {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
 
-    private final HandOvers locks =
-            new HandOvers(new Bounds(4, Duration.ofSeconds(1).toNanos()), 0);
+    private final ClaimTable locks =
+            new ClaimTable(new Bounds(4, Duration.ofSeconds(1).toNanos()), 0);
     private final List<Effect> effects = new ArrayList<>();
     private final List<WatchSignal> signals = new ArrayList<>();
     private final LockClaim first = claim("first");
@@ -63,7 +63,7 @@ class LateAnswersTest {
         locks.reserved(reserve, new LockAttempt.Acquired(later, LEASE), 2, effects);
         List<Effect> out = taken();
         assertThat(out).contains(new Effect.Push(watchOf(out), new WatchSignal.Lost(LossReason.NOT_HELD)));
-        assertThat(out).anyMatch(it -> it instanceof Effect.Release release && release.turn() == reserve.turn());
+        assertThat(out).anyMatch(it -> it instanceof Effect.Release release && release.tenure() == reserve.tenure());
     }
 
     private static Consumer<WatchSignal> watchOf(List<Effect> out) {
@@ -89,7 +89,7 @@ class LateAnswersTest {
         effects.clear();
         long late = Duration.ofSeconds(6).toNanos();
         var unused = locks.answered(asked, first.id(), new LockAttempt.Acquired(100, LEASE), late, effects);
-        assertThat(taken()).anyMatch(it -> it instanceof Effect.Release release && release.turn() == asked.turn());
+        assertThat(taken()).anyMatch(it -> it instanceof Effect.Release release && release.tenure() == asked.tenure());
     }
 
     @Test

@@ -1,4 +1,4 @@
-package io.holdfast.internal.handover;
+package io.holdfast.internal.tenure;
 
 import io.holdfast.LossReason;
 import io.holdfast.spi.LockKey;
@@ -7,32 +7,36 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Mutants of the hand-over, each with one mistake. */
-public final class WrongHandOvers {
+public final class WrongTenures {
 
-    private WrongHandOvers() {}
+    private WrongTenures() {}
 
     /** The decisions of the product, or a mutant of them. */
     @FunctionalInterface
     public interface Decisions {
-        HandOvers of(Bounds bounds, long now);
+        ClaimTable of(Bounds bounds, long now);
+    }
+
+    public static Decisions none() {
+        return ClaimTable::new;
     }
 
     private interface Wrong {
-        HandOver of(LockKey key, Duration lease, Bounds bounds);
+        ClientFed of(LockKey key, Duration lease, Bounds bounds);
     }
 
     private static Decisions each(Wrong wrong) {
-        return (bounds, now) -> new HandOvers((key, lease) -> wrong.of(key, lease, bounds), now);
+        return (bounds, now) -> new ClaimTable((key, lease) -> wrong.of(key, lease, bounds), now);
     }
 
     /** Reserves no block of tokens at the back end. */
     public static Decisions aboveTheCeiling() {
-        return each((key, lease, bounds) -> new HandOver(key, lease, bounds) {
+        return each((key, lease, bounds) -> new ClientFed(key, lease, bounds) {
             @Override
-            void reserve(Turn turn, long now, List<Effect> out) {}
+            void reserve(Tenure tenure, long now, List<Effect> out) {}
 
             @Override
-            boolean isAcknowledged(Turn turn, long token) {
+            boolean hasNextToken(Tenure tenure) {
                 return true;
             }
         });
@@ -40,9 +44,9 @@ public final class WrongHandOvers {
 
     /** Counts the lease as if the back end had granted the lock just now. */
     public static Decisions wholeLease() {
-        return each((key, lease, bounds) -> new HandOver(key, lease, bounds) {
+        return each((key, lease, bounds) -> new ClientFed(key, lease, bounds) {
             @Override
-            long sinceAttempt(Turn turn, Waiter owner, long now) {
+            long leaseFor(Tenure tenure, LocalClaim owner, long now) {
                 return now - owner.attemptedAtNanos + lease.toNanos();
             }
         });
@@ -50,21 +54,21 @@ public final class WrongHandOvers {
 
     /** Gives up the place for all when the claim that took it leaves. */
     public static Decisions lostPlace() {
-        return each((key, lease, bounds) -> new HandOver(key, lease, bounds) {
+        return each((key, lease, bounds) -> new ClientFed(key, lease, bounds) {
             @Override
-            boolean isStillWanted(boolean firstHasLeft) {
-                return super.isStillWanted(firstHasLeft) && !firstHasLeft;
+            boolean keepsPlace(boolean firstHasLeft) {
+                return super.keepsPlace(firstHasLeft) && !firstHasLeft;
             }
         });
     }
 
     /** Waiters get the rest of the block, although the back end has answered that the lock is lost. */
     public static Decisions blockAfterALoss() {
-        return each((key, lease, bounds) -> new HandOver(key, lease, bounds) {
+        return each((key, lease, bounds) -> new ClientFed(key, lease, bounds) {
             @Override
-            void lose(Turn turn, @Nullable LossReason told, List<Effect> out) {
-                if (queue.isEmpty()) {
-                    super.lose(turn, told, out);
+            void lose(Tenure tenure, @Nullable LossReason told, List<Effect> out) {
+                if (line.isEmpty()) {
+                    super.lose(tenure, told, out);
                 }
             }
         });
@@ -73,14 +77,14 @@ public final class WrongHandOvers {
     /** A turn continues as long as claims of its process come. */
     public static Decisions withoutABound() {
         Bounds none = new Bounds(1 << 20, Long.MAX_VALUE);
-        return (bounds, now) -> new HandOvers(none, now);
+        return (bounds, now) -> new ClaimTable(none, now);
     }
 
     /** The place of the next turn stays at the back end, although no claim wants it any more. */
     public static Decisions leftPlace() {
-        return each((key, lease, bounds) -> new HandOver(key, lease, bounds) {
+        return each((key, lease, bounds) -> new ClientFed(key, lease, bounds) {
             @Override
-            void drained(Turn turn, List<Effect> out) {
+            void drained(Tenure tenure, List<Effect> out) {
                 var unused = withdrawNext(out);
             }
         });

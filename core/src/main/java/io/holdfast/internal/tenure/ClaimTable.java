@@ -1,0 +1,258 @@
+package io.holdfast.internal.tenure;
+
+import io.holdfast.LockHolder;
+import io.holdfast.internal.run.Tombstones;
+import io.holdfast.internal.tenure.LocalClaim.Standing;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The claims of one process by their ids, and the rules of the locks that they want. Keeps nothing of a lock without a
+ * claim of this process that waits for it or holds it. Not thread-safe.
+ */
+class ClaimTable {
+
+    /** Makes the rules of one lock. */
+    @FunctionalInterface
+    interface Rules {
+        TenureRules of(LockKey key, Duration lease);
+    }
+
+    private static final long SWEEP_NANOS = Duration.ofSeconds(1).toNanos();
+
+    private final Rules rules;
+
+    /** By name; a name has more than one only if lease durations differ. */
+    private final Map<String, List<TenureRules>> locks = new HashMap<>();
+
+    private final Map<String, LocalClaim> claims = new HashMap<>();
+    private final Tombstones tombstones = new Tombstones();
+    private long lastSweepNanos;
+
+    ClaimTable(Bounds bounds, long now) {
+        this((key, lease) -> new ClientFed(key, lease, bounds), now);
+    }
+
+    ClaimTable(Rules rules, long now) {
+        this.rules = rules;
+        lastSweepNanos = now;
+    }
+
+    /**
+     * Returns whether a claim takes part: it queues for a mutex. Only a mutex has one owner at a time, and tokens that
+     * follow from each other. A claim of a quorum has a floor.
+     */
+    static boolean concerns(LockClaim claim) {
+        return claim.key().kind() == LockKind.MUTEX && claim.waiting() == Waiting.QUEUE && claim.tokenFloor() == 0;
+    }
+
+    /** Returns false when the back end signals this claim. */
+    boolean watch(LockClaim claim, Consumer<WatchSignal> watch, long now) {
+        LocalClaim known = claims.get(claim.id());
+        if (known == null) {
+            if (!concerns(claim) || tombstones.contains(claim.id())) {
+                return false;
+            }
+            known = add(claim);
+            sweepInTime(now);
+        }
+        known.watch = watch;
+        return true;
+    }
+
+    void unwatched(String id, Consumer<WatchSignal> watch) {
+        LocalClaim claim = claims.get(id);
+        if (claim != null && claim.watch == watch) {
+            claim.watch = null;
+            if (claim.standing == Standing.OUTSIDE) {
+                remove(claim);
+            }
+        }
+    }
+
+    Reply<LockAttempt> tryAcquire(LockClaim attempt, long now, List<Effect> out) {
+        sweepInTime(now);
+        LocalClaim claim = claims.get(attempt.id());
+        if (claim == null) {
+            if (!concerns(attempt)) {
+                return attempt.waiting() == Waiting.NONE && hasWaiters(attempt)
+                        ? refused(attempt)
+                        : new Reply.Forward<>();
+            }
+            if (tombstones.contains(attempt.id())) {
+                return refused(attempt);
+            }
+            if (attempt.attempt() > 1) {
+                return new Reply.Forward<>(); // the claim is older than this table
+            }
+            claim = add(attempt);
+        }
+        return claim.of.tryAcquire(claim, attempt.attempt(), now, out);
+    }
+
+    private static Reply<LockAttempt> refused(LockClaim claim) {
+        return new Reply.Answer<>(new LockAttempt.Contended(claim.lease().dividedBy(3)));
+    }
+
+    private boolean hasWaiters(LockClaim claim) {
+        return claim.key().kind() == LockKind.MUTEX
+                && locks.getOrDefault(claim.key().name(), List.of()).stream().anyMatch(TenureRules::hasWaiters);
+    }
+
+    /** Handles the answer to an attempt of a tenure. Returns the answer for the claim that sent it. */
+    LockAttempt answered(Reply.Ask<LockAttempt> asked, String id, LockAttempt answer, long now, List<Effect> out) {
+        Tenure tenure = asked.tenure();
+        return tenure.of.answered(tenure, asked.claim().attempt(), claims.get(id), answer, now, out);
+    }
+
+    /** Handles an attempt of a tenure that failed or was cancelled. */
+    void attemptFailed(Reply.Ask<LockAttempt> asked, String id, List<Effect> out) {
+        Tenure tenure = asked.tenure();
+        tenure.of.attemptFailed(tenure, asked.claim().attempt(), claims.get(id), out);
+    }
+
+    /** Handles the answer to the request for a block of tokens; null when it failed. */
+    void reserved(Effect.Reserve asked, @Nullable LockAttempt answer, long now, List<Effect> out) {
+        Tenure tenure = asked.tenure();
+        tenure.of.reserved(tenure, asked.claim(), answer, now, out);
+    }
+
+    /**
+     * Returns the tenure to renew instead of a claim; null to renew the claim itself. The claim carries its lease
+     * duration, which may be shorter than that of the tenure.
+     */
+    Reply.@Nullable Ask<Renewal> renew(LockClaim renewal, long now) {
+        LocalClaim claim = claims.get(renewal.id());
+        Tenure tenure = claim == null ? null : claim.of.renewedFor(claim);
+        if (tenure == null) {
+            return null;
+        }
+        tenure.shorten(renewal.lease(), now);
+        return new Reply.Ask<>(tenure, tenure.claim().withLease(renewal.lease()));
+    }
+
+    /** Handles the answer to a renewal of a tenure for the claim with this id. */
+    void renewed(Tenure tenure, String id, long sentAtNanos, Renewal answer, long now, List<Effect> out) {
+        LocalClaim claim = claims.get(id);
+        tenure.of.renewed(tenure, claim, sentAtNanos, answer, now, out);
+        if (claim != null
+                && claim.tenure == tenure
+                && claim.standing == Standing.OWNER
+                && answer instanceof Renewal.NotHeld) {
+            // Its client gets the answer and sends no release; a release that was sent already goes on.
+            remove(claim);
+        }
+    }
+
+    Reply<Ownership> release(LockClaim release, long now, List<Effect> out) {
+        sweepInTime(now);
+        LocalClaim claim = claims.get(release.id());
+        if (claim == null ? concerns(release) : claim.attempt < release.attempt()) {
+            tombstones.add(release.id(), now);
+        }
+        return claim == null ? new Reply.Forward<>() : released(claim, claim.of.release(claim, now, out));
+    }
+
+    /** Continues a postponed release; null when it has continued already. */
+    @Nullable
+    Reply<Ownership> resumed(LocalClaim claim, long now, List<Effect> out) {
+        return claim.standing == Standing.PASSING ? released(claim, claim.of.release(claim, now, out)) : null;
+    }
+
+    private Reply<Ownership> released(LocalClaim claim, Reply<Ownership> reply) {
+        if (reply instanceof Reply.Answer<Ownership>) {
+            remove(claim);
+        }
+        return reply;
+    }
+
+    /** Handles the confirmation of the release of a tenure for the claim with this id. */
+    void releaseConfirmed(String id) {
+        LocalClaim claim = claims.get(id);
+        if (claim != null && claim.standing == Standing.LEAVING) {
+            remove(claim);
+        }
+    }
+
+    /** Handles a signal of the back end about a tenure; null when the signals have stopped. */
+    void signalled(Tenure tenure, @Nullable WatchSignal signal, long now, List<Effect> out) {
+        if (signal == null) {
+            tenure.of.signalsStopped(tenure, out);
+        } else {
+            tenure.of.signalled(tenure, signal, now, out);
+        }
+    }
+
+    /** Replaces a holder that the back end reports by the claim of this process that holds the lock now. */
+    LockHolder holder(String name, LockHolder atStore) {
+        for (TenureRules lock : locks.getOrDefault(name, List.of())) {
+            Tenure tenure = lock.holding;
+            if (tenure != null && tenure.atStore.id().equals(atStore.claimId())) {
+                return tenure.owner == null ? atStore : tenure.owner.shown(atStore);
+            }
+        }
+        return atStore;
+    }
+
+    private LocalClaim add(LockClaim claim) {
+        LocalClaim added = new LocalClaim(claim.id(), lock(claim));
+        added.of.claims++;
+        claims.put(claim.id(), added);
+        return added;
+    }
+
+    private TenureRules lock(LockClaim claim) {
+        List<TenureRules> ofName = locks.computeIfAbsent(claim.key().name(), it -> new ArrayList<>(1));
+        for (TenureRules lock : ofName) {
+            if (lock.lease.equals(claim.lease())) {
+                return lock;
+            }
+        }
+        TenureRules made = rules.of(claim.key(), claim.lease());
+        ofName.add(made);
+        return made;
+    }
+
+    private void remove(LocalClaim claim) {
+        if (claims.remove(claim.id, claim) && --claim.of.claims == 0) {
+            String name = claim.of.key.name();
+            List<TenureRules> ofName = locks.get(name);
+            if (ofName != null && ofName.remove(claim.of) && ofName.isEmpty()) {
+                locks.remove(name);
+            }
+        }
+    }
+
+    private void sweepInTime(long now) {
+        if (now - lastSweepNanos < SWEEP_NANOS) {
+            return;
+        }
+        lastSweepNanos = now;
+        tombstones.sweep(now);
+        for (LocalClaim claim : List.copyOf(claims.values())) {
+            if (claim.of.isForgotten(claim, now)) {
+                remove(claim);
+            }
+        }
+    }
+
+    /** Describes the contents: a line for each claim, in no particular order. */
+    List<String> contents() {
+        return claims.values().stream()
+                .map(it -> "'%s' wanted by claim %s".formatted(it.of.key.name(), it))
+                .toList();
+    }
+}

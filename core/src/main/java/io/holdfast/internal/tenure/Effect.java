@@ -1,0 +1,30 @@
+package io.holdfast.internal.tenure;
+
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.WatchSignal;
+import java.util.function.Consumer;
+
+/** An action besides the answer; actions are in order. */
+sealed interface Effect {
+
+    /** Signals an event to a claim of this process. Its watch gets its signals in the order of the decisions. */
+    record Push(Consumer<WatchSignal> watch, WatchSignal signal) implements Effect {}
+
+    /** Watches the tenure's claim at the back end. */
+    record Watch(Tenure tenure) implements Effect {}
+
+    /** Stops watching the tenure's claim. */
+    record Unwatch(Tenure tenure) implements Effect {}
+
+    /** Requests the block of tokens; the answer goes to {@link ClaimTable#reserved}. */
+    record Reserve(Tenure tenure, LockClaim claim) implements Effect {}
+
+    /**
+     * Releases the tenure's claim at the back end. No claim of this process waits for the answer; if none arrives, the
+     * lease ends by itself.
+     */
+    record Release(Tenure tenure, LockClaim claim) implements Effect {}
+
+    /** Continues the postponed release of a claim. */
+    record Resume(LocalClaim claim) implements Effect {}
+}

@@ -1,0 +1,22 @@
+package io.holdfast.internal.tenure;
+
+import io.holdfast.spi.LockClaim;
+
+/** The decision about a request. */
+sealed interface Reply<A> {
+
+    /** The request is answered without the back end. */
+    record Answer<A>(A answer) implements Reply<A> {}
+
+    /**
+     * The caller sends a request to the back end, and passes its answer to {@link ClaimTable}. Before it releases the
+     * tenure, it releases {@link Tenure#withdrawn()}.
+     */
+    record Ask<A>(Tenure tenure, LockClaim claim) implements Reply<A> {}
+
+    /** The back end decides: the caller sends the request of the claim itself. */
+    record Forward<A>() implements Reply<A> {}
+
+    /** The request is postponed until {@link Effect.Resume}. */
+    record Later<A>(LocalClaim claim) implements Reply<A> {}
+}

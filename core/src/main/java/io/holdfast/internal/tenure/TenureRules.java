@@ -1,0 +1,210 @@
+package io.holdfast.internal.tenure;
+
+import io.holdfast.LossReason;
+import io.holdfast.internal.run.StoreDurations;
+import io.holdfast.internal.run.Validity;
+import io.holdfast.internal.tenure.LocalClaim.Standing;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockAttempt.Queued;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rules of one lock of one process, for claims of one lease duration: what holds for each tenure, whichever claims
+ * it serves next.
+ *
+ * <ul>
+ * <li>Each owner has its own token.
+ * <li>No lease of an owner is valid for longer than its tenure. A lost tenure hands nothing over.
+ * <li>A tenure whose renewal is in doubt, or whose lease is short, hands nothing over.
+ * </ul>
+ *
+ * <p>Times are nanoseconds on this process's clock; only their differences count. Each method that takes a list adds the
+ * actions besides the answer to it, in order. Not thread-safe.
+ */
+abstract class TenureRules {
+
+    static final long MILLI = 1_000_000;
+
+    final LockKey key;
+    final Duration lease;
+    final long leaseNanos;
+
+    /** The tenure that has the lock. */
+    @Nullable
+    Tenure holding;
+
+    /** The number of claims that use these rules; counted by {@link ClaimTable}. */
+    int claims;
+
+    TenureRules(LockKey key, Duration lease) {
+        this.key = key;
+        this.lease = lease;
+        leaseNanos = lease.toNanos();
+    }
+
+    abstract boolean hasWaiters();
+
+    /** Decides about an attempt, after the end of what has expired. */
+    abstract Reply<LockAttempt> tryAcquire(LocalClaim claim, int attempt, long now, List<Effect> out);
+
+    /** Decides about a release, after the end of what has expired. */
+    abstract Reply<Ownership> release(LocalClaim claim, long now, List<Effect> out);
+
+    /** Handles an answer to an attempt. Returns the answer for the claim that sent it, which may own the lock now. */
+    abstract LockAttempt answered(
+            Tenure tenure, int attempt, @Nullable LocalClaim claim, LockAttempt answer, long now, List<Effect> out);
+
+    /** Handles an attempt without an answer, or with a cancelled caller. */
+    abstract void attemptFailed(Tenure tenure, int attempt, @Nullable LocalClaim claim, List<Effect> out);
+
+    /** Handles the answer to {@link Effect.Reserve}; null for none. */
+    abstract void reserved(Tenure tenure, LockClaim asked, @Nullable LockAttempt answer, long now, List<Effect> out);
+
+    abstract void signalled(Tenure tenure, WatchSignal signal, long now, List<Effect> out);
+
+    abstract void signalsStopped(Tenure tenure, List<Effect> out);
+
+    /** Hands the lock to the next claim. Returns false when the tenure is over. */
+    abstract boolean handOver(Tenure tenure, long now, List<Effect> out);
+
+    /** Whether a claim waits for its turn in this tenure. */
+    abstract boolean hasNext();
+
+    /** Handles the end of a tenure, which has no owner any more. */
+    abstract void ended(Tenure tenure, List<Effect> out);
+
+    /** Ends a tenure that is lost or unwanted, and releases its claim at the back end. */
+    abstract void abandon(Tenure tenure, @Nullable LossReason reason, List<Effect> out);
+
+    void own(Tenure tenure, LocalClaim claim, List<Effect> out) {
+        tenure.own(claim);
+    }
+
+    void signalGrant(Tenure tenure, LocalClaim owner, long now, List<Effect> out) {
+        Duration counted = Duration.ofNanos(leaseFor(tenure, owner, now));
+        push(owner, new WatchSignal.Granted(owner.token, owner.attempt, counted), out);
+    }
+
+    long leaseFor(Tenure tenure, LocalClaim owner, long now) {
+        return tenure.leaseFor(owner);
+    }
+
+    /** The lock is released at the back end, or lost there. */
+    void end(Tenure tenure, List<Effect> out) {
+        tenure.owner = null;
+        if (tenure.stopWatch()) {
+            out.add(new Effect.Unwatch(tenure));
+        }
+        if (tenure == holding) {
+            holding = null;
+            ended(tenure, out);
+        }
+    }
+
+    /** The back end does not keep the lock for a tenure any more. Without a reason, the owner finds that by itself. */
+    void lose(Tenure tenure, @Nullable LossReason reason, List<Effect> out) {
+        if (reason != null) {
+            push(tenure.owner, new WatchSignal.Lost(reason), out);
+        }
+        resume(tenure, out);
+        end(tenure, out);
+    }
+
+    /** Ends a tenure, or the lease of an owner, that has expired. */
+    void settle(long now, List<Effect> out) {
+        Tenure tenure = holding;
+        if (tenure == null) {
+            return;
+        }
+        if (Validity.isOver(tenure.validUntilNanos, now)) {
+            lose(tenure, null, out);
+            return;
+        }
+        LocalClaim owner = tenure.owner;
+        if (owner != null
+                && hasNext()
+                && owner.standing == Standing.OWNER
+                && Validity.isOver(owner.validUntilNanos, now)) {
+            owner.leave();
+            if (tenure.isReserving || !handOver(tenure, now, out)) {
+                abandon(tenure, null, out);
+            }
+        }
+    }
+
+    /** Returns the tenure to renew for this claim; null when the claim does not hold the lock. */
+    @Nullable
+    Tenure renewedFor(LocalClaim claim) {
+        return claim.standing == Standing.OWNER ? claim.tenure : null;
+    }
+
+    /** Handles the answer to a renewal for the owner. */
+    void renewed(
+            Tenure tenure, @Nullable LocalClaim claim, long sentAtNanos, Renewal answer, long now, List<Effect> out) {
+        if (answer instanceof Renewal.Held held) {
+            if (!Validity.isOver(tenure.validUntilNanos, now)) {
+                tenure.extend(sentAtNanos, StoreDurations.leaseNanos(held.lease()));
+            }
+            if (claim != null && tenure.owner == claim) {
+                claim.validUntilNanos = tenure.validUntilNanos;
+            }
+        } else if (answer instanceof Renewal.NotHeld) {
+            if (tenure == holding) {
+                lose(tenure, tenure.owner == claim ? null : LossReason.NOT_HELD, out);
+            }
+        } else {
+            tenure.isDoubted = true;
+        }
+        settle(now, out);
+    }
+
+    /** An owner whose tenure was lost may still have the signal on its way to its client. */
+    boolean isLost(LocalClaim claim) {
+        return claim.standing == Standing.OWNER && claim.tenure != holding;
+    }
+
+    /** Returns whether the client of this claim may have forgotten it: it needs neither an answer nor a release. */
+    boolean isForgotten(LocalClaim claim, long now) {
+        Tenure tenure = claim.tenure;
+        return tenure != null
+                && (claim.standing == Standing.LEAVING || isLost(claim))
+                && now - claim.attemptedAtNanos > 2 * leaseNanos
+                && tenure != holding
+                && now - tenure.expiresAtNanos > leaseNanos;
+    }
+
+    static Reply<Ownership> over(LocalClaim claim, Ownership answer) {
+        claim.leave();
+        return new Reply.Answer<>(answer);
+    }
+
+    static LockAttempt soon() {
+        return new Queued(Duration.ofNanos(MILLI));
+    }
+
+    static void resume(Tenure tenure, List<Effect> out) {
+        if (tenure.owner != null && tenure.owner.standing == Standing.PASSING) {
+            out.add(new Effect.Resume(tenure.owner));
+        }
+    }
+
+    static void push(@Nullable LocalClaim claim, WatchSignal signal, List<Effect> out) {
+        if (claim != null && claim.watch != null) {
+            out.add(new Effect.Push(claim.watch, signal));
+        }
+    }
+
+    /** Keeps the owner's label at the end. */
+    static String idOfTenure(String id, int number) {
+        int mark = id.indexOf(LockClaim.OWNER_MARK);
+        int end = mark < 0 ? id.length() : mark;
+        return id.substring(0, end) + 't' + Integer.toString(number, Character.MAX_RADIX) + id.substring(end);
+    }
+}
