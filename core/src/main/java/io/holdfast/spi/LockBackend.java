@@ -18,7 +18,7 @@ import reactor.core.publisher.Mono;
  * <ul>
  * <li><b>cold</b>: nothing is sent before the subscription, and each subscription sends once;
  * <li><b>non-blocking</b>, on any thread, also at the first call;
- *   <li><b>idempotent per claim</b>: the same claim sent twice has the effect of one, and gets the same token;
+ * <li><b>idempotent per claim</b>: the same claim sent twice has the effect of one, and gets the same token;
  * <li><b>a failure means unknown</b>: it is signalled as {@link io.holdfast.LockBackendException}; the server may have
  *     carried out the request, may do so later, or never;
  * <li><b>cancelling</b> a subscription means that the caller does not need the answer any more. A request that was not
@@ -112,10 +112,10 @@ public interface LockBackend {
      * <p>A back end of several servers answers {@link Renewal.Unknown} for the claims of a server that fails, or that
      * is much slower than the others. So that server does not endanger the leases of the others.
      *
-     * @param claims held claims, of any locks
      * <p>Each answer counts when it is emitted. So a back end that gets the answers one by one should not keep them
      * until the last.
      *
+     * @param claims held claims, of any locks
      * @return one answer per claim, in the order of {@code claims}; after an error, the claims without an answer are
      *     unknown
      */
