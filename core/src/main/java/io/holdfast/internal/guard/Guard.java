@@ -12,7 +12,6 @@ import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
 import reactor.core.Exceptions;
-import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
@@ -28,7 +27,7 @@ import reactor.util.context.Context;
  * @param <L> the lease as the user sees it; it is a {@link GuardedLease}
  * @param <T> the elements of the work
  */
-final class Guard<L, T> implements Subscription, GuardedLease.Holder {
+final class Guard<L, T> implements CoreSubscriber<L>, Subscription, GuardedLease.Holder {
 
     private enum Stage {
         IDLE,
@@ -65,13 +64,11 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
     private final Function<? super L, ? extends Publisher<T>> work;
     private final CoreSubscriber<? super T> subscriber;
     private final Operators.DeferredSubscription demand = new Operators.DeferredSubscription();
-    private final Acquiring acquiring = new Acquiring();
 
     /** Only one thread takes each step. */
     private volatile Stage stage = Stage.IDLE;
 
-    /** The subscription of the work, from its beginning until it is cancelled; written by compare-and-set. */
-    @SuppressWarnings("unused") // only RUNNING uses it
+    /** The subscription of the acquisition, and then of the work, until it is cancelled; written by compare-and-set. */
     private volatile Subscription running = NOT_YET;
 
     /**
@@ -121,7 +118,21 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
         if (STAGE.compareAndSet(this, Stage.IDLE, Stage.ACQUIRING)) {
             // Not as a CoreSubscriber: so Reactor's automatic context propagation sets thread-local variables before
             // the work begins.
-            acquire.subscribe((Subscriber<L>) acquiring);
+            acquire.subscribe((Subscriber<L>) this);
+        }
+    }
+
+    @Override
+    public Context currentContext() {
+        return subscriber.currentContext();
+    }
+
+    @Override
+    public void onSubscribe(Subscription acquisition) {
+        if (RUNNING.compareAndSet(this, NOT_YET, acquisition)) {
+            acquisition.request(Long.MAX_VALUE);
+        } else {
+            acquisition.cancel();
         }
     }
 
@@ -133,7 +144,7 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
                         ? Stage.LEFT_WHILE_STARTING
                         : Stage.ENDED);
         switch (before) {
-            case ACQUIRING -> acquiring.cancel();
+            case ACQUIRING -> cancelRunning();
             case STARTING -> stopWork();
             case WORKING -> {
                 stopWork();
@@ -144,7 +155,12 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
         discard(take());
     }
 
-    private void begin(L lockLease) {
+    @Override
+    public void onNext(L lockLease) {
+        Subscription acquisition = running;
+        if (acquisition != Operators.cancelledSubscription()) {
+            RUNNING.compareAndSet(this, acquisition, NOT_YET); // from now on the lease is released instead
+        }
         GuardedLease granted = (GuardedLease) lockLease; // the acquisition is one of the engine's own operators
         lease = granted;
         if (!STAGE.compareAndSet(this, Stage.ACQUIRING, Stage.STARTING)) {
@@ -165,6 +181,16 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
         }
     }
 
+    @Override
+    public void onError(Throwable error) {
+        if (STAGE.compareAndSet(this, Stage.ACQUIRING, Stage.ENDED)) {
+            fail(error);
+        }
+    }
+
+    @Override
+    public void onComplete() {}
+
     private void start(L lockLease, GuardedLease granted) {
         Context context = granted.enter(subscriber.currentContext());
         granted.watchLoss(this);
@@ -180,7 +206,7 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
             Publisher<T> publisher = requireNonNull(work.apply(lockLease), "the work under a lock must not be null");
             publisher.subscribe(new Working(context));
         } catch (Throwable thrown) {
-            cancelWork(); // a publisher may throw after it has begun
+            cancelRunning(); // a publisher may throw after it has begun
             workEnded(thrown);
             Exceptions.throwIfJvmFatal(thrown); // only now: otherwise the lock would be held, and renewed, for ever
         }
@@ -202,7 +228,7 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
     @Override
     public void lost() {
         if (leaveWork(Stage.ENDED)) {
-            cancelWork();
+            cancelRunning();
             fail(held().lost());
         }
     }
@@ -271,14 +297,14 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
 
     private void stopWork() {
         held().stopWatchingLoss();
-        cancelWork();
+        cancelRunning();
     }
 
     /**
      * Does not cancel through the demand: that passes no cancellation on while it passes on the first request, and all
      * synchronous work runs within that.
      */
-    private void cancelWork() {
+    private void cancelRunning() {
         RUNNING.getAndSet(this, Operators.cancelledSubscription()).cancel();
     }
 
@@ -289,26 +315,6 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
     /** Releases without a subscriber. The events report failures. */
     private static void releaseInBackground(GuardedLease lease) {
         Disposable unused = lease.release().subscribe(done -> {}, failure -> {});
-    }
-
-    private final class Acquiring extends BaseSubscriber<L> {
-
-        @Override
-        public Context currentContext() {
-            return subscriber.currentContext();
-        }
-
-        @Override
-        protected void hookOnNext(L granted) {
-            begin(granted);
-        }
-
-        @Override
-        protected void hookOnError(Throwable error) {
-            if (STAGE.compareAndSet(Guard.this, Stage.ACQUIRING, Stage.ENDED)) {
-                fail(error);
-            }
-        }
     }
 
     private final class Working implements CoreSubscriber<T>, Subscription {
@@ -345,7 +351,7 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
             upstream.request(n);
         }
 
-        /** Does nothing: {@link #cancelWork} cancels instead of the demand. */
+        /** Does nothing: {@link #cancelRunning} cancels instead of the demand. */
         @Override
         public void cancel() {}
 
@@ -360,7 +366,7 @@ final class Guard<L, T> implements Subscription, GuardedLease.Holder {
             } else if (!ELEMENT.compareAndSet(Guard.this, NONE, next)) {
                 Operators.onDiscard(next, context);
                 if (element != TAKEN) {
-                    cancelWork();
+                    cancelRunning();
                     onError(new IndexOutOfBoundsException(
                             "the work under a lock is a Mono, but emitted more than one element"));
                 }
