@@ -45,6 +45,11 @@ record Holder(LockClaim claim, long token, long sinceNanos, long expiryNanos, bo
         return new LockAttempt.Acquired(token, Duration.ofNanos(expiryNanos - now));
     }
 
+    WatchSignal granted(HeldRun as) {
+        return new WatchSignal.GrantedRun(
+                as.run, as.first.claim().attempt(), Duration.ofNanos(expiryNanos - as.first.attemptedAtNanos()));
+    }
+
     /**
      * Counts the lease from the attempt that the grant answers: the only moment whose send time the client knows for
      * sure.

@@ -11,6 +11,7 @@ import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
@@ -120,6 +121,13 @@ public final class InMemoryLockBackend implements LockBackend {
     public Mono<Ownership> release(LockClaim claim) {
         requireNonNull(claim, "claim");
         return Mono.fromCallable(() -> request("release", claim.key().name(), now -> locks.release(claim, now)));
+    }
+
+    @Override
+    public Mono<LockRun.End> endRun(LockClaim claim, long number, int served) {
+        requireNonNull(claim, "claim");
+        return Mono.fromCallable(
+                () -> request("end a run of", claim.key().name(), now -> locks.endRun(claim, number, served, now)));
     }
 
     /**

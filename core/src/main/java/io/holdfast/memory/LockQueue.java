@@ -9,6 +9,7 @@ import io.holdfast.LossReason;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKind;
+import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
@@ -22,6 +23,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
@@ -44,6 +46,8 @@ import org.jspecify.annotations.Nullable;
  * <li>If it does not confirm the grant, its client is doubted: the other waiters of that client are set aside, and keep
  *     their places, until the client sends a request for this lock. So a client that is gone costs a claim time once.
  *     The owner's label in the id of a claim tells its client.
+ * <li>Waiters of a mutex that follow each other, and are of one client, get it together as a run. Its first member is the
+ *     holder, and the others stay where they are in the line.
  * </ul>
  *
  * <p>Times are nanoseconds on the server's clock; only their differences count. Not thread-safe.
@@ -61,6 +65,9 @@ final class LockQueue {
 
     static final Outcome<Renewal> NOT_RENEWED = new Outcome<>(new Renewal.NotHeld(), List.of());
 
+    /** The most members of a run. */
+    static final int MOST_MEMBERS = 64;
+
     private static final int FIRST_PLACES = 2;
     private static final int MOST_EXAMINED = 16;
     private static final int MOST_INTERESTED = 256;
@@ -76,6 +83,12 @@ final class LockQueue {
 
     /** The ids of the waiters that are set aside, of each client that is doubted. */
     private final Map<String, List<String>> doubted = new HashMap<>(0);
+
+    /** The run that holds the lock. */
+    private @Nullable HeldRun run;
+
+    /** The last run that ended without its client: that client may still say which members were served. */
+    private @Nullable HeldRun brokenOff;
 
     private final Map<String, Waiter> interested = new LinkedHashMap<>();
     private final Tokens tokens;
@@ -125,6 +138,10 @@ final class LockQueue {
         // A later attempt of the same claim was processed before: its effect must stand, so this attempt only gets an
         // answer.
         boolean overtaken = claim.attempt() < lastAttempt(claim.id());
+        HeldRun held = run;
+        if (held != null && claim.waiting() == Waiting.QUEUE && held.isMember(claim.id())) {
+            return new Outcome<>(attemptOf(held, claim, overtaken, now), List.of());
+        }
         Holder standing = holders.get(claim.id());
         if (standing != null) {
             return attemptOf(standing, claim, overtaken, now);
@@ -137,7 +154,11 @@ final class LockQueue {
         List<Push> pushes = promote(overtaken ? NO_CLAIM : claim.id(), now);
         Holder holder = holders.get(claim.id());
         if (holder != null) {
-            return new Outcome<>(overtaken ? holder.standing(now) : confirm(holder, claim, now), pushes);
+            LockAttempt answer = overtaken ? holder.standing(now) : confirm(holder, claim, now);
+            return new Outcome<>(run == null ? answer : granted(run, now), pushes);
+        }
+        if (run != null && run.isMember(claim.id())) {
+            return new Outcome<>(granted(run, now), pushes);
         }
         Duration nextAttemptWithin = nextAttemptWithin(claim, isLast ? waiters.size() : place(claim.id()), now);
         if (!overtaken && claim.waiting() != Waiting.QUEUE) {
@@ -165,6 +186,25 @@ final class LockQueue {
             signalInterested(pushes);
         }
         return new Outcome<>(answer, pushes);
+    }
+
+    /** Only the first member confirms the grant: it is the holder. A member keeps its place. */
+    private LockAttempt attemptOf(HeldRun held, LockClaim claim, boolean overtaken, long now) {
+        Holder holder = requireNonNull(holders.get(held.holder()));
+        if (overtaken || held.isFirstGone) {
+            return granted(held, now);
+        }
+        if (held.holder().equals(claim.id())) {
+            LockAttempt unused = confirm(holder, claim, now);
+        } else {
+            boolean unused = join(claim, now);
+        }
+        return granted(held, now);
+    }
+
+    private LockAttempt.AcquiredRun granted(HeldRun held, long now) {
+        Holder holder = requireNonNull(holders.get(held.holder()));
+        return new LockAttempt.AcquiredRun(held.run, Duration.ofNanos(holder.expiryNanos() - now));
     }
 
     /** Returns whether the claim is new in the queue. */
@@ -229,6 +269,11 @@ final class LockQueue {
     }
 
     Outcome<Renewal> adopt(LockClaim claim, long token, long now) {
+        HeldRun held = run;
+        int index = held == null ? -1 : held.index(claim.id());
+        if (held != null && index >= 0 && held.run.token(index) == token) {
+            keepAlone(held, index, claim);
+        }
         Holder holder = holders.get(claim.id());
         return holder == null || holder.token() != token ? NOT_RENEWED : renew(claim, now);
     }
@@ -236,7 +281,96 @@ final class LockQueue {
     Outcome<Ownership> release(LockClaim claim, long now) {
         settle(now);
         trust(claim);
-        return end(claim, now);
+        return run != null && run.isMember(claim.id()) ? withdraw(run, claim.id(), now) : end(claim, now);
+    }
+
+    /** The run ends with this member, which holds the lock alone from now on. */
+    private void keepAlone(HeldRun held, int index, LockClaim claim) {
+        Holder holder = remove(held.holder());
+        dropFirst(held, index + 1);
+        hold(claim.id(), new Holder(claim, held.run.token(index), holder.sinceNanos(), holder.expiryNanos(), true));
+        run = null;
+    }
+
+    private Outcome<Ownership> withdraw(HeldRun held, String id, long now) {
+        examined[0]++;
+        if (held.holder().equals(id)) {
+            held.isFirstGone = true;
+        } else {
+            Waiter unused = leave(id);
+        }
+        if (isWanted(held)) {
+            return new Outcome<>(Ownership.NOT_HELD, List.of());
+        }
+        run = null;
+        Holder unused = remove(held.holder());
+        return new Outcome<>(Ownership.HELD, serveAll(now));
+    }
+
+    private List<Push> serveAll(long now) {
+        List<Push> pushes = promote(NO_CLAIM, now);
+        signalInterested(pushes);
+        return pushes;
+    }
+
+    private boolean isWanted(HeldRun held) {
+        return !held.isFirstGone || held.others().stream().anyMatch(waiters::containsKey);
+    }
+
+    /** Ends a run if it has the lock. If it ended without its client before, takes the served members out of the queue. */
+    Outcome<LockRun.End> endRun(LockClaim claim, long number, int served, boolean wasEnded, long now) {
+        examined[0]++;
+        settle(now);
+        trust(claim);
+        Ownership ownership = wasEnded ? Ownership.HELD : Ownership.NOT_HELD;
+        HeldRun held = run;
+        if (held != null && held.run.number() == number) {
+            ownership = Ownership.HELD;
+            run = null;
+            Holder unused = remove(held.holder());
+            putBack(held, now);
+            dropFirst(held, served);
+        } else if (brokenOff != null && brokenOff.run.number() == number) {
+            dropFirst(brokenOff, served);
+            brokenOff = null;
+        }
+        List<Push> pushes = serveAll(now);
+        return new Outcome<>(new LockRun.End(ownership, nextOf(claim, pushes, now)), pushes);
+    }
+
+    /** The caller learns of its next run by the answer, which also confirms it. */
+    private Optional<LockAttempt.AcquiredRun> nextOf(LockClaim claim, List<Push> pushes, long now) {
+        HeldRun next = run;
+        if (next == null || !next.isOf(claim.client())) {
+            return Optional.empty();
+        }
+        pushes.removeIf(push -> push.signal() instanceof WatchSignal.GrantedRun);
+        Holder holder = requireNonNull(holders.get(next.holder()));
+        hold(next.holder(), holder.until(now + nanos(holder.claim().lease())));
+        return Optional.of(granted(next, now));
+    }
+
+    /** The first member gets its place back. */
+    private void putBack(HeldRun held, long now) {
+        if (!held.isFirstGone && !held.first.isStale(now)) {
+            waiters.put(held.holder(), held.first);
+            line.put(held.first.place(), held.first);
+            endsAt(held.first.staleAtNanos());
+        }
+    }
+
+    private void dropFirst(HeldRun held, int members) {
+        for (String id : held.run
+                .members()
+                .subList(0, Math.min(members, held.run.members().size()))) {
+            Waiter unused = leave(id);
+        }
+    }
+
+    private Holder remove(String id) {
+        Holder holder = requireNonNull(holders.remove(id));
+        count(holder, -1);
+        return holder;
     }
 
     private Outcome<Ownership> end(LockClaim claim, long now) {
@@ -305,6 +439,12 @@ final class LockQueue {
             count(holder, 1);
             endsAt(holder.expiryNanos());
             return false;
+        }
+        HeldRun held = run;
+        if (held != null && held.holder().equals(holder.claim().id())) {
+            run = null;
+            brokenOff = held;
+            putBack(held, now);
         }
         String client = holder.claim().owner();
         if (!holder.isConfirmed() && !client.isEmpty()) {
@@ -387,6 +527,9 @@ final class LockQueue {
 
     /** Releases the lock for the holder, and signals the loss to the holder. */
     Outcome<Ownership> breakHold(String id, long now) {
+        if (run != null && run.isMember(id)) {
+            return breakRun(run, id, now);
+        }
         Holder holder = holders.get(id);
         if (holder == null || holder.isOver(now)) {
             return new Outcome<>(Ownership.NOT_HELD, List.of());
@@ -396,6 +539,21 @@ final class LockQueue {
         List<Push> pushes = new ArrayList<>(released.pushes());
         pushes.add(new Push(id, new WatchSignal.Lost(LossReason.NOT_HELD)));
         return new Outcome<>(released.answer(), pushes);
+    }
+
+    /** The members up to the broken one are over. The others keep their places. All are told. */
+    private Outcome<Ownership> breakRun(HeldRun held, String id, long now) {
+        settle(now);
+        if (run != held) {
+            return new Outcome<>(Ownership.NOT_HELD, List.of());
+        }
+        run = null;
+        brokenOff = held;
+        Holder unused = remove(held.holder());
+        dropFirst(held, held.index(id) + 1);
+        List<Push> pushes = serveAll(now);
+        held.run.members().forEach(it -> pushes.add(0, new Push(it, new WatchSignal.Lost(LossReason.NOT_HELD))));
+        return new Outcome<>(Ownership.HELD, pushes);
     }
 
     List<String> contents() {
@@ -434,11 +592,35 @@ final class LockQueue {
             inOrder.remove();
             waiters.remove(id);
             Holder holder = grant(next, now);
+            HeldRun held = next.mayLead() ? lead(next, holder, inOrder, caller) : null;
+            run = held;
             if (!isCaller) {
-                pushes.add(new Push(id, holder.granted(next)));
+                pushes.add(new Push(id, held == null ? holder.granted(next) : holder.granted(held)));
+            }
+            if (held != null) {
+                break;
             }
         }
         return pushes;
+    }
+
+    /** Returns the run of the first waiter and those behind it; null if it is alone. */
+    private @Nullable HeldRun lead(Waiter first, Holder holder, Iterator<Waiter> behind, String caller) {
+        List<String> members = new ArrayList<>();
+        members.add(first.claim().id());
+        while (behind.hasNext() && members.size() < MOST_MEMBERS) {
+            Waiter next = behind.next();
+            examined[0]++;
+            if (!next.claim().id().equals(caller) && isOutOfReach(next)) {
+                behind.remove();
+            } else if (next.mayFollow(first)) {
+                members.add(next.claim().id());
+            } else {
+                break;
+            }
+        }
+        tokens.reserve(members.size() - 1);
+        return members.size() == 1 ? null : new HeldRun(new LockRun(holder.token(), members), first);
     }
 
     /** Returns whether a push would not reach this waiter, or its client is doubted. */

@@ -7,6 +7,7 @@ import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
+import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import java.time.Duration;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +36,9 @@ public final class LockTable {
     private final Map<LockId, LockQueue> queues = new HashMap<>();
 
     private final Tombstones tombstones = new Tombstones();
+
+    /** The runs that their clients have ended: the answer to a repeated request is the same. */
+    private final Tombstones endedRuns = new Tombstones();
 
     private final Tokens tokens = new Tokens();
     private final Predicate<String> isWatched;
@@ -119,6 +124,33 @@ public final class LockTable {
             return new Outcome<>(Ownership.NOT_HELD, List.of());
         }
         Outcome<Ownership> outcome = queue.release(claim, now);
+        dropIfEmpty(lock, queue);
+        return outcome;
+    }
+
+    /**
+     * Ends a run, if it has the lock, and serves the next waiters.
+     *
+     * @param claim a claim of the run
+     * @param number the number of the run
+     * @param served how many members are over
+     * @param now the server's time
+     * @return the answer, and the grants to push
+     */
+    public Outcome<LockRun.End> endRun(LockClaim claim, long number, int served, long now) {
+        sweepInTime(now);
+        LockId lock = LockId.of(claim.key());
+        String ending = lock.name() + '\n' + number;
+        boolean wasEnded = endedRuns.contains(ending);
+        LockQueue queue = queues.get(lock);
+        if (queue == null) {
+            return new Outcome<>(
+                    new LockRun.End(wasEnded ? Ownership.HELD : Ownership.NOT_HELD, Optional.empty()), List.of());
+        }
+        Outcome<LockRun.End> outcome = queue.endRun(claim, number, served, wasEnded, now);
+        if (outcome.answer().ownership() == Ownership.HELD) {
+            endedRuns.add(ending, now);
+        }
         dropIfEmpty(lock, queue);
         return outcome;
     }
@@ -251,6 +283,7 @@ public final class LockTable {
     public void clear() {
         queues.clear();
         tombstones.clear();
+        endedRuns.clear();
     }
 
     private void dropIfEmpty(LockId lock, LockQueue queue) {
@@ -270,6 +303,7 @@ public final class LockTable {
         queues.values().forEach(queue -> queue.settle(now));
         queues.values().removeIf(LockQueue::isEmpty);
         tombstones.sweep(now);
+        endedRuns.sweep(now);
     }
 
     /** The two sides of a read/write lock share one queue; other kinds of the same name are other locks. */

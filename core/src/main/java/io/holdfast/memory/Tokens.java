@@ -17,6 +17,11 @@ final class Tokens {
         return last;
     }
 
+    /** Reserves tokens behind the last one. */
+    void reserve(int more) {
+        last += more;
+    }
+
     long raised(long token, long floor) {
         if (floor <= token) {
             return token;

@@ -2,6 +2,8 @@ package io.holdfast.memory;
 
 import io.holdfast.LockWaiter;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Waiting;
 import io.holdfast.spi.support.Printable;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -21,6 +23,20 @@ record Waiter(LockClaim claim, long attemptedAtNanos, long place) {
         }
         details.put("last attempt", Printable.duration(Duration.ofNanos(now - attemptedAtNanos)) + " ago");
         return new LockWaiter(claim.id(), claim.key().kind(), claim.key().permits(), Optional.empty(), details);
+    }
+
+    /** Whether it may be the first member of a run. */
+    boolean mayLead() {
+        return !claim.client().isEmpty()
+                && claim.key().kind() == LockKind.MUTEX
+                && claim.waiting() == Waiting.QUEUE
+                && claim.tokenFloor() == 0;
+    }
+
+    boolean mayFollow(Waiter first) {
+        return mayLead()
+                && claim.client().equals(first.claim.client())
+                && claim.lease().equals(first.claim.lease());
     }
 
     boolean isStale(long now) {

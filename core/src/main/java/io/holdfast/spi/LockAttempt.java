@@ -14,6 +14,15 @@ public sealed interface LockAttempt {
     record Acquired(long fencingToken, Duration lease) implements LockAttempt {}
 
     /**
+     * A run has the lock, and the claim is one of its members. Only a back end with {@link LockFeature#RUNS} answers
+     * this, and only to a claim with a {@linkplain LockClaim#client() client}.
+     *
+     * @param run the run; the answer to a repeated attempt is the same run
+     * @param lease as in {@link Acquired}, for the run
+     */
+    record AcquiredRun(LockRun run, Duration lease) implements LockAttempt {}
+
+    /**
      * The lock is not available, and the claim has no place in a queue.
      *
      * @param nextAttemptWithin the longest useful pause without a signal; less than 1 ms counts as 1 ms

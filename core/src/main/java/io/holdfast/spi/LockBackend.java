@@ -90,6 +90,23 @@ public interface LockBackend {
     Mono<Ownership> release(LockClaim claim);
 
     /**
+     * Ends a run, and serves the next waiters. If another run has the lock, or none, it frees nothing.
+     *
+     * <p>A back end with {@link LockFeature#RUNS} implements it. The default fails with
+     * {@link UnsupportedOperationException}.
+     *
+     * @param claim a claim of the run
+     * @param number {@link LockRun#number()}
+     * @param served how many members, from the first on, are over: they were served, or withdrawn. The others keep
+     *     their places
+     * @return the end, and the next run if it is of the same client; the same when repeated
+     */
+    default Mono<LockRun.End> endRun(LockClaim claim, long number, int served) {
+        return Mono.error(() -> new UnsupportedOperationException(
+                "back end %s cannot end a run: it does not have %s".formatted(name(), LockFeature.RUNS)));
+    }
+
+    /**
      * Signals changes of one claim, from the subscription until the cancellation. Never completes by itself. After an
      * error no signals follow, and the engine polls.
      *

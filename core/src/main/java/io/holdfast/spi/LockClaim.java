@@ -22,9 +22,19 @@ import java.time.Duration;
  * @param permits how many permits of a semaphore the claim takes, from 1 to {@link LockKey#permits()}; 1 for all other
  *     kinds. All attempts of a claim carry the same number. A renewal and a release need not: the server knows how many
  *     the claim has taken. More than 1 needs {@link LockFeature#MANY_PERMITS}
+ * @param client the client whose {@linkplain LockRun runs} the claim may be part of, by a name that no other client has;
+ *     empty for a claim that is never part of a run. All requests of a claim carry the same. Ignored without
+ *     {@link LockFeature#RUNS}
  */
 public record LockClaim(
-        LockKey key, String id, Duration lease, Waiting waiting, int attempt, long tokenFloor, int permits) {
+        LockKey key,
+        String id,
+        Duration lease,
+        Waiting waiting,
+        int attempt,
+        long tokenFloor,
+        int permits,
+        String client) {
 
     /** Separates the random part of an id from the label of the owner. */
     public static final char OWNER_MARK = '@';
@@ -39,6 +49,7 @@ public record LockClaim(
      * @param attempt at least 1
      * @param tokenFloor not negative
      * @param permits at least 1, and at most the permits of the key
+     * @param client the client; empty for none
      * @throws IllegalArgumentException if the lease is under a millisecond, or a number is out of its range
      */
     public LockClaim {
@@ -46,6 +57,7 @@ public record LockClaim(
         requireNonNull(id, "id");
         requireNonNull(lease, "lease");
         requireNonNull(waiting, "waiting");
+        requireNonNull(client, "client");
         if (lease.toMillis() < 1) {
             throw new IllegalArgumentException("lease must be at least 1 ms, was " + lease);
         }
@@ -59,6 +71,23 @@ public record LockClaim(
             throw new IllegalArgumentException("a claim of %s lock '%s' takes at least 1 and at most %d permits, not %d"
                     .formatted(key.kind(), Printable.text(key.name()), key.permits(), permits));
         }
+    }
+
+    /**
+     * Makes a claim that is never part of a run.
+     *
+     * @param key the lock
+     * @param id the id
+     * @param lease at least 1 ms
+     * @param waiting what the back end does when the lock is not available
+     * @param attempt at least 1
+     * @param tokenFloor not negative
+     * @param permits at least 1, and at most the permits of the key
+     * @throws IllegalArgumentException if the lease is under a millisecond, or a number is out of its range
+     */
+    public LockClaim(
+            LockKey key, String id, Duration lease, Waiting waiting, int attempt, long tokenFloor, int permits) {
+        this(key, id, lease, waiting, attempt, tokenFloor, permits, "");
     }
 
     /**
@@ -81,7 +110,7 @@ public record LockClaim(
      * @return a copy, or this when nothing differs
      */
     public LockClaim withAttempt(int number) {
-        return number == attempt ? this : new LockClaim(key, id, lease, waiting, number, tokenFloor, permits);
+        return number == attempt ? this : new LockClaim(key, id, lease, waiting, number, tokenFloor, permits, client);
     }
 
     /**
@@ -91,7 +120,7 @@ public record LockClaim(
      * @return a copy
      */
     public LockClaim withTokenFloor(long floor) {
-        return new LockClaim(key, id, lease, waiting, attempt, floor, permits);
+        return new LockClaim(key, id, lease, waiting, attempt, floor, permits, client);
     }
 
     /**
@@ -102,7 +131,9 @@ public record LockClaim(
      * @throws IllegalArgumentException if the lease is under a millisecond
      */
     public LockClaim withLease(Duration other) {
-        return other.equals(lease) ? this : new LockClaim(key, id, other, waiting, attempt, tokenFloor, permits);
+        return other.equals(lease)
+                ? this
+                : new LockClaim(key, id, other, waiting, attempt, tokenFloor, permits, client);
     }
 
     /**
@@ -112,7 +143,17 @@ public record LockClaim(
      * @return a copy
      */
     public LockClaim withWaiting(Waiting how) {
-        return new LockClaim(key, id, lease, how, attempt, tokenFloor, permits);
+        return new LockClaim(key, id, lease, how, attempt, tokenFloor, permits, client);
+    }
+
+    /**
+     * Returns this claim as one of a client, which may be part of a run.
+     *
+     * @param name the client; empty for none
+     * @return a copy
+     */
+    public LockClaim withClient(String name) {
+        return new LockClaim(key, id, lease, waiting, attempt, tokenFloor, permits, name);
     }
 
     /**
@@ -123,7 +164,7 @@ public record LockClaim(
      * @throws IllegalArgumentException if the number is out of that range
      */
     public LockClaim withPermits(int taken) {
-        return taken == permits ? this : new LockClaim(key, id, lease, waiting, attempt, tokenFloor, taken);
+        return taken == permits ? this : new LockClaim(key, id, lease, waiting, attempt, tokenFloor, taken, client);
     }
 
     /**

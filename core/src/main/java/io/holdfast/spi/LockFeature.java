@@ -45,5 +45,31 @@ public enum LockFeature {
      * A server that restarts grants no lock that is still held: it keeps its locks, or it grants nothing for a while.
      * Members of a quorum need it. A back end over servers that may lose their locks has it only if its options say so.
      */
-    SAFE_RESTART
+    SAFE_RESTART,
+
+    /**
+     * The back end grants a mutex to consecutive waiters of one client at once, as a {@link LockRun}. What it must
+     * keep:
+     *
+     * <ul>
+     * <li><b>Members</b> are waiters of a mutex that follow each other in the queue, with the same
+     *     {@link LockClaim#client()}, which is not empty, and the same lease duration. A waiter of another client
+     *     between two of them ends the run before it. The number of members is bounded.
+     * <li><b>One hold</b>: the lock is held under the first member's claim until the run ends. {@link LockBackend#renew}
+     *     and {@link LockBackend#holders} speak of that claim. The other members stay in the queue, ahead of all that
+     *     came later, and do not become stale while the run lasts.
+     * <li><b>The end</b>: only {@link LockBackend#endRun} with its number, the expiry of its lease or a break ends a
+     *     run. Members that were not served keep their places.
+     * <li><b>A release of a member</b> withdraws that member, also the first one, and ends nothing else, unless it was
+     *     the last one wanted. Then the run ends at once.
+     * <li><b>An attempt of a member</b> gets the run again, and no second place.
+     * <li><b>A break</b> signals {@link WatchSignal.Lost} to each member that is watched.
+     * <li><b>An adoption</b> of a member with its token ends the run: the members before it were served, it holds the
+     *     lock under its own claim, and the members behind it keep their places.
+     * </ul>
+     *
+     * <p>A back end whose commits check its stored token, such as a database, must not have it: two members would pass
+     * that check.
+     */
+    RUNS
 }

@@ -28,6 +28,15 @@ public sealed interface WatchSignal {
     record Granted(long fencingToken, int attempt, Duration lease) implements WatchSignal {}
 
     /**
+     * The server has granted the lock to a run whose first member is the claim. Otherwise as {@link Granted}.
+     *
+     * @param run the run
+     * @param attempt the last attempt of the first member that the server had processed at the grant
+     * @param lease from the server's time of that attempt to the expiry of the grant
+     */
+    record GrantedRun(LockRun run, int attempt, Duration lease) implements WatchSignal {}
+
+    /**
      * The claim does not hold the lock any more, for a reason that the back end knows. It may overtake the answer that
      * granted the lock: the engine then renews the granted lease at once.
      *

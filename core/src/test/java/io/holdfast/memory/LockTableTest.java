@@ -61,6 +61,43 @@ class LockTableTest {
         assertThat(table.tombstones(Tombstones.LASTS_NANOS)).isZero();
     }
 
+    private void ask(LockClaim claim) {
+        assertThat(table.tryAcquire(claim, 0).answer()).isNotInstanceOf(Contended.class);
+    }
+
+    @Test
+    void aRunHasABoundedNumberOfMembers() {
+        ask(claim("stock", "holder", Waiting.QUEUE));
+        for (int i = 0; i < 3 * LockQueue.MOST_MEMBERS; i++) {
+            ask(claim("stock", "a" + i, Waiting.QUEUE).withClient("A"));
+        }
+        Outcome<Ownership> released = table.release(claim("stock", "holder", Waiting.QUEUE), 1);
+        WatchSignal.GrantedRun granted =
+                (WatchSignal.GrantedRun) released.pushes().get(0).signal();
+        assertThat(granted.run().members()).hasSize(LockQueue.MOST_MEMBERS);
+        assertThat(granted.run().members().get(0)).isEqualTo("a0");
+    }
+
+    /** Its client does not confirm the grant, so its members are passed over, and keep their places. */
+    @Test
+    void aRunWhoseClientIsGoneHoldsUpAStrangerForAClaimTime() {
+        Duration lease = Duration.ofSeconds(30);
+        LockKey key = LockKey.of(LockKind.MUTEX, "stock");
+        ask(LockClaim.first(key, "holder", lease, Waiting.QUEUE));
+        for (String id : List.of("a1@A", "a2@A")) {
+            ask(LockClaim.first(key, id, lease, Waiting.QUEUE).withClient("A"));
+        }
+        LockClaim stranger = LockClaim.first(key, "b", lease, Waiting.QUEUE);
+        ask(stranger);
+        assertThat(table.release(LockClaim.first(key, "holder", lease, Waiting.QUEUE), 0)
+                        .answer())
+                .isEqualTo(Ownership.HELD);
+        assertThat(table.serveAfterExpiries(LockTable.CLAIM_NANOS - 1)).isEmpty();
+        assertThat(table.serveAfterExpiries(LockTable.CLAIM_NANOS))
+                .extracting(Push::claimId)
+                .containsExactly("b");
+    }
+
     @Test
     void expiredLocksAreRemovedByRequestsForOtherLocks() {
         for (int i = 0; i < 100; i++) {

@@ -10,6 +10,7 @@ import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
+import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
@@ -138,6 +139,25 @@ final class Contender {
     /** Renews the claim as another process does that adopts it with this token. */
     Renewal adopt(long token) {
         return contest.answer(backend.adopt(claim, token));
+    }
+
+    @CanIgnoreReturnValue
+    LockRun mustBePushedARun() {
+        return ((WatchSignal.GrantedRun) mustBeSignalled(WatchSignal.GrantedRun.class)).run();
+    }
+
+    /** Sends the next attempt, as a member of a run does. */
+    LockRun mustBeInARun() {
+        LockAttempt answer = attempt();
+        assertThat(answer).isInstanceOf(LockAttempt.AcquiredRun.class);
+        LockAttempt.AcquiredRun acquired = (LockAttempt.AcquiredRun) answer;
+        assertThat(acquired.lease()).as("lease in the answer").isPositive();
+        return acquired.run();
+    }
+
+    @CanIgnoreReturnValue
+    LockRun.End endRun(LockRun run, int served) {
+        return contest.answer(backend.endRun(claim, run.number(), served));
     }
 
     @CanIgnoreReturnValue

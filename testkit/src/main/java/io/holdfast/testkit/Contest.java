@@ -93,6 +93,23 @@ final class Contest implements AutoCloseable {
         return enter(store.backend(), LockKey.of(LockKind.MUTEX, name), lease, waiting);
     }
 
+    /** Returns a waiter that may be part of a run of this client. */
+    Contender waiterOf(String client) {
+        return waiterOf(client, LONG);
+    }
+
+    Contender waiterOf(String client, Duration lease) {
+        LockClaim claim = LockClaim.first(LockKey.of(LockKind.MUTEX, name), newId(), lease, Waiting.QUEUE);
+        return queued(enter(store.backend(), claim.withClient(client)).watching());
+    }
+
+    Contender of(LockKind kind, String client) {
+        LockKey key = kind == LockKind.SEMAPHORE ? new LockKey(kind, name, 1) : LockKey.of(kind, name);
+        return enter(
+                store.backend(),
+                LockClaim.first(key, newId(), LONG, Waiting.QUEUE).withClient(client));
+    }
+
     Contender of(LockKind kind, Waiting waiting) {
         return enter(store.backend(), LockKey.of(kind, name), LONG, waiting);
     }

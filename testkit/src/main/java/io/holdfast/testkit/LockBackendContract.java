@@ -33,6 +33,7 @@ public interface LockBackendContract
                 ElectionContract,
                 HandOnContract,
                 HoldersContract,
+                RunContract,
                 InspectionContract,
                 VanishedClientsContract,
                 WaysOutContract {}

@@ -13,6 +13,7 @@ enum Need {
     HOLDERS,
     HAND_ON,
     DOWNGRADE,
+    RUNS,
     PUSHES,
     SIGNALS,
     INSPECTOR,

@@ -222,8 +222,13 @@ class ContractCatchesMutantsTest {
     /** Runs the contract without JUnit, since these failures are expected. */
     private static Set<String> failuresOf(
             UnaryOperator<LockBackend> mutation, UnaryOperator<LockInspector> inspection) {
+        return failuresOf(LockBackendContract.class, mutation, inspection);
+    }
+
+    static Set<String> failuresOf(
+            Class<?> contract, UnaryOperator<LockBackend> mutation, UnaryOperator<LockInspector> inspection) {
         Set<String> failures = new TreeSet<>();
-        Arrays.stream(LockBackendContract.class.getMethods())
+        Arrays.stream(contract.getMethods())
                 .filter(method -> method.isAnnotationPresent(Test.class) || applies(method))
                 .filter(method -> fails(method, new MutatedMemory(mutation, inspection)))
                 .forEach(method -> failures.add(method.getName()));

@@ -76,11 +76,14 @@ public final class TenureBackend implements ForwardingLockBackend {
         return shards[(hash ^ (hash >>> 16)) & (SHARDS - 1)];
     }
 
-    /** Returns all features but {@link LockFeature#HAND_ON}: the back end does not know the claims of this process. */
+    /**
+     * Returns all features but {@link LockFeature#HAND_ON} and {@link LockFeature#RUNS}: the back end does not know the
+     * claims of this process.
+     */
     @Override
     public Set<LockFeature> features() {
         Set<LockFeature> offered = EnumSet.copyOf(store.features());
-        offered.remove(LockFeature.HAND_ON);
+        offered.removeAll(EnumSet.of(LockFeature.HAND_ON, LockFeature.RUNS));
         return Collections.unmodifiableSet(offered);
     }
 

@@ -6,6 +6,7 @@ import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
@@ -43,6 +44,11 @@ public interface ForwardingLockBackend extends LockBackend {
     @Override
     default Mono<Ownership> release(LockClaim claim) {
         return delegate().release(claim);
+    }
+
+    @Override
+    default Mono<LockRun.End> endRun(LockClaim claim, long number, int served) {
+        return delegate().endRun(claim, number, served);
     }
 
     @Override

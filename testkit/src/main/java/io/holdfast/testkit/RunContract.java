@@ -1,0 +1,357 @@
+package io.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockHolder;
+import io.holdfast.LockInspector;
+import io.holdfast.LockReport;
+import io.holdfast.spi.LockAttempt.AcquiredRun;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.LockRun;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Runs: consecutive waiters of one client get the lock by one grant, and keep their places until the run ends. The tests
+ * send what a client sends; {@code A} and {@code B} are two clients.
+ */
+interface RunContract extends LockBackendUnderTest {
+
+    String A = "client-a";
+    String B = "client-b";
+
+    private static List<Contender> members(Contest contest, int number) {
+        return Stream.generate(() -> contest.waiterOf(A)).limit(number).toList();
+    }
+
+    private static List<String> ids(List<Contender> members) {
+        return members.stream().map(it -> it.claim().id()).toList();
+    }
+
+    @Needs(Need.RUNS)
+    default void waitersOfOneClientThatFollowEachOtherGetTheLockAtOnce() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.contender();
+            long before = holder.mustAcquire();
+            List<Contender> members = members(contest, 3);
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            assertThat(run.members()).isEqualTo(ids(members));
+            assertThat(run.number()).isGreaterThan(before);
+            assertThat(members.get(0).endRun(run, 3)).isEqualTo(new LockRun.End(Ownership.HELD, Optional.empty()));
+            assertThat(contest.contender().mustAcquire()).isGreaterThan(run.lastToken());
+            members.get(1).mustNotHaveBeenPushed();
+        }
+    }
+
+    @Needs(Need.RUNS)
+    default void strangerBetweenTwoWaitersOfAClientIsNotOvertaken() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> first = members(contest, 2);
+            Contender stranger = contest.waiterOf(B);
+            Contender last = contest.waiterOf(A);
+            holder.release();
+            LockRun run = first.get(0).mustBePushedARun();
+            assertThat(run.members()).isEqualTo(ids(first));
+            assertThat(first.get(0).endRun(run, 2).next()).isEmpty();
+            stranger.mustBePushed();
+            stranger.release();
+            last.mustBePushed();
+        }
+    }
+
+    @Needs(Need.RUNS)
+    default void claimWithoutAClientOrWithAnotherLeaseIsNoMember() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 2);
+            Contender other = contest.waiterOf(A, Contest.LONG.minusSeconds(1));
+            Contender without = contest.waiter();
+            Contender withoutToo = contest.waiter();
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            assertThat(run.members()).isEqualTo(ids(members));
+            assertThat(members.get(0).endRun(run, 2).next()).isEmpty();
+            other.mustBePushed();
+            other.release();
+            without.mustBePushed();
+            without.release();
+            withoutToo.mustBePushed();
+        }
+    }
+
+    @Needs({Need.RUNS, Need.READ_WRITE})
+    default void readersOfOneClientGetHoldsOfTheirOwn() {
+        try (Contest contest = new Contest(this)) {
+            Contender writer = contest.of(LockKind.WRITE, Waiting.NONE);
+            writer.mustAcquire();
+            Contender one = contest.queued(contest.of(LockKind.READ, A).watching());
+            Contender two = contest.queued(contest.of(LockKind.READ, A).watching());
+            writer.release();
+            one.mustBePushed();
+            two.mustBePushed();
+            one.mustHold();
+            two.mustHold();
+        }
+    }
+
+    @Needs({Need.RUNS, Need.SEMAPHORE})
+    default void permitsOfOneClientGetHoldsOfTheirOwn() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.permit(1, Waiting.NONE);
+            holder.mustAcquire();
+            Contender one = contest.queued(contest.of(LockKind.SEMAPHORE, A).watching());
+            Contender two = contest.queued(contest.of(LockKind.SEMAPHORE, A).watching());
+            holder.release();
+            one.mustBePushed();
+            one.release();
+            two.mustBePushed();
+        }
+    }
+
+    @Needs(Need.RUNS)
+    default void withdrawalOfAMemberEndsNothing() {
+        for (int gone = 0; gone < 3; gone++) {
+            try (Contest contest = new Contest(this)) {
+                Contender holder = contest.holder();
+                List<Contender> members = members(contest, 3);
+                Contender stranger = contest.waiterOf(B);
+                holder.release();
+                LockRun run = members.get(0).mustBePushedARun();
+                assertThat(members.get(gone).release()).as("member %d", gone).isEqualTo(Ownership.NOT_HELD);
+                Contender other = members.get((gone + 1) % 3);
+                assertThat(other.mustBeInARun()).isEqualTo(run);
+                stranger.mustQueue();
+                assertThat(other.endRun(run, 3).ownership()).isEqualTo(Ownership.HELD);
+                stranger.mustBePushed();
+            }
+        }
+    }
+
+    @Needs(Need.RUNS)
+    default void withdrawalOfTheLastMemberThatIsWantedEndsTheRun() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 3);
+            Contender stranger = contest.waiterOf(B);
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            members.forEach(Contender::release);
+            stranger.mustBePushed();
+            assertThat(members.get(0).endRun(run, 3).ownership()).isEqualTo(Ownership.NOT_HELD);
+            stranger.mustHold();
+        }
+    }
+
+    @Needs(Need.RUNS)
+    default void withdrawnMemberGetsNoNewPlace() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 3);
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            members.get(1).release();
+            assertThat(members.get(0).endRun(run, 1).next()).isEmpty();
+            members.get(2).mustBePushed();
+        }
+    }
+
+    @Needs(Need.RUNS)
+    default void withdrawalThatMeetsTheGrantLeavesTheRestToBeServed() {
+        for (int round = 0; round < 50; round++) {
+            try (Contest contest = new Contest(this)) {
+                Contender holder = contest.holder();
+                List<Contender> members = members(contest, 3);
+                var leaving = backend()
+                        .release(members.get(round % 3).claim())
+                        .subscribeOn(Schedulers.parallel())
+                        .toFuture();
+                holder.release();
+                assertThat(leaving).succeedsWithin(patience()).isEqualTo(Ownership.NOT_HELD);
+                Contender other = members.get((round + 1) % 3);
+                LockRun run = other.mustBeInARun();
+                assertThat(run.members()).contains(other.claim().id());
+                assertThat(other.endRun(run, run.members().size()))
+                        .isEqualTo(new LockRun.End(Ownership.HELD, Optional.empty()));
+            }
+        }
+    }
+
+    @Needs(Need.RUNS)
+    default void memberThatAsksAgainGetsTheSameRunAndNoSecondPlace() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 3);
+            Contender stranger = contest.waiterOf(B);
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            members.forEach(it -> assertThat(it.mustBeInARun()).isEqualTo(run));
+            assertThat(members.get(0).endRun(run, 3).next()).isEmpty();
+            stranger.mustBePushed();
+        }
+    }
+
+    @Needs(Need.RUNS)
+    default void endOfARunThatIsRepeatedGetsTheSameAnswer() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 2);
+            Contender next = contest.waiterOf(A, Contest.LONG.minusSeconds(1));
+            Contender behind = contest.waiterOf(A, Contest.LONG.minusSeconds(1));
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            LockRun.End end = members.get(0).endRun(run, 2);
+            assertThat(end.ownership()).isEqualTo(Ownership.HELD);
+            LockRun following = end.next().map(AcquiredRun::run).orElseThrow();
+            assertThat(following.members()).isEqualTo(ids(List.of(next, behind)));
+            LockRun.End again = members.get(0).endRun(run, 2);
+            assertThat(again.ownership()).isEqualTo(Ownership.HELD);
+            assertThat(again.next().map(AcquiredRun::run)).contains(following);
+            next.mustHold();
+        }
+    }
+
+    @Needs(Need.RUNS)
+    default void endOfAFormerRunFreesNothing() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 2);
+            Contender next = contest.waiterOf(A, Contest.LONG.minusSeconds(1));
+            Contender behind = contest.waiterOf(A, Contest.LONG.minusSeconds(1));
+            Contender stranger = contest.waiterOf(B);
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            LockRun following =
+                    members.get(0).endRun(run, 2).next().orElseThrow().run();
+            members.get(1).endRun(run, 1);
+            next.mustHold();
+            stranger.mustQueue();
+            assertThat(behind.endRun(following, 2).ownership()).isEqualTo(Ownership.HELD);
+            stranger.mustBePushed();
+        }
+    }
+
+    @Needs(Need.RUNS)
+    default void membersThatWereNotServedKeepTheirPlaces() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 3);
+            Contender stranger = contest.waiterOf(B);
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            LockRun rest = members.get(0).endRun(run, 1).next().orElseThrow().run();
+            assertThat(rest.members()).isEqualTo(ids(members.subList(1, 3)));
+            assertThat(rest.number()).isGreaterThan(run.lastToken());
+            stranger.mustNotHaveBeenPushed();
+            assertThat(members.get(1).endRun(rest, 0).next().orElseThrow().run().members())
+                    .isEqualTo(rest.members());
+        }
+    }
+
+    @Needs(Need.RUNS)
+    default void membersKeepTheirPlacesWhenTheRunExpires() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members =
+                    Stream.generate(() -> contest.waiterOf(A, lease())).limit(3).toList();
+            Contender stranger = contest.waiterOf(B);
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            members.get(0).mustHold();
+            Duration pause = lease().dividedBy(5);
+            for (int i = 0; i < 6; i++) {
+                passTime(pause);
+                LockRun same = members.get(1).mustBeInARun();
+                assertThat(members.get(2).mustBeInARun()).isEqualTo(same);
+                stranger.mustQueue();
+            }
+            members.get(0).mustNotHold();
+            assertThat(members.get(0).endRun(run, 1).ownership()).isEqualTo(Ownership.NOT_HELD);
+            assertThat(members.get(1).mustBeInARun().members()).isEqualTo(ids(members.subList(1, 3)));
+            stranger.mustNotHaveBeenPushed();
+        }
+    }
+
+    @Needs(Need.RUNS)
+    default void renewalOfTheFirstMemberRenewsTheRun() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 2);
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            members.get(0).mustHold();
+            members.get(1).mustNotHold();
+            assertThat(backend()
+                            .holders(members.get(0).claim().key())
+                            .map(LockHolder::claimId)
+                            .collectList()
+                            .block(patience()))
+                    .containsExactly(members.get(0).claim().id());
+            assertThat(run.members()).hasSize(2);
+        }
+    }
+
+    @Needs({Need.RUNS, Need.INSPECTOR})
+    default void memberThatWasNotServedIsReportedAsAWaiter() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 3);
+            holder.release();
+            members.get(0).mustBePushedARun();
+            LockReport report = report(contest);
+            assertThat(report.holderCount()).isEqualTo(1);
+            assertThat(report.waiterCount()).isEqualTo(2);
+        }
+    }
+
+    private LockReport report(Contest contest) {
+        LockInspector inspector = Objects.requireNonNull(inspector());
+        return Objects.requireNonNull(inspector.inspect(contest.name()).blockFirst(patience()));
+    }
+
+    @Needs({Need.RUNS, Need.INSPECTOR})
+    default void brokenRunIsToldToItsClientAndTheRestKeepsItsPlaces() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 3);
+            Contender stranger = contest.waiterOf(B);
+            holder.release();
+            members.get(0).mustBePushedARun();
+            LockHolder broken = report(contest).holders().get(0);
+            assertThat(Objects.requireNonNull(inspector())
+                            .breakHold(contest.name(), broken)
+                            .block(patience()))
+                    .isTrue();
+            members.forEach(it -> it.mustBeSignalled(WatchSignal.Lost.class));
+            members.get(0).mustNotHold();
+            assertThat(members.get(1).mustBeInARun().members()).isEqualTo(ids(members.subList(1, 3)));
+            stranger.mustNotHaveBeenPushed();
+        }
+    }
+
+    @Needs({Need.RUNS, Need.HAND_ON})
+    default void adoptedMemberIsTheLastOfItsRun() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 3);
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            Contender second = members.get(1);
+            assertThat(second.adopt(run.token(0))).isEqualTo(new Renewal.NotHeld());
+            assertThat(second.adopt(run.token(1))).isInstanceOf(Renewal.Held.class);
+            assertThat(members.get(0).endRun(run, 3).ownership()).isEqualTo(Ownership.NOT_HELD);
+            second.mustHold();
+            assertThat(second.release()).isEqualTo(Ownership.HELD);
+            members.get(2).mustBePushed();
+        }
+    }
+}
