@@ -3,55 +3,37 @@ package io.holdfast.internal.claim;
 import io.holdfast.LockException;
 
 /** The next action of an acquisition. */
-public sealed interface AcquireAction {
+sealed interface AcquireAction {
 
     /** Do nothing. */
     record None() implements AcquireAction {}
 
-    /**
-     * Send an attempt.
-     *
-     * @param attempt the number of the attempt
-     */
+    /** Send an attempt. */
     record Attempt(int attempt) implements AcquireAction {}
 
-    /**
-     * Wait, and send the next attempt at that time at the latest.
-     *
-     * @param untilNanos the time
-     */
+    /** Wait, and send the next attempt at that time at the latest. */
     record Pause(long untilNanos) implements AcquireAction {}
 
-    /**
-     * Hand out a lease.
-     *
-     * @param grant the grant
-     */
+    /** Hand out a lease. */
     record Deliver(Grant grant) implements AcquireAction {}
 
     /** Complete empty: the lock is not available. */
     record NotAvailable() implements AcquireAction {}
 
     /**
-     * Fail: the wait timed out.
-     *
-     * @param withdraw whether to withdraw the claim now; if not, an attempt is in flight or the back end has nothing of
-     *     the claim
+     * Fail: the wait timed out. Withdraw the claim now, unless an attempt is in flight or the back end has nothing of it.
      */
     record TimedOut(boolean withdraw) implements AcquireAction {}
 
-    /**
-     * Fail: the client was closed.
-     *
-     * @param withdraw whether to withdraw the claim now
-     */
+    /** Fail: the client has refused the claim. Nothing was sent. */
+    record Refused(LockException error) implements AcquireAction {}
+
+    /** Fail: the client was closed. */
     record Closed(boolean withdraw) implements AcquireAction {}
 
     /**
      * Fail: the back end failed for good or for too long, or it refused the claim. The outcome may be unknown, so
      * withdraw the claim.
-     *
-     * @param error the failure
      */
     record Failed(LockException error) implements AcquireAction {}
 

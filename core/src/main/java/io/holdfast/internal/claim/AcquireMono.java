@@ -10,7 +10,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
 /**
- * The operator behind {@code acquire} and {@code tryAcquire}: each subscription is a nested view or a new acquisition.
+ * The operator behind {@code acquire} and {@code tryAcquire}: each subscription is a nested view or a new claim.
  */
 public final class AcquireMono extends Mono<LockLease> {
 
@@ -45,7 +45,7 @@ public final class AcquireMono extends Mono<LockLease> {
         if (outer.isPresent()) {
             Mono.<LockLease>just(new NestedLease(outer.get())).subscribe(subscriber);
         } else {
-            subscriber.onSubscribe(new Acquisition(lock, plan, isMember, subscriber));
+            subscriber.onSubscribe(new Claim(lock, plan, isMember, subscriber));
         }
     }
 }

@@ -1,6 +1,8 @@
 package io.holdfast.internal.claim;
 
+import io.holdfast.Backoff;
 import io.holdfast.LockBackendException;
+import io.holdfast.LockException;
 import io.holdfast.LockQueueFullException;
 import io.holdfast.internal.engine.AcquirePlan;
 import io.holdfast.internal.engine.AcquirePlan.Mode;
@@ -18,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 // fields and their copy.
 
 /**
- * One acquisition: its attempts, pauses and end. Immutable; each method takes an event and returns the next state with
+ * One acquisition: its attempts, pauses and end. Does not change; each method takes an event and returns the next state with
  * the action.
  *
  * <p>One attempt is in flight at a time. A signal during an attempt is remembered, since the server may have processed
@@ -26,10 +28,12 @@ import org.jspecify.annotations.Nullable;
  * too late and changes nothing: the claim either sends another attempt or is released, and both repair the effect of
  * the late one.
  */
-public final class AcquireState {
+final class AcquireState implements ClaimState {
 
     /** The phase of an acquisition. */
-    public enum Phase {
+    enum Phase {
+        /** Nothing was sent so far. */
+        READY,
         /** An attempt is in flight. */
         ATTEMPTING,
         /** Waiting for a signal, or for the time of the next attempt. */
@@ -43,13 +47,8 @@ public final class AcquireState {
         ENDED
     }
 
-    /**
-     * The next state and the action.
-     *
-     * @param state the next state
-     * @param action the action
-     */
-    public record Step(AcquireState state, AcquireAction action) {}
+    /** The next state and the action. */
+    record Step(AcquireState state, AcquireAction action) {}
 
     /** The longest time for which a refusal counts without another attempt. */
     private static final Duration LONGEST_RETRY = Duration.ofDays(1);
@@ -59,102 +58,105 @@ public final class AcquireState {
     /** An answer that takes longer is slow because of the server or the client, not of the network alone. */
     private static final long SLOW_NANOS = 50_000_000;
 
+    /** In place of the plan of a claim that has not begun; no method uses it. */
+    private static final AcquirePlan NO_PLAN =
+            new AcquirePlan(Mode.TRY, false, 0, false, Backoff.fixed(Duration.ofSeconds(1)));
+
+    private static final AcquireState NEW = new AcquireState(NO_PLAN, false, 0, 0);
+    private static final AcquireState ADOPTED = new AcquireState(NO_PLAN, true, 0, 0);
+
     private final AcquirePlan plan;
-    private final Phase phase;
-    private final int attempt;
-    private final SentAttempts sent;
-    private final boolean armed;
-    private final boolean signalled;
-    private final boolean lossSignalled;
-    private final boolean answered;
-    private final int failures;
-    private final long failingSinceNanos;
-    private final @Nullable LockBackendException lastFailure;
-    private final long restUntilNanos;
+    private final boolean adopted;
+    private final long giveUpAtNanos;
 
-    private AcquireState(Draft draft) {
-        plan = draft.plan;
-        phase = draft.phase;
-        attempt = draft.attempt;
-        sent = draft.sent;
-        armed = draft.armed;
-        signalled = draft.signalled;
-        lossSignalled = draft.lossSignalled;
-        answered = draft.answered;
-        failures = draft.failures;
-        failingSinceNanos = draft.failingSinceNanos;
-        lastFailure = draft.lastFailure;
-        restUntilNanos = draft.restUntilNanos;
+    // Written only while a method of this class makes the state.
+    private Phase phase = Phase.READY;
+    private int attempt;
+    private SentAttempts sent = SentAttempts.NONE;
+    private boolean armed;
+    private boolean signalled;
+    private boolean lossSignalled;
+    private boolean answered;
+    private int failures;
+    private long failingSinceNanos;
+    private @Nullable LockBackendException lastFailure;
+    private long pauseUntilNanos;
+
+    /**
+     * Before this time no signal causes an attempt; the rest is in proportion to how long the server took for the last
+     * attempt.
+     */
+    private long restUntilNanos;
+
+    private AcquireState(AcquirePlan plan, boolean adopted, long giveUpAtNanos, long nowNanos) {
+        this.plan = plan;
+        this.adopted = adopted;
+        this.giveUpAtNanos = giveUpAtNanos;
+        restUntilNanos = nowNanos; // not zero, which would not always be in the past: the clock may be below zero
+    }
+
+    private AcquireState(AcquireState from) {
+        plan = from.plan;
+        adopted = from.adopted;
+        giveUpAtNanos = from.giveUpAtNanos;
+        phase = from.phase;
+        attempt = from.attempt;
+        sent = from.sent;
+        armed = from.armed;
+        signalled = from.signalled;
+        lossSignalled = from.lossSignalled;
+        answered = from.answered;
+        failures = from.failures;
+        failingSinceNanos = from.failingSinceNanos;
+        lastFailure = from.lastFailure;
+        pauseUntilNanos = from.pauseUntilNanos;
+        restUntilNanos = from.restUntilNanos;
+    }
+
+    /** Returns the state of a claim that has sent nothing. An adopted claim holds the lock already. */
+    static AcquireState ready(boolean adopted) {
+        return adopted ? ADOPTED : NEW;
     }
 
     /**
-     * Starts with the first attempt.
+     * Sends the first attempt.
      *
-     * @param plan the settings
-     * @param armed whether the watch is active already
-     * @param nowNanos the current time
-     * @return the first attempt
+     * @param giveUpAt the end of the wait, if the plan is limited
      */
-    public static Step start(AcquirePlan plan, boolean armed, long nowNanos) {
-        AcquireState state = new AcquireState(new Draft(plan, SentAttempts.first(nowNanos), armed, nowNanos));
-        return new Step(state, new AcquireAction.Attempt(1));
+    Step begin(AcquirePlan wanted, boolean isArmed, long giveUpAt, long nowNanos) {
+        if (phase != Phase.READY) {
+            return stay();
+        }
+        AcquireState after = new AcquireState(wanted, adopted, giveUpAt, nowNanos);
+        after.armed = isArmed;
+        return after.attempt(after, nowNanos);
     }
 
-    /**
-     * Returns the phase.
-     *
-     * @return the phase
-     */
-    public Phase phase() {
+    Phase phase() {
         return phase;
     }
 
-    /**
-     * Returns how many attempts were sent.
-     *
-     * @return at least 1
-     */
-    public int attempt() {
+    int attempt() {
         return attempt;
     }
 
-    /**
-     * Returns when the last attempt was sent.
-     *
-     * @return nanoseconds of the client's clock
-     */
-    public long sentAtNanos() {
+    long sentAtNanos() {
         return sent.sentAt(attempt);
     }
 
-    /**
-     * Returns whether the back end answered the last finished attempt.
-     *
-     * @return false when it failed, or when none has finished yet
-     */
-    public boolean isAnswered() {
+    /** Returns whether the back end answered the last finished attempt. */
+    boolean isAnswered() {
         return answered;
     }
 
-    /**
-     * Returns the failure of the last failed attempt.
-     *
-     * @return null when none failed
-     */
-    public @Nullable LockBackendException lastFailure() {
+    /** Returns the failure of the last failed attempt. */
+    @Nullable
+    LockBackendException lastFailure() {
         return lastFailure;
     }
 
-    /**
-     * Handles an answer to an attempt.
-     *
-     * @param number the number of the attempt
-     * @param answer the answer
-     * @param nowNanos the current time
-     * @param random a number in [0, 1)
-     * @return the next step
-     */
-    public Step answered(int number, LockAttempt answer, long nowNanos, double random) {
+    /** Handles an answer to an attempt. */
+    Step answered(int number, LockAttempt answer, long nowNanos, double random) {
         if (number != attempt || (phase != Phase.ATTEMPTING && phase != Phase.LEAVING)) {
             return stay();
         }
@@ -162,10 +164,10 @@ public final class AcquireState {
             boolean nothingLeft = answer instanceof Contended && plan.mode() != Mode.WAIT;
             return end(nothingLeft ? NONE : new AcquireAction.Withdraw());
         }
-        Draft answered = draft();
-        answered.sent = sent.answered(number);
-        answered.answered = true;
-        answered.failures = 0;
+        AcquireState after = copy();
+        after.sent = sent.answered(number);
+        after.answered = true;
+        after.failures = 0;
         if (answer instanceof Acquired acquired) {
             Grant grant = new Grant(
                     acquired.fencingToken(),
@@ -173,22 +175,22 @@ public final class AcquireState {
                     StoreDurations.leaseNanos(acquired.lease()),
                     lossSignalled ? Grant.Standing.DOUBTED : Grant.Standing.CONFIRMED);
             if (!Validity.isOver(grant.validUntilNanos(), nowNanos)) {
-                return end(answered, new AcquireAction.Deliver(grant));
+                return end(after, new AcquireAction.Deliver(grant));
             }
-            return grantedTooLate(answered, number, nowNanos, random);
+            return grantedTooLate(after, number, nowNanos, random);
         }
         if (plan.mode() == Mode.TRY) {
             return end(new AcquireAction.NotAvailable());
         }
         if (plan.mode() == Mode.ONE_ATTEMPT) {
-            return end(answered, new AcquireAction.TimedOut(false));
+            return end(after, new AcquireAction.TimedOut(false));
         }
         long within = nextAttemptWithin(answer);
         // The first attempt may have had to open a connection. Its duration says little about the server, and its pause
         // might miss a release.
         long rest = number == 1 ? 0 : restAfter(number, nowNanos, within);
         long pause = answer instanceof Queued && armed ? within : Math.min(backoff(attempt, random), within);
-        return attemptAgain(answered, rest, Math.max(pause, rest), nowNanos);
+        return attemptAgain(after, rest, Math.max(pause, rest), nowNanos);
     }
 
     /**
@@ -197,132 +199,96 @@ public final class AcquireState {
      * that has just started may have loaded its classes meanwhile. An acquisition that does not wait sends at least one
      * more attempt, and goes on for one lease duration at most.
      */
-    private Step grantedTooLate(Draft answered, int number, long nowNanos, double random) {
-        answered.failures = failures + 1;
-        answered.failingSinceNanos = failures == 0 ? sent.sentAt(number) : failingSinceNanos;
-        boolean tooLong = failures > 0 && nowNanos - answered.failingSinceNanos >= plan.leaseNanos();
+    private Step grantedTooLate(AcquireState after, int number, long nowNanos, double random) {
+        after.failures = failures + 1;
+        after.failingSinceNanos = failures == 0 ? sent.sentAt(number) : failingSinceNanos;
+        boolean tooLong = failures > 0 && nowNanos - after.failingSinceNanos >= plan.leaseNanos();
         if (plan.mode() != Mode.WAIT && tooLong) {
-            return end(answered, new AcquireAction.GrantedTooLate());
+            return end(after, new AcquireAction.GrantedTooLate());
         }
         long rest = failures == 0 ? 0 : restAfter(number, nowNanos, plan.leaseNanos());
-        return attemptAgain(answered, rest, Math.max(backoff(number, random), rest), nowNanos);
+        return attemptAgain(after, rest, Math.max(backoff(number, random), rest), nowNanos);
     }
 
-    /**
-     * Handles an attempt that failed or timed out: its outcome is unknown.
-     *
-     * @param number the number of the attempt
-     * @param error the failure
-     * @param nowNanos the current time
-     * @param random a number in [0, 1)
-     * @return the next step
-     */
-    public Step attemptFailed(int number, LockBackendException error, long nowNanos, double random) {
+    /** Handles an attempt that failed or timed out: its outcome is unknown. */
+    Step attemptFailed(int number, LockBackendException error, long nowNanos, double random) {
         if (number != attempt || (phase != Phase.ATTEMPTING && phase != Phase.LEAVING)) {
             return stay();
         }
         if (phase == Phase.LEAVING) {
             return end(new AcquireAction.Withdraw());
         }
-        Draft failed = draft();
-        failed.answered = false;
-        failed.failures = failures + 1;
-        failed.failingSinceNanos = failures == 0 ? sent.sentAt(number) : failingSinceNanos;
-        failed.lastFailure = error;
+        AcquireState after = copy();
+        after.answered = false;
+        after.failures = failures + 1;
+        after.failingSinceNanos = failures == 0 ? sent.sentAt(number) : failingSinceNanos;
+        after.lastFailure = error;
         if (plan.mode() == Mode.ONE_ATTEMPT && error.isTransient()) {
-            return end(failed, new AcquireAction.TimedOut(true));
+            return end(after, new AcquireAction.TimedOut(true));
         }
         if (plan.mode() == Mode.WAIT && error.retryAfter().isPresent()) {
             // The back end gives the reason and the time, so this failure does not count towards the series after which
             // the wait is given up.
-            failed.failures = 0;
-            return pause(failed, untilRetry(error.retryAfter().get(), random), nowNanos);
+            after.failures = 0;
+            return pause(after, untilRetry(error.retryAfter().get(), random), nowNanos);
         }
-        boolean tooLong = !plan.limited() && nowNanos - failed.failingSinceNanos >= plan.leaseNanos();
+        boolean tooLong = !plan.limited() && nowNanos - after.failingSinceNanos >= plan.leaseNanos();
         if (plan.mode() != Mode.WAIT || !error.isTransient() || tooLong) {
-            return end(failed, new AcquireAction.Failed(error));
+            return end(after, new AcquireAction.Failed(error));
         }
         // The first failure may be a lost answer, and this claim may hold the lock already: only later failures slow
         // the waiter down.
-        long rest = failed.failures == 1 ? 0 : restAfter(number, nowNanos, plan.leaseNanos());
-        failed.restUntilNanos = nowNanos + rest;
-        return pause(failed, Math.max(backoff(failed.failures, random), rest), nowNanos);
+        long rest = after.failures == 1 ? 0 : restAfter(number, nowNanos, plan.leaseNanos());
+        after.restUntilNanos = nowNanos + rest;
+        return pause(after, Math.max(backoff(after.failures, random), rest), nowNanos);
     }
 
-    /**
-     * Handles a refusal: too many claims wait.
-     *
-     * @param number the number of the attempt
-     * @param error says which limit was reached
-     * @return the end; an earlier attempt may have left something, so the claim is withdrawn
-     */
-    public Step refused(int number, LockQueueFullException error) {
+    /** Handles a refusal: too many claims wait. */
+    Step refused(int number, LockQueueFullException error) {
         if (number != attempt || (phase != Phase.ATTEMPTING && phase != Phase.LEAVING)) {
             return stay();
         }
         return end(phase == Phase.LEAVING ? new AcquireAction.Withdraw() : new AcquireAction.Failed(error));
     }
 
-    /**
-     * Handles the start of the watch: the acquisition may have missed signals since it sent the last attempt.
-     *
-     * @param nowNanos the current time
-     * @return another attempt, unless the acquisition has ended
-     */
-    public Step armed(long nowNanos) {
-        Draft draft = draft();
-        draft.armed = true;
-        return signal(draft, nowNanos);
+    /** Handles a refusal by this client, before the first attempt. */
+    Step refusedHere(LockException error) {
+        return phase == Phase.READY ? end(new AcquireAction.Refused(error)) : stay();
     }
 
-    /**
-     * Handles a signal of a change.
-     *
-     * @param nowNanos the current time
-     * @return another attempt, unless the acquisition has ended
-     */
-    public Step changed(long nowNanos) {
-        return signal(draft(), nowNanos);
+    /** Handles the start of the watch: the acquisition may have missed signals since it sent the last attempt. */
+    Step armed(long nowNanos) {
+        AcquireState after = copy();
+        after.armed = true;
+        return signal(after, nowNanos);
     }
 
-    /**
-     * Handles a signal that the claim was lost. It may concern the grant whose answer is still on its way.
-     *
-     * @param nowNanos the current time
-     * @return another attempt, unless the acquisition has ended; a grant of the attempt in flight is in doubt
-     */
-    public Step lost(long nowNanos) {
-        Draft draft = draft();
-        draft.lossSignalled = true;
-        return signal(draft, nowNanos);
+    /** Handles a signal of a change. */
+    Step changed(long nowNanos) {
+        return signal(copy(), nowNanos);
     }
 
-    /**
-     * Handles the end of the signals: from now on the acquisition polls the back end.
-     *
-     * @param nowNanos the current time
-     * @return another attempt, unless the acquisition has ended
-     */
-    public Step disarmed(long nowNanos) {
-        Draft draft = draft();
-        draft.armed = false;
-        return signal(draft, nowNanos);
+    /** Handles a signal that the claim was lost. It may concern the grant whose answer is still on its way. */
+    Step lost(long nowNanos) {
+        AcquireState after = copy();
+        after.lossSignalled = true;
+        return signal(after, nowNanos);
     }
 
-    /**
-     * Handles a pushed grant.
-     *
-     * @param granted the grant, which names the attempt that it answers
-     * @param nowNanos the current time
-     * @return the delivery; or another attempt when the grant has ended already, when it names an attempt whose send
-     *     time is not known any more, or when the plan needs a whole lease
-     */
-    public Step granted(Granted granted, long nowNanos) {
+    /** Handles the end of the signals: from now on the acquisition polls the back end. */
+    Step disarmed(long nowNanos) {
+        AcquireState after = copy();
+        after.armed = false;
+        return signal(after, nowNanos);
+    }
+
+    /** Handles a pushed grant. */
+    Step granted(Granted granted, boolean isSent, long nowNanos) {
         if (phase != Phase.ATTEMPTING && phase != Phase.PAUSING) {
             return stay();
         }
-        if (plan.wholeLease() || !sent.knows(granted.attempt())) {
-            return signal(draft(), nowNanos);
+        if ((phase == Phase.ATTEMPTING && !isSent) || plan.wholeLease() || !sent.knows(granted.attempt())) {
+            return signal(copy(), nowNanos);
         }
         Grant grant = new Grant(
                 granted.fencingToken(),
@@ -330,98 +296,105 @@ public final class AcquireState {
                 StoreDurations.leaseNanos(granted.lease()),
                 lossSignalled ? Grant.Standing.DOUBTED : Grant.Standing.PUSHED);
         return Validity.isOver(grant.validUntilNanos(), nowNanos)
-                ? signal(draft(), nowNanos)
-                : end(draft(), new AcquireAction.Deliver(grant));
+                ? signal(copy(), nowNanos)
+                : end(copy(), new AcquireAction.Deliver(grant));
     }
 
-    /**
-     * Handles the timer at the end of a pause.
-     *
-     * @param nowNanos the current time
-     * @return an attempt, if the phase is still PAUSING
-     */
-    public Step pauseOver(long nowNanos) {
-        return phase == Phase.PAUSING ? attempt(draft(), nowNanos) : stay();
+    @Override
+    public boolean wantsWake() {
+        return phase == Phase.PAUSING || (isLimited() && phase == Phase.ATTEMPTING);
     }
 
-    /**
-     * Handles the end of the wait timeout.
-     *
-     * @return the timeout, unless the acquisition has ended
-     */
-    public Step timedOut() {
+    @Override
+    public long wakeAtNanos() {
+        if (phase != Phase.PAUSING) {
+            return giveUpAtNanos;
+        }
+        return isLimited() ? Validity.earlier(pauseUntilNanos, giveUpAtNanos) : pauseUntilNanos;
+    }
+
+    /** Handles the passing of time. */
+    Step tick(long nowNanos) {
+        boolean waits = phase == Phase.PAUSING || phase == Phase.ATTEMPTING;
+        if (waits && isLimited() && Validity.isOver(giveUpAtNanos, nowNanos)) {
+            return timedOut();
+        }
+        return phase == Phase.PAUSING && Validity.isOver(pauseUntilNanos, nowNanos) ? pauseOver(nowNanos) : stay();
+    }
+
+    private boolean isLimited() {
+        return plan.limited() && plan.mode() == Mode.WAIT;
+    }
+
+    /** Handles the timer at the end of a pause. */
+    Step pauseOver(long nowNanos) {
+        return phase == Phase.PAUSING ? attempt(copy(), nowNanos) : stay();
+    }
+
+    /** Handles the end of the wait timeout. */
+    Step timedOut() {
         return leave(new AcquireAction.TimedOut(false), new AcquireAction.TimedOut(true));
     }
 
-    /**
-     * Handles the close of the client.
-     *
-     * @return the failure, unless the acquisition has ended
-     */
-    public Step closed() {
+    /** Handles the close of the client. */
+    Step closed() {
         return leave(new AcquireAction.Closed(false), new AcquireAction.Closed(true));
     }
 
-    /**
-     * Handles a cancellation by the subscriber.
-     *
-     * @return the withdrawal, now or when the attempt in flight is answered
-     */
-    public Step left() {
+    /** Handles a cancellation by the subscriber. */
+    Step left() {
         return leave(NONE, new AcquireAction.Withdraw());
     }
 
-    /**
-     * Ends the acquisition after an unexpected error: every later event is too late.
-     *
-     * @return the ended state
-     */
-    public AcquireState broken() {
+    /** Ends the acquisition after an unexpected error: every later event is too late. */
+    AcquireState broken() {
         return end(NONE).state();
     }
 
     private Step leave(AcquireAction whileAttempting, AcquireAction whilePausing) {
         return switch (phase) {
             case ATTEMPTING -> {
-                Draft draft = draft();
-                draft.phase = Phase.LEAVING;
-                yield new Step(new AcquireState(draft), whileAttempting);
+                AcquireState after = copy();
+                after.phase = Phase.LEAVING;
+                yield new Step(after, whileAttempting);
             }
+            case READY -> end(adopted ? whilePausing : whileAttempting);
             case PAUSING -> end(whilePausing);
             case LEAVING, ENDED -> stay();
         };
     }
 
-    private Step signal(Draft draft, long nowNanos) {
+    private Step signal(AcquireState after, long nowNanos) {
         if (phase != Phase.PAUSING) {
-            draft.signalled = true;
-            return new Step(new AcquireState(draft), NONE);
+            after.signalled = true;
+            return new Step(after, NONE);
         }
         return Validity.isOver(restUntilNanos, nowNanos)
-                ? attempt(draft, nowNanos)
-                : pause(draft, restUntilNanos - nowNanos, nowNanos);
+                ? attempt(after, nowNanos)
+                : pause(after, restUntilNanos - nowNanos, nowNanos);
     }
 
-    private Step attempt(Draft draft, long nowNanos) {
-        draft.phase = Phase.ATTEMPTING;
-        draft.attempt = attempt + 1;
-        draft.sent = draft.sent.plus(nowNanos);
-        draft.signalled = false;
-        draft.lossSignalled = false;
-        return new Step(new AcquireState(draft), new AcquireAction.Attempt(attempt + 1));
+    private Step attempt(AcquireState after, long nowNanos) {
+        after.phase = Phase.ATTEMPTING;
+        after.attempt++;
+        after.sent = after.sent.plus(nowNanos);
+        after.signalled = false;
+        after.lossSignalled = false;
+        return new Step(after, new AcquireAction.Attempt(after.attempt));
     }
 
-    private Step attemptAgain(Draft answered, long rest, long pause, long nowNanos) {
-        answered.restUntilNanos = nowNanos + rest;
+    private Step attemptAgain(AcquireState after, long rest, long pause, long nowNanos) {
+        after.restUntilNanos = nowNanos + rest;
         if (!signalled) {
-            return pause(answered, pause, nowNanos);
+            return pause(after, pause, nowNanos);
         }
-        return rest == 0 ? attempt(answered, nowNanos) : pause(answered, rest, nowNanos);
+        return rest == 0 ? attempt(after, nowNanos) : pause(after, rest, nowNanos);
     }
 
-    private Step pause(Draft draft, long pauseNanos, long nowNanos) {
-        draft.phase = Phase.PAUSING;
-        return new Step(new AcquireState(draft), new AcquireAction.Pause(nowNanos + pauseNanos));
+    private Step pause(AcquireState after, long pauseNanos, long nowNanos) {
+        after.phase = Phase.PAUSING;
+        after.pauseUntilNanos = nowNanos + pauseNanos;
+        return new Step(after, new AcquireAction.Pause(after.pauseUntilNanos));
     }
 
     /**
@@ -461,62 +434,15 @@ public final class AcquireState {
     }
 
     private Step end(AcquireAction action) {
-        return end(draft(), action);
+        return end(copy(), action);
     }
 
-    private static Step end(Draft draft, AcquireAction action) {
-        draft.phase = Phase.ENDED;
-        return new Step(new AcquireState(draft), action);
+    private static Step end(AcquireState after, AcquireAction action) {
+        after.phase = Phase.ENDED;
+        return new Step(after, action);
     }
 
-    private Draft draft() {
-        return new Draft(this);
-    }
-
-    /** A mutable copy for the next state; it never leaves a method of this class. */
-    private static final class Draft {
-
-        final AcquirePlan plan;
-        Phase phase = Phase.ATTEMPTING;
-        int attempt = 1;
-        SentAttempts sent;
-        boolean armed;
-        boolean signalled;
-        boolean lossSignalled;
-        boolean answered;
-        int failures;
-        long failingSinceNanos;
-
-        @Nullable
-        LockBackendException lastFailure;
-
-        /**
-         * Before this time no signal causes an attempt; the rest is in proportion to how long the server took for the
-         * last attempt.
-         */
-        long restUntilNanos;
-
-        /** The clock may be below zero, so a zero would not always be in the past. */
-        Draft(AcquirePlan plan, SentAttempts sent, boolean armed, long nowNanos) {
-            this.plan = plan;
-            this.sent = sent;
-            this.armed = armed;
-            restUntilNanos = nowNanos;
-        }
-
-        Draft(AcquireState from) {
-            plan = from.plan;
-            phase = from.phase;
-            attempt = from.attempt;
-            sent = from.sent;
-            armed = from.armed;
-            signalled = from.signalled;
-            lossSignalled = from.lossSignalled;
-            answered = from.answered;
-            failures = from.failures;
-            failingSinceNanos = from.failingSinceNanos;
-            lastFailure = from.lastFailure;
-            restUntilNanos = from.restUntilNanos;
-        }
+    private AcquireState copy() {
+        return new AcquireState(this);
     }
 }

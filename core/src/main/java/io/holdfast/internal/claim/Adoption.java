@@ -26,7 +26,7 @@ public final class Adoption extends Mono<LockLease> {
     private final LockSettings lock;
     private final ExportedLease exported;
 
-    private Adoption(LockSettings lock, ExportedLease exported) {
+    Adoption(LockSettings lock, ExportedLease exported) {
         this.lock = lock;
         this.exported = exported;
     }
@@ -94,6 +94,6 @@ public final class Adoption extends Mono<LockLease> {
 
     @Override
     public void subscribe(CoreSubscriber<? super LockLease> subscriber) {
-        subscriber.onSubscribe(new Acquisition(lock, lock.terms().tryPlan(), this, subscriber));
+        subscriber.onSubscribe(new Claim(lock, lock.terms().tryPlan(), this, subscriber));
     }
 }

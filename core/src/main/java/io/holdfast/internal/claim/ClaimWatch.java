@@ -13,18 +13,17 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 
 /**
- * Receives the signals of one claim, from before its first attempt until its release: first for the acquisition, then
- * for its lease.
+ * Receives the signals of one claim, from before its first attempt until its release.
  */
 final class ClaimWatch implements CoreSubscriber<WatchSignal> {
 
     /** The receiver of the back end's signals about the claim. */
     interface Target {
 
-        void signalled(ClaimWatch from, WatchSignal signal);
+        void signalled(WatchSignal signal);
 
         /** Handles the end of the signals: the target has to poll from then on. */
-        void signalsStopped(ClaimWatch from);
+        void signalsStopped();
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(ClaimWatch.class);
@@ -38,8 +37,7 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
 
     private volatile int stage;
 
-    /** Written by the acquisition, once, when the lease takes over. */
-    private volatile Target target;
+    private final Target target;
 
     /** Written at the subscription and at the disposal. */
     private volatile @Nullable Subscription subscription;
@@ -64,15 +62,6 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
     /** Returns whether the watch has been active so far. From now on every signal reaches the target. */
     boolean armedSoFar() {
         return STAGE.getAndSet(this, STARTED) == ARMED_BEFORE_FIRST_ATTEMPT;
-    }
-
-    void handTo(Target next) {
-        target = next;
-    }
-
-    /** Returns the present target. It also gets a signal that was on its way to the former target. */
-    Target target() {
-        return target;
     }
 
     void dispose() {
@@ -102,14 +91,14 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
                 && (STAGE.compareAndSet(this, STARTING, ARMED_BEFORE_FIRST_ATTEMPT)
                         || stage == ARMED_BEFORE_FIRST_ATTEMPT);
         if (!beforeTheFirstAttempt && !disposed) {
-            pass(() -> target.signalled(this, signal));
+            pass(() -> target.signalled(signal));
         }
     }
 
     @Override
     public void onError(Throwable error) {
         if (!disposed) {
-            pass(() -> target.signalsStopped(this));
+            pass(target::signalsStopped);
         }
     }
 

@@ -22,11 +22,7 @@ public record Grant(long fencingToken, long sentAtNanos, long leaseNanos, Standi
         DOUBTED
     }
 
-    /**
-     * Returns the local deadline of the grant.
-     *
-     * @return nanoseconds of the client's clock
-     */
+    /** Returns the local deadline of the grant. */
     public long validUntilNanos() {
         return Validity.until(sentAtNanos, leaseNanos);
     }

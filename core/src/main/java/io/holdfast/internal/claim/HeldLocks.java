@@ -60,8 +60,7 @@ public final class HeldLocks {
     /** Returns whether this is work under a lease of that client, which is still held. */
     static boolean isWork(Engine engine, ContextView context) {
         for (HeldLocks at = in(context); at != null; at = at.outer) {
-            HeldLease held = at.lease.held();
-            if (held.lock().engine() == engine && held.isHeld()) {
+            if (at.lease.lock().engine() == engine && at.lease.isHeld()) {
                 return true;
             }
         }
@@ -73,8 +72,8 @@ public final class HeldLocks {
     }
 
     private boolean isOf(LockSettings lock) {
-        LockKey mine = lease.held().claim().key();
-        return lease.held().lock().engine() == lock.engine()
+        LockKey mine = lease.key();
+        return lease.lock().engine() == lock.engine()
                 && mine.name().equals(lock.key().name())
                 && isReadWrite(mine.kind()) == isReadWrite(lock.key().kind())
                 && (isReadWrite(mine.kind()) || mine.kind() == lock.key().kind());
@@ -82,14 +81,14 @@ public final class HeldLocks {
 
     /** Returns false when the lease was released: no acquisition can nest in it. */
     private boolean covers(LockSettings lock) {
-        if (lease.held().isReleased()) {
+        if (lease.isReleased()) {
             return false;
         }
         checkRules(lock);
         if (lease.isValid()) {
             return true;
         }
-        if (lease.held().isReleased()) {
+        if (lease.isReleased()) {
             return false; // released on another thread, a moment ago
         }
         throw lease.lost();
@@ -110,7 +109,7 @@ public final class HeldLocks {
     }
 
     private boolean upgrades(LockKey wanted) {
-        return lease.held().claim().key().kind() == LockKind.READ && wanted.kind() == LockKind.WRITE;
+        return lease.key().kind() == LockKind.READ && wanted.kind() == LockKind.WRITE;
     }
 
     private static boolean isReadWrite(LockKind kind) {

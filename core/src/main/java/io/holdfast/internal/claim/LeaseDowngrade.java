@@ -13,12 +13,12 @@ import reactor.util.context.Context;
  * One subscription to {@code downgrade}: it emits the read lease, or the error; after a cancellation before that, the
  * lock is released.
  */
-final class LeaseDowngrade implements LeaseSuccession, Subscription {
+final class LeaseDowngrade implements Successor, Subscription {
 
-    private final HeldLease writer;
+    private final Claim writer;
     private final Emission<LeaseHandle> emission;
 
-    LeaseDowngrade(HeldLease writer, CoreSubscriber<? super LockLease> subscriber) {
+    LeaseDowngrade(Claim writer, CoreSubscriber<? super LockLease> subscriber) {
         this.writer = writer;
         emission = new Emission<>(subscriber, writer.lock().engine().delivery);
     }
@@ -30,7 +30,7 @@ final class LeaseDowngrade implements LeaseSuccession, Subscription {
     @Override
     public void request(long n) {
         if (Operators.validate(n) && emission.isIdle() && emission.open() && !writer.downgrade(this)) {
-            failed(writer.lost());
+            failed(writer.lost(false));
         }
     }
 
@@ -47,26 +47,26 @@ final class LeaseDowngrade implements LeaseSuccession, Subscription {
 
     /** Handles the opened read lease. */
     void succeeded(LeaseHandle reader) {
-        Delivery delivery = reader.held().lock().engine().delivery;
+        Delivery delivery = reader.lock().engine().delivery;
         delivery.run(() -> emit(reader), rejected -> {
-            reader.held().release();
+            reader.claim().release(true);
             emission.failNow(delivery.refusal(reader.lockName(), rejected));
         });
     }
 
     private void emit(LeaseHandle reader) {
         if (!reader.isValid()) {
-            reader.held().release();
+            reader.claim().release(true);
             emission.failNow(reader.lost());
         } else if (emission.begin()) {
-            Engine engine = reader.held().lock().engine();
+            Engine engine = reader.lock().engine();
             if (engine.events.areWanted()) {
                 engine.events.report(new LockEvent.Downgraded(
-                        reader.lockName(), reader.fencingToken(), reader.held().heldFor()));
+                        reader.lockName(), reader.fencingToken(), reader.claim().heldFor()));
             }
             emission.emit(reader);
         } else {
-            reader.held().release();
+            reader.claim().release(true);
         }
     }
 }

@@ -18,7 +18,7 @@ import reactor.core.publisher.Operators;
  * <p>A cancellation after the emission has begun releases nothing, since a process may have the text. If an operator
  * drops the text then, the lock stays held until its lease ends.
  */
-final class LeaseExport implements LeaseSuccession, Subscription {
+final class LeaseExport implements Successor, Subscription {
 
     private enum Stage {
         /** No request yet: the lease is unchanged. */
@@ -57,10 +57,10 @@ final class LeaseExport implements LeaseSuccession, Subscription {
     }
 
     private void start() {
-        Engine engine = lease.held().lock().engine();
+        Engine engine = lease.lock().engine();
         if (!engine.backend.features().contains(LockFeature.HAND_ON)) {
             failed(Adoption.unsupported(engine.backend));
-        } else if (!lease.held().export(this)) {
+        } else if (!lease.export(this)) {
             failed(lease.lost());
         }
     }
@@ -68,8 +68,8 @@ final class LeaseExport implements LeaseSuccession, Subscription {
     @Override
     public void cancel() {
         switch (stage.getAndSet(Stage.OVER)) {
-            case ASKED -> lease.held().exportCancelled();
-            case READY -> lease.held().releaseHandedOn();
+            case ASKED -> lease.claim().exportCancelled();
+            case READY -> lease.claim().releaseHandedOn();
             default -> {}
         }
     }
@@ -80,7 +80,7 @@ final class LeaseExport implements LeaseSuccession, Subscription {
         try {
             text = exported.get().text();
         } catch (Throwable broken) {
-            lease.held().releaseHandedOn();
+            lease.claim().releaseHandedOn();
             failed(broken);
             Exceptions.throwIfJvmFatal(broken); // only now: otherwise the subscriber would wait for ever
             return;
@@ -93,12 +93,12 @@ final class LeaseExport implements LeaseSuccession, Subscription {
                 }
             });
         } else {
-            lease.held().releaseHandedOn(); // the subscriber has cancelled meanwhile
+            lease.claim().releaseHandedOn(); // the subscriber has cancelled meanwhile
         }
     }
 
     private Delivery delivery() {
-        return lease.held().lock().engine().delivery;
+        return lease.lock().engine().delivery;
     }
 
     @Override

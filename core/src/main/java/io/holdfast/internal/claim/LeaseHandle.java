@@ -6,10 +6,12 @@ import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
 import io.holdfast.internal.engine.BackendCall;
 import io.holdfast.internal.engine.Engine;
+import io.holdfast.internal.engine.LockSettings;
 import io.holdfast.internal.engine.Renewals;
 import io.holdfast.internal.run.Turn;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.support.Printable;
@@ -26,57 +28,94 @@ import reactor.util.context.Context;
  */
 public final class LeaseHandle implements EngineLease, Emission.Returnable {
 
-    private final HeldLease held;
+    private final Claim claim;
+    private final LeaseSignals signals;
+
+    /** Whether it is the read lease that follows a downgrade; the claim's other lease has ended then. */
+    private final boolean asReader;
 
     /** Whether a {@code withLock} or a {@code MultiLease} owns it, and releases it. Written before the user gets it. */
     private volatile boolean isPart;
 
-    LeaseHandle(HeldLease held) {
-        this.held = held;
+    LeaseHandle(Claim claim, LeaseSignals signals, boolean asReader) {
+        this.claim = claim;
+        this.signals = signals;
+        this.asReader = asReader;
     }
 
-    public HeldLease held() {
-        return held;
+    Claim claim() {
+        return claim;
+    }
+
+    LockSettings lock() {
+        return claim.lock();
+    }
+
+    LockKey key() {
+        return claim.key(asReader);
+    }
+
+    boolean isHeld() {
+        return claim.isHeld() && !isReleased();
+    }
+
+    boolean isReleased() {
+        return claim.isReleased(asReader);
+    }
+
+    Loss lossOfViews() {
+        return claim.lossOfViews(asReader);
+    }
+
+    boolean export(LeaseExport wanted) {
+        return claim.export(asReader, wanted);
+    }
+
+    /** Called right before the holder gets the lease, if it was granted together with others. */
+    public void handedOut() {
+        claim.handedOut();
     }
 
     @Override
     public String lockName() {
-        return held.claim().key().name();
+        return claim.lockName();
     }
 
     @Override
     public long fencingToken() {
-        return held.fencingToken();
+        return claim.fencingToken();
     }
 
     @Override
     public Duration remaining() {
-        return held.remaining();
+        return claim.remaining(asReader);
     }
 
     @Override
     public boolean isValid() {
-        return held.isValid();
+        return claim.isValid(asReader);
     }
 
     @Override
     public Mono<LossReason> onLoss() {
-        return Mono.defer(() -> held.signals().loss().doOnTerminate(this::stayReachable));
+        return Mono.defer(() -> signals.loss().doOnTerminate(this::stayReachable));
     }
 
     /** Completes when the release is requested, or when the lease is lost; nested leases wait for it. */
     Mono<Void> noLongerHeld() {
-        return Mono.defer(() -> held.signals().noLongerHeld().doOnTerminate(this::stayReachable));
+        return Mono.defer(() -> signals.noLongerHeld().doOnTerminate(this::stayReachable));
     }
 
     @Override
     public Runnable giveBack() {
-        return held::release;
+        Claim held = claim;
+        boolean side = asReader;
+        return () -> held.release(side);
     }
 
     @Override
     public void releaseUnused() {
-        held.releaseUnused();
+        claim.releaseUnused(asReader);
     }
 
     public void bePart() {
@@ -91,7 +130,7 @@ public final class LeaseHandle implements EngineLease, Emission.Returnable {
 
     @Override
     public LockLostException lost() {
-        return held.lost();
+        return claim.lost(asReader);
     }
 
     /**
@@ -103,16 +142,16 @@ public final class LeaseHandle implements EngineLease, Emission.Returnable {
     @Override
     public Mono<Void> renew() {
         return Mono.<Void>create(sink -> {
-                    if (!held.isValid()) {
-                        sink.error(held.lost());
+                    if (!claim.isValid(asReader)) {
+                        sink.error(claim.lost(asReader));
                         return;
                     }
-                    Engine engine = held.lock().engine();
+                    Engine engine = claim.lock().engine();
                     long sentAt = engine.alarms.now();
                     BackendCall.start(
                             engine,
                             lockName(),
-                            held.lock().operationNanos(),
+                            claim.lock().operationNanos(),
                             Context.of(sink.contextView()),
                             new BackendCall.Request<Renewal>() {
                                 @Override
@@ -122,23 +161,23 @@ public final class LeaseHandle implements EngineLease, Emission.Returnable {
 
                                 @Override
                                 public Mono<Renewal> ask() {
-                                    return engine.backend.renew(held.renewal());
+                                    return engine.backend.renew(claim.renewal());
                                 }
 
                                 @Override
                                 public void answered(Renewal answer) {
                                     try {
-                                        held.renewedByHand(sentAt, answer);
+                                        claim.renewedByHand(asReader, sentAt, answer);
                                     } catch (RuntimeException unreadable) {
                                         failed(Renewals.unreadable(lockName(), unreadable));
                                         return;
                                     }
                                     if (answer instanceof Renewal.Unknown unknown) {
                                         sink.error(unknown.failure());
-                                    } else if (held.isValid()) {
+                                    } else if (claim.isValid(asReader)) {
                                         sink.success();
                                     } else {
-                                        sink.error(held.lost());
+                                        sink.error(claim.lost(asReader));
                                     }
                                 }
 
@@ -164,7 +203,7 @@ public final class LeaseHandle implements EngineLease, Emission.Returnable {
             public void subscribe(CoreSubscriber<? super LockLease> subscriber) {
                 RuntimeException refusal = refusalOfDowngrade();
                 if (refusal == null) {
-                    subscriber.onSubscribe(new LeaseDowngrade(held, subscriber));
+                    subscriber.onSubscribe(new LeaseDowngrade(claim, subscriber));
                 } else {
                     delivered(Mono.<LockLease>error(refusal)).subscribe(subscriber);
                 }
@@ -173,12 +212,12 @@ public final class LeaseHandle implements EngineLease, Emission.Returnable {
     }
 
     private @Nullable RuntimeException refusalOfDowngrade() {
-        LockBackend backend = held.lock().engine().backend;
+        LockBackend backend = claim.lock().engine().backend;
         String name = Printable.text(lockName());
-        if (held.claim().key().kind() != LockKind.WRITE) {
+        if (key().kind() != LockKind.WRITE) {
             return new IllegalStateException(
                     "only a lease of a write lock can be downgraded, and this lease of lock '%s' is one of a %s lock"
-                            .formatted(name, held.claim().key().kind()));
+                            .formatted(name, key().kind()));
         }
         if (isPart) {
             return new IllegalStateException(
@@ -194,29 +233,29 @@ public final class LeaseHandle implements EngineLease, Emission.Returnable {
     @Override
     public Mono<Void> release() {
         return Mono.defer(() -> {
-            held.release();
-            return held.signals().released();
+            claim.release(asReader);
+            return signals.released();
         });
     }
 
     @Override
     public void watchLoss(Holder holder) {
-        held.signals().watchLoss(holder);
+        signals.watchLoss(holder);
     }
 
     @Override
     public void stopWatchingLoss() {
-        held.signals().forgetHolder();
+        signals.forgetHolder();
     }
 
     @Override
     public void release(Holder holder) {
-        held.release();
-        held.signals().watchRelease(holder);
+        claim.release(asReader);
+        signals.watchRelease(holder);
     }
 
     private <T> Mono<T> delivered(Mono<T> result) {
-        return held.lock().engine().delivery.of(result);
+        return claim.lock().engine().delivery.of(result);
     }
 
     @Override

@@ -21,33 +21,30 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A lease that is handed on is EXPORTING while a last renewal is in flight, and then EXPORTED. A lease that becomes
  * a read lease is STOPPING while a renewal is in flight, DOWNGRADING until the back end has confirmed the change, and
- * then DOWNGRADED. RELEASED, EXPORTED, DOWNGRADED and LOST are final. Each event checks the deadline, so that an answer
- * after the deadline does not bring a lease back.
+ * then HELD again. RELEASED, EXPORTED and LOST are final. Each event checks the deadline, so that an answer after the
+ * deadline does not bring a lease back.
  *
- * @param phase the phase
- * @param terms the terms, which stay the same
- * @param sentAtNanos when the last confirmed request was sent
- * @param validUntilNanos the local deadline
  * @param nextRenewalNanos when the next renewal is due; while DOWNGRADING the next request to downgrade
  * @param renewing whether a renewal is in flight, or was at the end; while DOWNGRADING a request to downgrade
  * @param confirmed false for a grant that was pushed or is in doubt, until it is renewed once; also false after a
- *     signal, until a renewal that was sent after the signal is confirmed
+ *     signal, until a request that was sent after the signal is confirmed
  * @param failures how many renewals failed in a row
- * @param lossReason why it was lost; null unless LOST
+ * @param lossReason null unless LOST
  */
-public record LeaseState(
+record LeaseState(
         Phase phase,
-        LeaseTerms terms,
+        Hold hold,
         long sentAtNanos,
         long validUntilNanos,
         long nextRenewalNanos,
         boolean renewing,
         boolean confirmed,
         int failures,
-        @Nullable LossReason lossReason) {
+        @Nullable LossReason lossReason)
+        implements ClaimState {
 
     /** The phase of a lease. */
-    public enum Phase {
+    enum Phase {
         /** The client holds the lock until the deadline. */
         HELD,
         /** The holder has released; the back end has not confirmed yet. */
@@ -62,30 +59,42 @@ public record LeaseState(
         STOPPING,
         /** The lease will become a read lease: the client sends the request until it is answered. */
         DOWNGRADING,
-        /** A read lease continues the claim. */
-        DOWNGRADED,
         /** The lease ended before it was released. */
         LOST
     }
 
+    /** How the claim holds the lock. */
+    enum Side {
+        AS_GRANTED,
+        /** As granted; but a request was sent that may have turned the writer into a reader. */
+        BECOMING_READER,
+        READER
+    }
+
     /**
-     * The next state and the action.
+     * What changes only with the side.
      *
-     * @param state the next state
-     * @param action the action
+     * @param attempt the number of the last request that may take the lock; a release carries it
      */
-    public record Step(LeaseState state, LeaseAction action) {}
+    record Hold(long fencingToken, int attempt, Side side, long grantedAtNanos, LeaseTerms terms) {
+
+        Hold becomingReader() {
+            return new Hold(fencingToken, attempt + 1, Side.BECOMING_READER, grantedAtNanos, terms);
+        }
+
+        Hold reader() {
+            return new Hold(fencingToken, attempt, Side.READER, grantedAtNanos, terms);
+        }
+    }
+
+    /** The next state and the action. */
+    record Step(LeaseState state, LeaseAction action) {}
 
     /**
      * Makes a new lease. A pushed grant is renewed soon, because it is short until it is confirmed; a grant whose loss
      * was signalled before it, at once.
-     *
-     * @param grant the grant
-     * @param terms the terms, which stay the same
-     * @param nowNanos the current time
-     * @return HELD
      */
-    public static LeaseState of(Grant grant, LeaseTerms terms, long nowNanos) {
+    static LeaseState of(Grant grant, int attempt, LeaseTerms terms, long nowNanos) {
         long renewal = switch (grant.standing()) {
             case CONFIRMED -> RenewalSchedule.next(grant.sentAtNanos(), grant.leaseNanos(), terms.gridPhaseNanos());
             case PUSHED -> RenewalSchedule.confirmation(nowNanos, grant.validUntilNanos());
@@ -93,7 +102,7 @@ public record LeaseState(
         };
         return new LeaseState(
                 Phase.HELD,
-                terms,
+                new Hold(grant.fencingToken(), attempt, Side.AS_GRANTED, nowNanos, terms),
                 grant.sentAtNanos(),
                 bounded(terms, grant.validUntilNanos()),
                 renewal,
@@ -103,45 +112,52 @@ public record LeaseState(
                 null);
     }
 
-    /**
-     * Returns whether the lease may be used.
-     *
-     * @param nowNanos the current time
-     * @return true while HELD and before the deadline
-     */
-    public boolean isValid(long nowNanos) {
+    /** Returns whether the lease may be used. */
+    boolean isValid(long nowNanos) {
         return phase == Phase.HELD && !Validity.isOver(validUntilNanos, nowNanos);
     }
 
     /**
      * Returns whether the lease was lost because it reached the longest hold time, and not because renewals were
      * missing.
-     *
-     * @return true if the deadline that passed was that of the longest hold time
      */
-    public boolean reachedLongestHold() {
+    boolean reachedLongestHold() {
         return lossReason == LossReason.EXPIRED
-                && terms.boundedHold()
-                && Validity.isOver(terms.holdUntilNanos(), validUntilNanos);
+                && terms().boundedHold()
+                && Validity.isOver(terms().holdUntilNanos(), validUntilNanos);
     }
 
-    /**
-     * Returns when to call {@link #tick} next, while HELD, STOPPING or DOWNGRADING.
-     *
-     * @return the next request or the deadline, whichever is earlier
-     */
+    LeaseTerms terms() {
+        return hold.terms();
+    }
+
+    /** Returns whether the end was decided, and answered. */
+    boolean isOver() {
+        return phase == Phase.RELEASED || phase == Phase.LOST || phase == Phase.EXPORTED;
+    }
+
+    boolean isReader() {
+        return hold.side() == Side.READER;
+    }
+
+    /** Returns whether the deadline passed before the back end had confirmed a downgrade. */
+    boolean expiredOnItsWayToReader() {
+        return lossReason == LossReason.EXPIRED && hold.side() == Side.BECOMING_READER && !reachedLongestHold();
+    }
+
+    @Override
+    public boolean wantsWake() {
+        return phase == Phase.HELD || isOnItsWayToReader();
+    }
+
+    @Override
     public long wakeAtNanos() {
         boolean wantsRequest = phase == Phase.DOWNGRADING || wantsRenewal();
         return wantsRequest && !renewing ? Validity.earlier(nextRenewalNanos, validUntilNanos) : validUntilNanos;
     }
 
-    /**
-     * Handles the passing of time.
-     *
-     * @param nowNanos the current time
-     * @return the loss at the deadline; a renewal, or a request for a read lease, when it is due
-     */
-    public Step tick(long nowNanos) {
+    /** Handles the passing of time. */
+    Step tick(long nowNanos) {
         if (phase != Phase.HELD && !isOnItsWayToReader()) {
             return stay();
         }
@@ -158,28 +174,18 @@ public record LeaseState(
                 held(sentAtNanos, validUntilNanos, nextRenewalNanos, true, confirmed, failures), LeaseAction.RENEW);
     }
 
-    /**
-     * Handles a signal that the lock may be lost.
-     *
-     * @param nowNanos the current time
-     * @return a renewal is due now
-     */
-    public Step verify(long nowNanos) {
+    /** Handles a signal that the lock may be lost. */
+    Step verify(long nowNanos) {
+        if (phase == Phase.DOWNGRADING) { // the read lease renews at once
+            return new Step(downgrading(hold, nextRenewalNanos, renewing, false, failures), LeaseAction.NONE);
+        }
         return phase != Phase.HELD
                 ? stay()
                 : new Step(held(sentAtNanos, validUntilNanos, nowNanos, renewing, false, failures), LeaseAction.NONE);
     }
 
-    /**
-     * Handles a confirmed renewal.
-     *
-     * @param sent when it was sent
-     * @param leaseNanos the lease duration of the answer
-     * @param automatic whether it is the renewal of {@link #renewing}
-     * @param nowNanos the current time
-     * @return held for longer; lost when the answer arrived after the deadline
-     */
-    public Step renewed(long sent, long leaseNanos, boolean automatic, long nowNanos) {
+    /** Handles a confirmed renewal. */
+    Step renewed(long sent, long leaseNanos, boolean automatic, long nowNanos) {
         if (phase != Phase.HELD) {
             return notHeldAndRenewed(automatic, nowNanos);
         }
@@ -192,34 +198,24 @@ public record LeaseState(
                     held(sentAtNanos, validUntilNanos, nextRenewalNanos, stillRenewing, confirmed, failures),
                     LeaseAction.NONE);
         }
-        long until = bounded(terms, Validity.until(sent, leaseNanos));
+        long until = bounded(terms(), Validity.until(sent, leaseNanos));
         if (Validity.isOver(until, nowNanos)) {
             return held(sent, until, nextRenewalNanos, stillRenewing, confirmed, failures)
                     .expired();
         }
         // The server may have processed a renewal from before the doubt before the signalled change: renew once more.
         boolean clears = confirmed || Validity.isOver(nextRenewalNanos, sent);
-        long next = clears ? RenewalSchedule.next(sent, leaseNanos, terms.gridPhaseNanos()) : nextRenewalNanos;
+        long next = clears ? RenewalSchedule.next(sent, leaseNanos, terms().gridPhaseNanos()) : nextRenewalNanos;
         return new Step(held(sent, until, next, stillRenewing, clears, 0), LeaseAction.NONE);
     }
 
-    /**
-     * Handles the answer that the claim does not hold the lock.
-     *
-     * @return lost
-     */
-    public Step renewalDenied() {
+    /** Handles the answer that the claim does not hold the lock. */
+    Step renewalDenied() {
         return lose(LossReason.NOT_HELD);
     }
 
-    /**
-     * Handles a renewal with an unknown outcome: nothing is lost yet, another renewal follows soon.
-     *
-     * @param automatic whether it is the renewal of {@link #renewing}
-     * @param nowNanos the current time
-     * @return held until the same deadline
-     */
-    public Step renewalFailed(boolean automatic, long nowNanos) {
+    /** Handles a renewal with an unknown outcome: nothing is lost yet, another renewal follows soon. */
+    Step renewalFailed(boolean automatic, long nowNanos) {
         if (phase != Phase.HELD) {
             return notHeldAndRenewed(automatic, nowNanos);
         }
@@ -235,13 +231,8 @@ public record LeaseState(
         return new Step(held(sentAtNanos, validUntilNanos, next, false, confirmed, failures + 1), LeaseAction.NONE);
     }
 
-    /**
-     * Handles the end of the lease by the back end, its session, or the client.
-     *
-     * @param reason the reason
-     * @return lost, unless it has ended or is being released
-     */
-    public Step lose(LossReason reason) {
+    /** Handles the end of the lease by the back end, its session, or the client. */
+    Step lose(LossReason reason) {
         if (phase != Phase.HELD && phase != Phase.EXPORTING && !isOnItsWayToReader()) {
             return stay();
         }
@@ -251,13 +242,8 @@ public record LeaseState(
                 storeMayHoldIt ? LeaseAction.SIGNAL_LOSS_AND_RELEASE : LeaseAction.SIGNAL_LOSS);
     }
 
-    /**
-     * Handles a release by the holder.
-     *
-     * @param nowNanos the current time
-     * @return releasing; lost when the deadline had passed before
-     */
-    public Step releaseAsked(long nowNanos) {
+    /** Handles a release by the holder. */
+    Step releaseAsked(long nowNanos) {
         if (phase != Phase.HELD) {
             return stay();
         }
@@ -266,14 +252,8 @@ public record LeaseState(
                 : new Step(ended(Phase.RELEASING, null), LeaseAction.RELEASE);
     }
 
-    /**
-     * Handles the answer to the release.
-     *
-     * @param ownership the answer
-     * @param unknownBefore whether an earlier request of this release had an unknown outcome, and may have ended the claim
-     * @return released, or lost before
-     */
-    public Step releaseAnswered(Ownership ownership, boolean unknownBefore) {
+    /** Handles the answer to the release. */
+    Step releaseAnswered(Ownership ownership, boolean unknownBefore) {
         if (phase != Phase.RELEASING) {
             return stay();
         }
@@ -282,23 +262,16 @@ public record LeaseState(
                 : new Step(ended(Phase.LOST, LossReason.NOT_HELD), LeaseAction.SIGNAL_LOSS);
     }
 
-    /**
-     * Handles a release without a confirmation until the deadline; the server ends the lease by itself.
-     *
-     * @return released
-     */
-    public Step releaseGivenUp() {
+    /** Handles a release without a confirmation until the deadline; the server ends the lease by itself. */
+    Step releaseGivenUp() {
         return phase != Phase.RELEASING ? stay() : new Step(ended(Phase.RELEASED, null), LeaseAction.SIGNAL_RELEASED);
     }
 
     /**
      * Handles an export by the holder. A grant that is short, or in doubt, is renewed first: the other process may need
      * some time.
-     *
-     * @param nowNanos the current time
-     * @return handed on, now or when a renewal has ended; lost when the deadline had passed before
      */
-    public Step exportAsked(long nowNanos) {
+    Step exportAsked(long nowNanos) {
         if (phase != Phase.HELD) {
             return stay();
         }
@@ -312,22 +285,13 @@ public record LeaseState(
                 ended(Phase.EXPORTING, null), renewing ? LeaseAction.STOP_RENEWING : LeaseAction.RENEW_BEFORE_EXPORT);
     }
 
-    /**
-     * Handles the cancellation of an export.
-     *
-     * @return releasing, unless it was handed on before
-     */
-    public Step exportCancelled() {
+    /** Handles the cancellation of an export. */
+    Step exportCancelled() {
         return phase == Phase.EXPORTING ? new Step(ended(Phase.RELEASING, null), LeaseAction.RELEASE) : stay();
     }
 
-    /**
-     * Handles a downgrade by the holder.
-     *
-     * @param nowNanos the current time
-     * @return the request, now or when the renewal in flight has ended; lost when the deadline had passed before
-     */
-    public Step downgradeAsked(long nowNanos) {
+    /** Handles a downgrade by the holder. */
+    Step downgradeAsked(long nowNanos) {
         if (phase != Phase.HELD) {
             return stay();
         }
@@ -337,34 +301,26 @@ public record LeaseState(
         return renewing ? new Step(ended(Phase.STOPPING, null), LeaseAction.STOP_RENEWING) : askForReadLease();
     }
 
-    /**
-     * Handles the answer that the claim is now a reader.
-     *
-     * @param sent when the request was sent
-     * @param leaseNanos the lease duration of the answer
-     * @param nowNanos the current time
-     * @return a read lease; lost when the answer arrived after the deadline; another request when the answered lease
-     *     has ended already
-     */
-    public Step downgraded(long sent, long leaseNanos, long nowNanos) {
+    /** Handles the answer that the claim is now a reader. */
+    Step downgraded(long sent, long leaseNanos, long nowNanos) {
         if (phase != Phase.DOWNGRADING) {
             return stay();
         }
         if (Validity.isOver(validUntilNanos, nowNanos)) {
             return expired();
         }
-        return Validity.isOver(Validity.until(sent, leaseNanos), nowNanos)
-                ? downgradeFailed(nowNanos)
-                : new Step(ended(Phase.DOWNGRADED, null), LeaseAction.GO_ON_AS_READER);
+        long until = bounded(terms(), Validity.until(sent, leaseNanos));
+        if (Validity.isOver(until, nowNanos)) {
+            return downgradeFailed(nowNanos);
+        }
+        long next = confirmed ? RenewalSchedule.next(sent, leaseNanos, terms().gridPhaseNanos()) : nowNanos;
+        return new Step(
+                new LeaseState(Phase.HELD, hold.reader(), sent, until, next, false, confirmed, 0, null),
+                LeaseAction.GO_ON_AS_READER);
     }
 
-    /**
-     * Handles a request to downgrade with an unknown outcome.
-     *
-     * @param nowNanos the current time
-     * @return another request soon; lost when the deadline has passed
-     */
-    public Step downgradeFailed(long nowNanos) {
+    /** Handles a request to downgrade with an unknown outcome. */
+    Step downgradeFailed(long nowNanos) {
         if (phase != Phase.DOWNGRADING) {
             return stay();
         }
@@ -372,25 +328,24 @@ public record LeaseState(
             return expired();
         }
         long next = RenewalSchedule.retry(nowNanos, validUntilNanos);
-        return new Step(downgrading(next, false, failures + 1), LeaseAction.NONE);
+        return new Step(downgrading(hold, next, false, confirmed, failures + 1), LeaseAction.NONE);
     }
 
-    /**
-     * Handles the cancellation of a downgrade.
-     *
-     * @return releasing, unless a read lease continues the claim
-     */
-    public Step downgradeCancelled() {
+    /** Handles the cancellation of a downgrade. */
+    Step downgradeCancelled() {
         return isOnItsWayToReader() ? new Step(ended(Phase.RELEASING, null), LeaseAction.RELEASE) : stay();
     }
 
     private Step askForReadLease() {
-        return new Step(downgrading(nextRenewalNanos, true, failures), LeaseAction.ASK_FOR_READ_LEASE);
+        // Its answer proves the lease, unless a signal comes meanwhile.
+        return new Step(
+                downgrading(hold.becomingReader(), nextRenewalNanos, true, true, failures),
+                LeaseAction.ASK_FOR_READ_LEASE);
     }
 
-    private LeaseState downgrading(long next, boolean inFlight, int failed) {
+    private LeaseState downgrading(Hold next, long nextNanos, boolean inFlight, boolean isConfirmed, int failed) {
         return new LeaseState(
-                Phase.DOWNGRADING, terms, sentAtNanos, validUntilNanos, next, inFlight, confirmed, failed, null);
+                Phase.DOWNGRADING, next, sentAtNanos, validUntilNanos, nextNanos, inFlight, isConfirmed, failed, null);
     }
 
     /**
@@ -414,7 +369,7 @@ public record LeaseState(
     }
 
     private boolean wantsRenewal() {
-        return terms.autoRenew() || !confirmed;
+        return terms().autoRenew() || !confirmed;
     }
 
     private static long bounded(LeaseTerms terms, long untilNanos) {
@@ -425,16 +380,16 @@ public record LeaseState(
         return lose(LossReason.EXPIRED);
     }
 
-    private Step stay() {
+    Step stay() {
         return new Step(this, LeaseAction.NONE);
     }
 
     private LeaseState held(long sent, long until, long next, boolean inFlight, boolean isConfirmed, int failed) {
-        return new LeaseState(Phase.HELD, terms, sent, until, next, inFlight, isConfirmed, failed, null);
+        return new LeaseState(Phase.HELD, hold, sent, until, next, inFlight, isConfirmed, failed, null);
     }
 
     private LeaseState ended(Phase end, @Nullable LossReason reason) {
         return new LeaseState(
-                end, terms, sentAtNanos, validUntilNanos, nextRenewalNanos, renewing, confirmed, failures, reason);
+                end, hold, sentAtNanos, validUntilNanos, nextRenewalNanos, renewing, confirmed, failures, reason);
     }
 }

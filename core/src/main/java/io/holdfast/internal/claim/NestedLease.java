@@ -145,7 +145,7 @@ final class NestedLease implements EngineLease {
         if (known != null) {
             return known;
         }
-        End mine = outermost.isValid() ? RELEASED : new End(outermost.held().lossOfViews());
+        End mine = outermost.isValid() ? RELEASED : new End(outermost.lossOfViews());
         return end.compareAndSet(null, mine) ? mine : requireNonNull(end.get());
     }
 

@@ -14,16 +14,14 @@ final class SentAttempts {
      */
     private static final int MOST = 16;
 
+    static final SentAttempts NONE = new SentAttempts(1, new long[0]);
+
     private final int firstAttempt;
     private final long[] times;
 
     private SentAttempts(int firstAttempt, long[] times) {
         this.firstAttempt = firstAttempt;
         this.times = times;
-    }
-
-    static SentAttempts first(long sentAtNanos) {
-        return new SentAttempts(1, new long[] {sentAtNanos});
     }
 
     SentAttempts plus(long sentAtNanos) {

@@ -136,7 +136,7 @@ public final class Engine {
     }
 
     private void closeRefused() {
-        members.all(Stage.ACQUIRING).stream().filter(this::refuses).forEach(Member::close);
+        members.all(Stage.ACQUIRING).stream().filter(this::refuses).forEach(Member::refuse);
     }
 
     /** Ends all that is under way, and signals when nothing is left. */

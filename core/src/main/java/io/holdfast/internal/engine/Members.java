@@ -27,8 +27,11 @@ public final class Members {
 
         public abstract Stage stage();
 
-        /** Ends it because the client closes; while the client drains, only if it {@linkplain Engine#refuses may not go on}. */
+        /** Ends it because the client closes. */
         public abstract void close();
+
+        /** Ends it because the client drains, unless it holds a lock. */
+        public void refuse() {}
 
         /** Ends it because the client has closed and waits no longer. */
         public void abandon() {}

@@ -41,7 +41,7 @@ final class MultiLeaseHandle implements MultiLease, GuardedLease, Emission.Retur
     void handedOut() {
         for (EngineLease member : members) {
             if (member instanceof LeaseHandle handle) {
-                handle.held().handedOut();
+                handle.handedOut();
             }
         }
     }

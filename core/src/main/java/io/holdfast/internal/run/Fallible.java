@@ -18,7 +18,7 @@ public final class Fallible {
         }
     }
 
-    static void log(Throwable thrown, Logger log, String line) {
+    public static void log(Throwable thrown, Logger log, String line) {
         try {
             log.error(line, thrown);
         } catch (Throwable another) {

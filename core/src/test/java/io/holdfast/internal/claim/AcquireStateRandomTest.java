@@ -57,7 +57,7 @@ class AcquireStateRandomTest {
             mode = MODES.get(random.nextInt(3));
             // Some histories cross the point where nanoTime wraps.
             now = random.nextBoolean() ? random.nextLong() : Long.MAX_VALUE - random.nextInt(1_000_000_000);
-            take("start", AcquireState.start(Acquiring.plan(mode, random.nextBoolean()), random.nextBoolean(), now));
+            take("start", Acquiring.start(Acquiring.plan(mode, random.nextBoolean()), random.nextBoolean(), now));
         }
 
         void run() {
@@ -156,7 +156,7 @@ class AcquireStateRandomTest {
 
         private void granted() {
             int number = Math.max(1, state.attempt() - random.nextInt(3) + random.nextInt(2));
-            Step step = state.granted(Acquiring.granted(number, 100 + random.nextInt(20_000)), now);
+            Step step = state.granted(Acquiring.granted(number, 100 + random.nextInt(20_000)), true, now);
             if (step.action() instanceof Deliver deliver) {
                 assertThat(deliver.grant().sentAtNanos())
                         .as("send time of attempt %d", number)

@@ -16,6 +16,25 @@ class AcquireStateTableTest {
     @ParameterizedTest(name = "{0} {1}: {2}, {3}")
     @CsvSource(textBlock = """
         # phase  , event          , action           , next phase
+        READY    , acquired       , None             , READY
+        READY    , acquired late  , None             , READY
+        READY    , contended      , None             , READY
+        READY    , queued         , None             , READY
+        READY    , failed         , None             , READY
+        READY    , refused        , None             , READY
+        READY    , stale answer   , None             , READY
+        READY    , stale failure  , None             , READY
+        READY    , armed          , None             , READY
+        READY    , changed        , None             , READY
+        READY    , lost           , None             , READY
+        READY    , disarmed       , None             , READY
+        READY    , granted        , None             , READY
+        READY    , granted late   , None             , READY
+        READY    , granted unknown , None             , READY
+        READY    , pause over     , None             , READY
+        READY    , timed out      , TimedOut         , ENDED
+        READY    , closed         , Closed           , ENDED
+        READY    , left           , None             , ENDED
         ATTEMPTING  , acquired       , Deliver          , ENDED
         ATTEMPTING  , acquired late  , Pause            , PAUSING
         ATTEMPTING  , contended      , Pause            , PAUSING
@@ -103,6 +122,7 @@ class AcquireStateTableTest {
     private static AcquireState in(Phase phase) {
         AcquireState attempting = Acquiring.started(Mode.WAIT);
         AcquireState state = switch (phase) {
+            case READY -> AcquireState.ready(false);
             case ATTEMPTING -> attempting;
             case PAUSING ->
                 attempting.answered(1, Acquiring.queued(10_000), NOW, 0).state();
@@ -128,9 +148,9 @@ class AcquireStateTableTest {
             case "changed" -> state.changed(NOW);
             case "lost" -> state.lost(NOW);
             case "disarmed" -> state.disarmed(NOW);
-            case "granted" -> state.granted(Acquiring.granted(1, 2_000), NOW);
-            case "granted late" -> state.granted(Acquiring.granted(1, 2_000), Acquiring.millis(1_978));
-            case "granted unknown" -> state.granted(Acquiring.granted(9, 2_000), NOW);
+            case "granted" -> state.granted(Acquiring.granted(1, 2_000), true, NOW);
+            case "granted late" -> state.granted(Acquiring.granted(1, 2_000), true, Acquiring.millis(1_978));
+            case "granted unknown" -> state.granted(Acquiring.granted(9, 2_000), true, NOW);
             case "pause over" -> state.pauseOver(NOW);
             case "timed out" -> state.timedOut();
             case "closed" -> state.closed();

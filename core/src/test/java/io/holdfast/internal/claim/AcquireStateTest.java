@@ -18,7 +18,7 @@ class AcquireStateTest {
     @ParameterizedTest
     @EnumSource(Mode.class)
     void itStartsWithTheFirstAttempt(Mode mode) {
-        Step step = AcquireState.start(Acquiring.plan(mode, false), false, NOW);
+        Step step = Acquiring.start(Acquiring.plan(mode, false), false, NOW);
 
         assertThat(step.action()).isEqualTo(new AcquireAction.Attempt(1));
         assertThat(step.state().attempt()).isEqualTo(1);
@@ -65,8 +65,8 @@ class AcquireStateTest {
                 .pauseOver(Acquiring.millis(200))
                 .state();
 
-        Grant first = delivered(state.granted(Acquiring.granted(1, 2_000), Acquiring.millis(300)));
-        Grant second = delivered(state.granted(Acquiring.granted(2, 2_000), Acquiring.millis(300)));
+        Grant first = delivered(state.granted(Acquiring.granted(1, 2_000), true, Acquiring.millis(300)));
+        Grant second = delivered(state.granted(Acquiring.granted(2, 2_000), true, Acquiring.millis(300)));
 
         assertThat(first.sentAtNanos()).isZero();
         assertThat(second.sentAtNanos()).isEqualTo(Acquiring.millis(200));
@@ -83,19 +83,19 @@ class AcquireStateTest {
                 .answered(2, Acquiring.queued(100), Acquiring.millis(120), 0)
                 .state();
 
-        Step step = state.granted(Acquiring.granted(1, 2_000), Acquiring.millis(130));
+        Step step = state.granted(Acquiring.granted(1, 2_000), true, Acquiring.millis(130));
 
         assertThat(step.action()).isEqualTo(new AcquireAction.Attempt(3));
     }
 
     @Test
     void aPushedGrantBecomesAWholeLeaseWhereThePlanNeedsIt() {
-        AcquireState state = AcquireState.start(Acquiring.wholeLeasePlan(), true, 0)
+        AcquireState state = Acquiring.start(Acquiring.wholeLeasePlan(), true, 0)
                 .state()
                 .answered(1, Acquiring.queued(100), Acquiring.millis(10), 0)
                 .state();
 
-        Step step = state.granted(Acquiring.granted(1, 2_000), Acquiring.millis(20));
+        Step step = state.granted(Acquiring.granted(1, 2_000), true, Acquiring.millis(20));
 
         assertThat(step.action()).isEqualTo(new AcquireAction.Attempt(2));
         assertThat(delivered(step.state().answered(2, Acquiring.acquired(), Acquiring.millis(30), 0))
@@ -117,7 +117,7 @@ class AcquireStateTest {
     void aLossSignalledBeforeAPushPutsTheGrantInDoubt() {
         AcquireState lost = Acquiring.started(Mode.WAIT).lost(NOW).state();
 
-        Grant pushed = delivered(lost.granted(Acquiring.granted(1, 2_000), NOW));
+        Grant pushed = delivered(lost.granted(Acquiring.granted(1, 2_000), true, NOW));
 
         assertThat(pushed.standing()).isEqualTo(Grant.Standing.DOUBTED);
     }
@@ -145,7 +145,7 @@ class AcquireStateTest {
             case "changed" -> attempting.changed(NOW).state();
             case "lost" -> attempting.lost(NOW).state();
             case "disarmed" -> attempting.disarmed(NOW).state();
-            default -> attempting.granted(Acquiring.granted(9, 10), NOW).state();
+            default -> attempting.granted(Acquiring.granted(9, 10), true, NOW).state();
         };
 
         Step answered = signalled.answered(1, Acquiring.queued(10_000), NOW, 0);
@@ -171,7 +171,7 @@ class AcquireStateTest {
     void theStoresLimitCountsInAQueueAndTheBackoffElsewhere(boolean armed, String answer, long within, long pause) {
         LockAttempt notNow = answer.equals("queued") ? Acquiring.queued(within) : Acquiring.contended(within);
 
-        Step step = AcquireState.start(Acquiring.plan(Mode.WAIT, false), armed, 0)
+        Step step = Acquiring.start(Acquiring.plan(Mode.WAIT, false), armed, 0)
                 .state()
                 .answered(1, notNow, NOW, 0);
 
@@ -280,7 +280,7 @@ class AcquireStateTest {
     @Test
     void aSignalCausesAnAttemptAtOnceEvenIfTheClockIsBelowZero() {
         long now = -Acquiring.millis(1_000_000);
-        AcquireState waits = AcquireState.start(Acquiring.plan(Mode.WAIT, false), true, now)
+        AcquireState waits = Acquiring.start(Acquiring.plan(Mode.WAIT, false), true, now)
                 .state()
                 .attemptFailed(1, Acquiring.notYet(90_000), now, 0)
                 .state();
@@ -327,7 +327,7 @@ class AcquireStateTest {
         Step last;
 
         Failing(boolean limited) {
-            last = AcquireState.start(Acquiring.plan(Mode.WAIT, limited), true, 0);
+            last = Acquiring.start(Acquiring.plan(Mode.WAIT, limited), true, 0);
         }
 
         /** Fails the attempt in flight at that time; if none is in flight, one is sent just before. */
@@ -347,5 +347,54 @@ class AcquireStateTest {
                     ? state.pauseOver(Acquiring.millis(millis)).state()
                     : state;
         }
+    }
+
+    @Test
+    void waitEndsAtItsLimitAndNotBefore() {
+        AcquireState attempting = AcquireState.ready(false)
+                .begin(Acquiring.plan(Mode.WAIT, true), true, Acquiring.millis(100), 0)
+                .state();
+        assertThat(attempting.wakeAtNanos()).isEqualTo(Acquiring.millis(100));
+        AcquireState waits =
+                attempting.answered(1, Acquiring.queued(10_000), NOW, 0).state();
+        assertThat(waits.wakeAtNanos()).isEqualTo(Acquiring.millis(100));
+        assertThat(Acquiring.action(waits.tick(Acquiring.millis(100) - 1))).isEqualTo("None");
+        assertThat(Acquiring.action(waits.tick(Acquiring.millis(100)))).isEqualTo("TimedOut+withdraw");
+        assertThat(Acquiring.action(attempting.tick(Acquiring.millis(100)))).isEqualTo("TimedOut");
+    }
+
+    @Test
+    void pauseEndsAtItsTimeAndNotBefore() {
+        AcquireState waits = Acquiring.started(Mode.WAIT)
+                .answered(1, Acquiring.queued(10_000), NOW, 0)
+                .state();
+        assertThat(Acquiring.action(waits.tick(waits.wakeAtNanos() - 1))).isEqualTo("None");
+        assertThat(Acquiring.action(waits.tick(waits.wakeAtNanos()))).isEqualTo("Attempt");
+    }
+
+    @Test
+    void claimThatHasSentNothingEndsWithoutAWithdrawal() {
+        AcquireState ready = AcquireState.ready(false);
+        assertThat(Acquiring.action(ready.left())).isEqualTo("None");
+        assertThat(Acquiring.action(ready.closed())).isEqualTo("Closed");
+        assertThat(Acquiring.action(ready.left().state().begin(Acquiring.plan(Mode.WAIT, false), true, 0, 0)))
+                .isEqualTo("None");
+    }
+
+    /** It holds the lock already. */
+    @Test
+    void adoptedClaimThatHasSentNothingIsReleasedWhenItLeaves() {
+        AcquireState ready = AcquireState.ready(true);
+        assertThat(Acquiring.action(ready.left())).isEqualTo("Withdraw");
+    }
+
+    /** Its attempt could arrive after the release. */
+    @Test
+    void grantIsNotHandedOutWhileAnAttemptIsAboutToBeSent() {
+        AcquireState attempting = Acquiring.started(Mode.WAIT);
+        assertThat(Acquiring.action(attempting.granted(Acquiring.granted(1, 2_000), false, NOW)))
+                .isEqualTo("None");
+        assertThat(Acquiring.action(attempting.granted(Acquiring.granted(1, 2_000), true, NOW)))
+                .isEqualTo("Deliver");
     }
 }

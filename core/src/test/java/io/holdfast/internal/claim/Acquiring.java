@@ -26,8 +26,13 @@ final class Acquiring {
         return new AcquirePlan(usual.mode(), usual.limited(), usual.leaseNanos(), true, usual.backoff());
     }
 
+    /** Sends the first attempt. The end of a limited wait is far away. */
+    static Step start(AcquirePlan plan, boolean armed, long nowNanos) {
+        return AcquireState.ready(false).begin(plan, armed, nowNanos + millis(3_600_000), nowNanos);
+    }
+
     static AcquireState started(Mode mode) {
-        return AcquireState.start(plan(mode, false), true, 0).state();
+        return start(plan(mode, false), true, 0).state();
     }
 
     static long millis(long millis) {

@@ -2,6 +2,7 @@ package io.holdfast.internal.claim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.internal.engine.AcquirePlan.Mode;
 import io.holdfast.internal.engine.Admission;
@@ -31,13 +32,13 @@ class LeaseExportTest {
     @Test
     void anExportWhoseTextCannotBeMadeFailsAndReleasesTheLock() {
         LockClaim claim = lock.newClaim(Mode.TRY).withAttempt(Integer.MAX_VALUE); // there is no later number
-        assertThat(attempt(claim)).isInstanceOf(LockAttempt.Acquired.class);
-        Duration duration = lock.options().leaseDuration();
-        Grant grant = new Grant(1, engine.alarms.now(), duration.toNanos(), Grant.Standing.CONFIRMED);
-        LeaseHandle lease = HeldLease.open(lock, claim, grant, false, null);
+        long token = ((LockAttempt.Acquired) attempt(claim)).fencingToken();
+        TestSubscriber<LockLease> lease = TestSubscriber.create();
+        new Adoption(lock, new ExportedLease(claim, token, 0)).subscribe(lease);
+        clock.advanceTimeBy(Duration.ZERO);
 
         TestSubscriber<String> text = TestSubscriber.create();
-        lease.export().subscribe(text);
+        lease.getReceivedOnNext().get(0).export().subscribe(text);
         clock.advanceTimeBy(Duration.ZERO);
 
         assertThat(text.expectTerminalError()).hasMessageContaining("attempt");

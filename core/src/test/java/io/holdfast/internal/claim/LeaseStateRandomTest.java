@@ -55,6 +55,7 @@ class LeaseStateRandomTest {
             promisedUntil = now + lease - lease / 100 - 2 * MILLI;
             state = LeaseState.of(
                     new Grant(7, now, lease, random.nextBoolean() ? Grant.Standing.CONFIRMED : Grant.Standing.PUSHED),
+                    1,
                     terms,
                     now);
             take("granted", new Step(state, LeaseAction.NONE));

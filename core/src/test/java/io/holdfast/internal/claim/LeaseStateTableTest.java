@@ -83,6 +83,7 @@ class LeaseStateTableTest {
             "lost NOT_HELD",
             "lost DISCONNECTED",
             "closed",
+            "verify",
             "downgraded",
             "downgraded late",
             "downgrade failed",
@@ -144,7 +145,7 @@ class LeaseStateTableTest {
         DOWNGRADING, lost NOT_HELD          , SIGNAL_LOSS            , LOST      , NOT_HELD
         DOWNGRADING, lost DISCONNECTED      , SIGNAL_LOSS_AND_RELEASE, LOST      , DISCONNECTED
         DOWNGRADING, closed                 , SIGNAL_LOSS_AND_RELEASE, LOST      , CLIENT_CLOSED
-        DOWNGRADING, downgraded             , GO_ON_AS_READER        , DOWNGRADED,
+        DOWNGRADING, downgraded             , GO_ON_AS_READER        , HELD      ,
         DOWNGRADING, downgraded late        , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
         DOWNGRADING, downgrade failed       , NONE                   , DOWNGRADING,
         DOWNGRADING, downgrade failed late  , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
@@ -182,6 +183,20 @@ class LeaseStateTableTest {
     }
 
     @Test
+    void readLeaseAfterASignalIsRenewedAtOnce() {
+        LeaseState reader =
+                in(Phase.DOWNGRADING).downgraded(EARLY, LEASE, EARLY).state();
+        assertThat(reader.isReader()).isTrue();
+        assertThat(reader.hold().attempt()).isEqualTo(2);
+        assertThat(reader.wakeAtNanos()).isGreaterThan(EARLY + EARLY);
+
+        Step signalled = in(Phase.DOWNGRADING).verify(EARLY);
+        assertThat(signalled.action()).isEqualTo(LeaseAction.NONE);
+        LeaseState doubted = signalled.state().downgraded(EARLY, LEASE, EARLY).state();
+        assertThat(doubted.wakeAtNanos()).isEqualTo(EARLY);
+    }
+
+    @Test
     void failedDowngradeIsSentAgain() {
         LeaseState failed = in(Phase.DOWNGRADING).downgradeFailed(DUE).state();
         assertThat(failed.wakeAtNanos()).isBetween(DUE + 1, DUE + EARLY);
@@ -200,8 +215,8 @@ class LeaseStateTableTest {
     }
 
     private static LeaseState in(Phase phase) {
-        LeaseState held =
-                LeaseState.of(new Grant(7, 0, LEASE, Grant.Standing.CONFIRMED), new LeaseTerms(true, false, 0, 0), 0);
+        LeaseState held = LeaseState.of(
+                new Grant(7, 0, LEASE, Grant.Standing.CONFIRMED), 1, new LeaseTerms(true, false, 0, 0), 0);
         LeaseState state = switch (phase) {
             case HELD -> held;
             case RELEASING -> held.releaseAsked(EARLY).state();
@@ -215,11 +230,6 @@ class LeaseStateTableTest {
             case EXPORTED -> held.exportAsked(EARLY).state();
             case STOPPING -> held.tick(DUE).state().downgradeAsked(DUE).state();
             case DOWNGRADING -> held.downgradeAsked(EARLY).state();
-            case DOWNGRADED ->
-                held.downgradeAsked(EARLY)
-                        .state()
-                        .downgraded(EARLY, LEASE, EARLY)
-                        .state();
         };
         assertThat(state.phase()).isEqualTo(phase);
         return state;

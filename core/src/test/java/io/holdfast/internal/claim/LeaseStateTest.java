@@ -121,7 +121,7 @@ class LeaseStateTest {
     @ValueSource(booleans = {true, false})
     void aPushedGrantIsRenewedSoonAlsoWithoutAutoRenew(boolean autoRenew) {
         LeaseTerms terms = new LeaseTerms(autoRenew, false, 0, 0);
-        LeaseState pushed = LeaseState.of(new Grant(7, 0, 2_000 * MILLI, Grant.Standing.PUSHED), terms, 500 * MILLI);
+        LeaseState pushed = LeaseState.of(new Grant(7, 0, 2_000 * MILLI, Grant.Standing.PUSHED), 1, terms, 500 * MILLI);
 
         assertThat(pushed.wakeAtNanos()).isEqualTo(550 * MILLI);
         assertThat(pushed.tick(549 * MILLI).action()).isEqualTo(LeaseAction.NONE);
@@ -138,14 +138,14 @@ class LeaseStateTest {
     void aShortPushedGrantIsRenewedAfterATenthOfIt() {
         long valid = Validity.until(0, 10 * MILLI);
 
-        LeaseState pushed = LeaseState.of(new Grant(7, 0, 10 * MILLI, Grant.Standing.PUSHED), NOT_RENEWED, 0);
+        LeaseState pushed = LeaseState.of(new Grant(7, 0, 10 * MILLI, Grant.Standing.PUSHED), 1, NOT_RENEWED, 0);
 
         assertThat(pushed.wakeAtNanos()).isEqualTo(valid / 10);
     }
 
     @Test
     void aGrantInDoubtIsRenewedAtOnce() {
-        LeaseState doubted = LeaseState.of(new Grant(7, 0, LEASE, Grant.Standing.DOUBTED), NOT_RENEWED, 5 * MILLI);
+        LeaseState doubted = LeaseState.of(new Grant(7, 0, LEASE, Grant.Standing.DOUBTED), 1, NOT_RENEWED, 5 * MILLI);
 
         assertThat(doubted.wakeAtNanos()).isEqualTo(5 * MILLI);
         assertThat(doubted.tick(5 * MILLI).action()).isEqualTo(LeaseAction.RENEW);
@@ -153,7 +153,7 @@ class LeaseStateTest {
 
     @Test
     void aPushedGrantWhoseConfirmationFailsIsTriedAgain() {
-        LeaseState failed = LeaseState.of(new Grant(7, 0, 2_000 * MILLI, Grant.Standing.PUSHED), NOT_RENEWED, 0)
+        LeaseState failed = LeaseState.of(new Grant(7, 0, 2_000 * MILLI, Grant.Standing.PUSHED), 1, NOT_RENEWED, 0)
                 .tick(50 * MILLI)
                 .state()
                 .renewalFailed(true, 500 * MILLI)
@@ -193,7 +193,7 @@ class LeaseStateTest {
     void noRenewalHoldsALeaseBeyondMaxHoldTime() {
         long bound = 40_000 * MILLI;
         LeaseState state = LeaseState.of(
-                new Grant(7, 0, LEASE, Grant.Standing.CONFIRMED), new LeaseTerms(true, true, bound, 0), 0);
+                new Grant(7, 0, LEASE, Grant.Standing.CONFIRMED), 1, new LeaseTerms(true, true, bound, 0), 0);
         LeaseState renewed =
                 state.renewed(20_000 * MILLI, LEASE, true, 20_001 * MILLI).state();
 
@@ -203,6 +203,6 @@ class LeaseStateTest {
     }
 
     private static LeaseState granted(LeaseTerms terms) {
-        return LeaseState.of(new Grant(7, 0, LEASE, Grant.Standing.CONFIRMED), terms, 0);
+        return LeaseState.of(new Grant(7, 0, LEASE, Grant.Standing.CONFIRMED), 1, terms, 0);
     }
 }

@@ -8,7 +8,8 @@ class SentAttemptsTest {
 
     @Test
     void itKnowsTheAttemptThatWasAnsweredLastAndAllAfterIt() {
-        SentAttempts sent = SentAttempts.first(10).plus(20).plus(30).answered(2).plus(40);
+        SentAttempts sent =
+                SentAttempts.NONE.plus(10).plus(20).plus(30).answered(2).plus(40);
 
         assertThat(sent.knows(1)).isFalse();
         assertThat(sent.sentAt(2)).isEqualTo(20);
@@ -19,7 +20,7 @@ class SentAttemptsTest {
 
     @Test
     void itForgetsTheOldestOfManyUnansweredAttempts() {
-        SentAttempts sent = SentAttempts.first(1);
+        SentAttempts sent = SentAttempts.NONE.plus(1);
         for (int attempt = 2; attempt <= 1_000; attempt++) {
             sent = sent.plus(attempt);
         }
@@ -33,14 +34,14 @@ class SentAttemptsTest {
 
     @Test
     void anAnswerToAForgottenAttemptForgetsNothingMore() {
-        SentAttempts sent = SentAttempts.first(10).plus(20).answered(2);
+        SentAttempts sent = SentAttempts.NONE.plus(10).plus(20).answered(2);
 
         assertThat(sent.answered(1).sentAt(2)).isEqualTo(20);
     }
 
     @Test
     void itIsImmutable() {
-        SentAttempts one = SentAttempts.first(10);
+        SentAttempts one = SentAttempts.NONE.plus(10);
         SentAttempts two = one.plus(20);
 
         assertThat(two.answered(2).knows(1)).isFalse();

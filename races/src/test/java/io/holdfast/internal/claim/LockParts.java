@@ -33,11 +33,6 @@ public final class LockParts {
     public final LockSettings settings = LockSettings.of(engine, LockKey.of(LockKind.MUTEX, "a"), 1, OPTIONS);
     public final LockClaim claim = settings.newClaim(Mode.WAIT);
 
-    LeaseHandle lease() {
-        Grant grant = new Grant(7, 0, OPTIONS.leaseDuration().toNanos(), Grant.Standing.CONFIRMED);
-        return HeldLease.open(settings, claim, grant, false, null);
-    }
-
     LockBackend watchedBy(Flux<WatchSignal> signals) {
         return new ForwardingLockBackend() {
             @Override

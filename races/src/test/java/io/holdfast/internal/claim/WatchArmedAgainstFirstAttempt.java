@@ -40,12 +40,12 @@ public class WatchArmedAgainstFirstAttempt {
     private final ClaimWatch watch =
             ClaimWatch.start(parts.watchedBy(signals.asFlux()), parts.claim, new ClaimWatch.Target() {
                 @Override
-                public void signalled(ClaimWatch from, WatchSignal signal) {
+                public void signalled(WatchSignal signal) {
                     told.set(true);
                 }
 
                 @Override
-                public void signalsStopped(ClaimWatch from) {}
+                public void signalsStopped() {}
             });
 
     @Actor

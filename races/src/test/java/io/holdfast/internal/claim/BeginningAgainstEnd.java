@@ -26,14 +26,14 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(id = "., 1", expect = FORBIDDEN, desc = "The end is reported before the start.")
 @Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
-public class StoryBegunAgainstEnded {
+public class BeginningAgainstEnd {
 
     private static final LockEvent END = new LockEvent.LeaseAbandoned("a", 7, Duration.ZERO);
 
     private final AtomicInteger ends = new AtomicInteger();
     private final AtomicBoolean begun = new AtomicBoolean();
     private final AtomicBoolean tooEarly = new AtomicBoolean();
-    private final LeaseStory story = new LeaseStory();
+    private final PairedEvents paired = new PairedEvents();
     private final Events events = new Events(event -> {
         if (!begun.get()) {
             tooEarly.set(true);
@@ -44,12 +44,12 @@ public class StoryBegunAgainstEnded {
     @Actor
     public void begin() {
         begun.set(true);
-        story.begun(events);
+        paired.begun(events);
     }
 
     @Actor
     public void end() {
-        boolean unused = story.ended(END, events);
+        boolean unused = paired.ended(END, events);
     }
 
     @Arbiter
