@@ -36,7 +36,7 @@ final class Mutants {
             Map.entry("CLUSTER renewal that has to be tried again read as held", 65L),
             Map.entry("MEMORY adoption that forgets the least hold time", 140L),
             Map.entry("MEMORY many locks in the order given", 310L),
-            Map.entry("MEMORY_HAND_OVER place that no claim wants", 10_060L),
+            Map.entry("MEMORY_HAND_OVER place that no claim wants", 11_060L),
             Map.entry("REDIS adoption that does not compare the token", 5_200_163_560L),
             Map.entry("REDIS adoption that forgets the least hold time", 1_200_008_960L),
             Map.entry("REDIS claim of one permit that passes the waiters", 295L),
