@@ -206,16 +206,12 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
             acquiring(s -> s.refusedHere(engine().admission.refusal(lockName())));
             return;
         }
-        boolean armed = false;
-        if (plan.mode() == Mode.WAIT) {
-            ClaimWatch started = ClaimWatch.start(engine().backend, claim(), this);
-            watch = started;
-            armed = started.armedSoFar();
-        }
-        boolean isArmed = armed;
+        ClaimWatch started = plan.mode() == Mode.WAIT ? ClaimWatch.start(engine().backend, claim(), this) : null;
+        watch = started;
+        boolean armed = started != null && started.armedSoFar();
         long giveUpAt = startedAtNanos
                 + lock.options().waitTimeout().map(Duration::toNanos).orElse(0L);
-        acquiring(s -> s.begin(plan, isArmed, giveUpAt, now()));
+        acquiring(s -> s.begin(plan, armed && started != null && !started.hasStopped(), giveUpAt, now()));
         if (watch != null && state instanceof AcquireState s && s.phase() == Phase.ENDED && s.attempt() == 0) {
             stopWatching();
         }

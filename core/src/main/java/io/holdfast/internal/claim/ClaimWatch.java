@@ -43,6 +43,7 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
     private volatile @Nullable Subscription subscription;
 
     private volatile boolean disposed;
+    private volatile boolean stopped;
 
     private ClaimWatch(Target target) {
         this.target = target;
@@ -62,6 +63,10 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
     /** Returns whether the watch has been active so far. From now on every signal reaches the target. */
     boolean armedSoFar() {
         return STAGE.getAndSet(this, STARTED) == ARMED_BEFORE_FIRST_ATTEMPT;
+    }
+
+    boolean hasStopped() {
+        return stopped;
     }
 
     void dispose() {
@@ -97,6 +102,7 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
 
     @Override
     public void onError(Throwable error) {
+        stopped = true;
         if (!disposed) {
             pass(target::signalsStopped);
         }

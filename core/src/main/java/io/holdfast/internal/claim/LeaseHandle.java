@@ -1,14 +1,11 @@
 package io.holdfast.internal.claim;
 
-import io.holdfast.LockBackendException;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
 import io.holdfast.internal.engine.BackendCall;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.LockSettings;
-import io.holdfast.internal.engine.Renewals;
-import io.holdfast.internal.run.Turn;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
@@ -141,54 +138,29 @@ public final class LeaseHandle implements EngineLease, Emission.Returnable {
 
     @Override
     public Mono<Void> renew() {
-        return Mono.<Void>create(sink -> {
-                    if (!claim.isValid(asReader)) {
-                        sink.error(claim.lost(asReader));
-                        return;
+        return Mono.defer(this::renewed).transform(this::delivered);
+    }
+
+    private Mono<Void> renewed() {
+        if (!isValid()) {
+            return Mono.error(lost());
+        }
+        Engine engine = lock().engine();
+        long sentAt = engine.alarms.now();
+        return BackendCall.mono(
+                        engine,
+                        lockName(),
+                        "renewal",
+                        lock().operationNanos(),
+                        () -> engine.backend
+                                .renew(claim.renewal())
+                                .doOnNext(answer -> claim.renewedByHand(asReader, sentAt, answer)))
+                .flatMap(answer -> {
+                    if (answer instanceof Renewal.Unknown unknown) {
+                        return Mono.error(unknown.failure());
                     }
-                    Engine engine = claim.lock().engine();
-                    long sentAt = engine.alarms.now();
-                    BackendCall.start(
-                            engine,
-                            lockName(),
-                            claim.lock().operationNanos(),
-                            Context.of(sink.contextView()),
-                            new BackendCall.Request<Renewal>() {
-                                @Override
-                                public String what() {
-                                    return "renewal";
-                                }
-
-                                @Override
-                                public Mono<Renewal> ask() {
-                                    return engine.backend.renew(claim.renewal());
-                                }
-
-                                @Override
-                                public void answered(Renewal answer) {
-                                    try {
-                                        claim.renewedByHand(asReader, sentAt, answer);
-                                    } catch (RuntimeException unreadable) {
-                                        failed(Renewals.unreadable(lockName(), unreadable));
-                                        return;
-                                    }
-                                    if (answer instanceof Renewal.Unknown unknown) {
-                                        sink.error(unknown.failure());
-                                    } else if (claim.isValid(asReader)) {
-                                        sink.success();
-                                    } else {
-                                        sink.error(claim.lost(asReader));
-                                    }
-                                }
-
-                                @Override
-                                public void failed(LockBackendException error) {
-                                    Turn.runUsersCode(() -> sink.error(error));
-                                }
-                            },
-                            sentAt);
-                })
-                .transform(this::delivered);
+                    return isValid() ? Mono.empty() : Mono.error(lost());
+                });
     }
 
     @Override
