@@ -20,6 +20,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -37,7 +38,6 @@ final class Mutants {
             Map.entry("MEMORY adoption that forgets the least hold time", 140L),
             Map.entry("MEMORY many locks in the order given", 310L),
             Map.entry("MEMORY_HAND_OVER place that no claim wants", 11_060L),
-            Map.entry("REDIS adoption that does not compare the token", 5_200_163_560L),
             Map.entry("REDIS adoption that forgets the least hold time", 1_200_008_960L),
             Map.entry("REDIS claim of one permit that passes the waiters", 295L),
             Map.entry("REDIS downgrade that lets a writer in", 150L),
@@ -219,7 +219,6 @@ final class Mutants {
                 Mutant.withClonesOfOneSeed(),
                 leastHoldThatEndsWithTheRelease(),
                 adoptionThatForgetsTheLeastHold(),
-                Mutant.backend("adoption that does not compare the token", (host, it) -> new AdoptsWithAnyToken(it)),
                 Mutant.backend(
                         "late grant that releases an adopted lease",
                         (host, it) -> new TakesAdoptedClaimsForWaiters(it)),
@@ -266,7 +265,18 @@ final class Mutants {
 
     /** Mutants that are caught so seldom that no build runs them. */
     static List<Hunt> foundSeldom() {
-        return hunts(StoreKind.ZOOKEEPER, Mutant.part("proof that does not age", WrongPart.PROOF_THAT_DOES_NOT_AGE));
+        return Stream.of(
+                        hunts(
+                                StoreKind.ZOOKEEPER,
+                                Mutant.part("proof that does not age", WrongPart.PROOF_THAT_DOES_NOT_AGE)),
+                        // The contract of a back end catches it at once.
+                        hunts(
+                                StoreKind.REDIS,
+                                Mutant.backend(
+                                        "adoption that does not compare the token",
+                                        (host, it) -> new AdoptsWithAnyToken(it))))
+                .flatMap(List::stream)
+                .toList();
     }
 
     private static List<Hunt> hunts(StoreKind kind, Mutant... mutants) {
