@@ -94,9 +94,6 @@ final class Candidate<T> {
             Alarm over = Alarm.atTheLatestAtClose(() -> sink.success(true));
             sink.onDispose(() -> alarms.off(over));
             alarms.set(over, alarms.now() + nanos);
-            if (alarms.isClosed()) {
-                sink.success(true);
-            }
         });
     }
 }

@@ -159,8 +159,6 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
         engine.alarms.set(this, took < limitNanos ? begunNanos + limitNanos : now + took);
         if (isOver()) {
             engine.alarms.off(this); // answered meanwhile, perhaps before the alarm was set
-        } else if (engine.alarms.isClosed()) {
-            ring();
         }
     }
 

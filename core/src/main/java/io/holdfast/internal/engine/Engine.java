@@ -14,12 +14,16 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
 /** What all locks of a client share: the back end, the clock, the options, and the list of all that is under way. */
 public final class Engine {
+
+    private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
 
     static final Duration LONGEST_DEFAULT_OPERATION = Duration.ofSeconds(2);
 
@@ -153,6 +157,7 @@ public final class Engine {
      * the fallback.
      */
     private void timerDied() {
+        LOG.error("the lock client's timer was disposed before the client: its leases are lost and its waits end");
         timerDied = true;
         closed = true;
         alarms.set(

@@ -1,6 +1,6 @@
 package io.holdfast.internal.run;
 
-import io.holdfast.spi.support.DeadlineHeap;
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
@@ -119,8 +119,11 @@ public final class AlarmClock {
         return source.now();
     }
 
+    /** When the clock is closed, an alarm with a waiting caller rings now, and no other is set. */
     public void set(Alarm alarm, long dueNanos) {
-        wakeForFirst(alarm, dueNanos);
+        if (!wakeForFirst(alarm, dueNanos) && alarm.ringsAtClose()) {
+            run(alarm::ring);
+        }
     }
 
     public void off(@Nullable Alarm alarm) {
@@ -227,19 +230,20 @@ public final class AlarmClock {
      * A task that comes too early stays: it finds no alarm due and schedules the next task. The scheduler is not called
      * under the monitor, because some schedulers run a due task at once, on the calling thread.
      */
-    private void wakeForFirst(@Nullable Alarm fresh, long dueNanos) {
+    @CanIgnoreReturnValue
+    private boolean wakeForFirst(@Nullable Alarm fresh, long dueNanos) {
         Wake wake = null;
         Wake replaced = null;
         boolean isToWatch;
         synchronized (this) {
             if (closed) {
-                return;
+                return false;
             }
             if (fresh != null) {
                 heap.set(fresh, dueNanos);
             }
             if (heap.size() == 0) {
-                return;
+                return true;
             }
             isToWatch = !watched && !dead; // the first alarm after a visit that found none
             watched = true;
@@ -258,6 +262,7 @@ public final class AlarmClock {
         if (isToWatch) {
             TimerWatch.watch(this);
         }
+        return true;
     }
 
     /** Returns whether the next wake is not later than the first alarm; called under the monitor. */
@@ -280,7 +285,8 @@ public final class AlarmClock {
     }
 
     private static void warnThatTasksAreNotRun() {
-        LOG.warn("the lock client's timer does not run its tasks, so another thread does: is it blocked?");
+        LOG.warn(
+                "the timer of a lock client, or of its back end, does not run its tasks, so another thread does: is it blocked?");
     }
 
     private void died() {
@@ -293,7 +299,6 @@ public final class AlarmClock {
             source = new Source(fallback, source.now() - fallback.now(TimeUnit.NANOSECONDS));
             next = null; // Its task was dropped, or does not matter any more.
         }
-        LOG.error("the lock client's timer was disposed before the client: its leases are lost and its waits end");
         afterDeath.run();
         wakeForFirst(null, 0);
     }

@@ -1,4 +1,4 @@
-package io.holdfast.spi.support;
+package io.holdfast.internal.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

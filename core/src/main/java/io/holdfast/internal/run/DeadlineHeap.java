@@ -1,61 +1,37 @@
-package io.holdfast.spi.support;
+package io.holdfast.internal.run;
 
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Deadlines sorted by time, for a client or a back end that puts all its time limits on one task of a timer. A binary
- * heap in which each deadline knows its place. Nearly every deadline is removed before it is due. That costs O(log n)
- * and leaves nothing behind.
- *
- * <p>Times are nanoseconds of any monotonic clock. Not thread-safe: the caller guards it, and each deadline is in one
- * heap at most.
- *
- * @param <D> the type of the deadlines
+ * Deadlines sorted by time: a binary heap in which each deadline knows its place. Nearly every deadline is removed before
+ * it is due. That costs O(log n) and leaves nothing behind. Not thread-safe.
  */
-public final class DeadlineHeap<D extends DeadlineHeap.Deadline> {
+final class DeadlineHeap<D extends DeadlineHeap.Deadline> {
 
-    /** A deadline that is due once, unless it is removed or set again before. */
-    public abstract static class Deadline {
+    abstract static class Deadline {
 
         private static final int OFF = -1;
 
         // The heap writes both fields.
         private int place = OFF;
         private long dueNanos;
-
-        /** Makes a deadline that is not set. */
-        protected Deadline() {}
     }
 
     private final List<D> heap = new ArrayList<>();
 
-    /** Makes a heap without deadlines. */
-    public DeadlineHeap() {}
-
     /** {@return how many deadlines are set} */
-    public int size() {
+    int size() {
         return heap.size();
     }
 
-    /**
-     * Returns when the first deadline is due.
-     *
-     * @return the earliest time, in nanoseconds
-     * @throws IndexOutOfBoundsException if no deadline is set
-     */
-    public long firstDueNanos() {
+    long firstDueNanos() {
         return due(0);
     }
 
-    /**
-     * Sets a deadline, or changes its time.
-     *
-     * @param deadline a deadline that is in no other heap
-     * @param dueNanos the time when it is due
-     */
-    public void set(D deadline, long dueNanos) {
+    /** Sets a deadline, or changes its time. */
+    void set(D deadline, long dueNanos) {
         Deadline entry = deadline;
         if (entry.place == Deadline.OFF) {
             heap.add(deadline);
@@ -65,12 +41,7 @@ public final class DeadlineHeap<D extends DeadlineHeap.Deadline> {
         siftDown(deadline, siftUp(deadline, entry.place));
     }
 
-    /**
-     * Removes a deadline, if it is set.
-     *
-     * @param deadline a deadline of this heap, or of none
-     */
-    public void takeOff(D deadline) {
+    void takeOff(D deadline) {
         Deadline entry = deadline;
         int place = entry.place;
         if (place == Deadline.OFF) {
@@ -83,13 +54,8 @@ public final class DeadlineHeap<D extends DeadlineHeap.Deadline> {
         }
     }
 
-    /**
-     * Removes and returns the first deadline that is due.
-     *
-     * @param nowNanos the current time
-     * @return null when none is due
-     */
-    public @Nullable D takeDue(long nowNanos) {
+    @Nullable
+    D takeDue(long nowNanos) {
         if (heap.isEmpty() || due(0) - nowNanos > 0) {
             return null;
         }
@@ -98,12 +64,9 @@ public final class DeadlineHeap<D extends DeadlineHeap.Deadline> {
         return first;
     }
 
-    /**
-     * Removes and returns any deadline.
-     *
-     * @return null when none is set
-     */
-    public @Nullable D takeAny() {
+    /** Removes any deadline. */
+    @Nullable
+    D takeAny() {
         if (heap.isEmpty()) {
             return null;
         }
