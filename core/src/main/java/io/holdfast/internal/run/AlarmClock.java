@@ -25,7 +25,11 @@ public final class AlarmClock {
     private static final Logger LOG = LoggerFactory.getLogger(AlarmClock.class);
 
     /** An alarm rings once at its time, unless it is taken off or set again before. */
-    public abstract static class Alarm extends DeadlineHeap.Deadline {
+    public abstract static class Alarm {
+
+        // The heap writes both fields.
+        int place = AlarmHeap.OFF;
+        long dueNanos;
 
         public static Alarm of(Runnable ring) {
             return new Plain(ring, false);
@@ -98,7 +102,7 @@ public final class AlarmClock {
     private volatile Source source;
 
     // The fields below are written under the monitor.
-    private final DeadlineHeap<Alarm> heap = new DeadlineHeap<>();
+    private final AlarmHeap heap = new AlarmHeap();
     private @Nullable Wake next;
     private boolean watched;
     private boolean dead;

@@ -6,21 +6,30 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-class DeadlineHeapTest {
+class AlarmHeapTest {
 
-    private static final class Alarm extends DeadlineHeap.Deadline {
+    private static final class Alarm extends AlarmClock.Alarm {
 
         private long due;
         private boolean isSet;
+
+        @Override
+        public void ring() {}
+
+        @Override
+        public boolean ringsAtClose() {
+            return false;
+        }
     }
 
-    private final DeadlineHeap<Alarm> heap = new DeadlineHeap<>();
+    private final AlarmHeap heap = new AlarmHeap();
 
     /** Compares the heap with a list that is searched, on a clock that is about to overflow. */
     @Test
-    void dueDeadlinesAreTakenInTheOrderOfTheirTimes() {
+    void dueAlarmsAreTakenInTheOrderOfTheirTimes() {
         Random random = new Random(7);
         List<Alarm> all = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
@@ -47,6 +56,10 @@ class DeadlineHeapTest {
         assertThat(now).as("the clock has overflowed").isNegative();
     }
 
+    private @Nullable Alarm takeDue(long now) {
+        return (Alarm) heap.takeDue(now);
+    }
+
     private void takeAllThatAreDue(List<Alarm> all, long now) {
         Comparator<Alarm> byTime = (a, b) -> Long.signum(a.due - b.due);
         List<Long> expected = all.stream()
@@ -55,7 +68,7 @@ class DeadlineHeapTest {
                 .map(it -> it.due)
                 .toList();
         List<Long> taken = new ArrayList<>();
-        for (Alarm due = heap.takeDue(now); due != null; due = heap.takeDue(now)) {
+        for (Alarm due = takeDue(now); due != null; due = takeDue(now)) {
             due.isSet = false;
             taken.add(due.due);
         }
