@@ -13,8 +13,8 @@ import reactor.core.Disposables;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The one timer of a client: puts all pauses, time limits and deadlines on one task of the user's scheduler, which is
- * also the clock.
+ * The one timer of a client, or of a back end: puts all pauses, time limits and deadlines on one task of the user's
+ * scheduler, which is also the clock.
  *
  * <p>The monitor guards a few memory accesses. No thread holds it while an alarm rings. Alarms ring in a {@link Turn}:
  * users' code runs last. This class detects a dead timer at its next call, and the {@link TimerWatch} detects it
