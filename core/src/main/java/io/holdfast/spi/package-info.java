@@ -1,5 +1,5 @@
 /**
- * The interface of a back end: four operations on a claim.
+ * The interface of a back end: operations on a claim.
  *
  * <p>A back end implements {@link io.holdfast.spi.LockBackend}. A {@link io.holdfast.spi.LockClaim} is the identity of
  * one acquisition towards the back end. Every operation is idempotent per claim, so the engine may send it again after
@@ -8,6 +8,9 @@
  * is a {@link io.holdfast.LockBackendException} and always means <em>unknown</em>, never no.
  *
  * <p>The engine waits, repeats, renews, detects losses, withdraws and nests leases, in the same way for every back end.
+ *
+ * <p>{@code docs/reference/spi.md} in the repository tells authors of back ends all of it on one page, with a complete
+ * example. {@code LockBackendContract} in {@code holdfast-testkit} tests it.
  */
 @NullMarked
 @CheckReturnValue
