@@ -45,9 +45,9 @@ record Holder(LockClaim claim, long token, long sinceNanos, long expiryNanos, bo
         return new LockAttempt.Acquired(token, Duration.ofNanos(expiryNanos - now));
     }
 
-    WatchSignal granted(HeldRun as) {
+    WatchSignal granted(HeldRun held, Waiter as) {
         return new WatchSignal.GrantedRun(
-                as.run, as.first.claim().attempt(), Duration.ofNanos(expiryNanos - as.first.attemptedAtNanos()));
+                held.run, as.claim().attempt(), Duration.ofNanos(expiryNanos - as.attemptedAtNanos()));
     }
 
     /**

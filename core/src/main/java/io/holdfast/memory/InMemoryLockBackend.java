@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.LongFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,6 +61,7 @@ public final class InMemoryLockBackend implements LockBackend {
     private static final Set<LockFeature> FEATURES = Set.copyOf(List.of(LockFeature.values()));
 
     private final Object monitor = new Object();
+    private final Consumer<SignalSink> onClose = this::close;
     private final Scheduler clock;
     private final InMemoryWatches watches;
     private final LockTable locks;
@@ -138,7 +140,7 @@ public final class InMemoryLockBackend implements LockBackend {
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return Flux.from(subscriber -> open(claim, Operators.toCoreSubscriber(subscriber)));
+        return new Signals(claim);
     }
 
     @Override
@@ -310,7 +312,7 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     private void open(LockClaim claim, CoreSubscriber<? super WatchSignal> subscriber) {
-        SignalSink watch = new SignalSink(claim.id(), subscriber, this::close);
+        SignalSink watch = new SignalSink(claim.id(), subscriber, onClose);
         try {
             synchronized (monitor) {
                 failIfClosed("watch", claim.key().name());
@@ -322,6 +324,20 @@ public final class InMemoryLockBackend implements LockBackend {
             return;
         }
         subscriber.onSubscribe(watch);
+    }
+
+    private final class Signals extends Flux<WatchSignal> {
+
+        private final LockClaim claim;
+
+        Signals(LockClaim claim) {
+            this.claim = claim;
+        }
+
+        @Override
+        public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
+            open(claim, subscriber);
+        }
     }
 
     private void close(SignalSink watch) {

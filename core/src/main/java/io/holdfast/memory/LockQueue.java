@@ -16,6 +16,7 @@ import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -23,6 +24,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -82,7 +84,7 @@ final class LockQueue {
     private final TreeMap<Long, Waiter> line = new TreeMap<>();
 
     /** The ids of the waiters that are set aside, of each client that is doubted. */
-    private final Map<String, List<String>> doubted = new HashMap<>(0);
+    private Map<String, List<String>> doubted = Collections.emptyMap();
 
     /** The run that holds the lock. */
     private @Nullable HeldRun run;
@@ -90,7 +92,7 @@ final class LockQueue {
     /** The last run that ended without its client: that client may still say which members were served. */
     private @Nullable HeldRun brokenOff;
 
-    private final Map<String, Waiter> interested = new LinkedHashMap<>();
+    private Map<String, Waiter> interested = Collections.emptyMap();
     private final Tokens tokens;
     private final Predicate<String> isWatched;
 
@@ -300,7 +302,7 @@ final class LockQueue {
             Waiter unused = leave(id);
         }
         if (isWanted(held)) {
-            return new Outcome<>(Ownership.NOT_HELD, List.of());
+            return new Outcome<>(Ownership.NOT_HELD, signalToRest(held));
         }
         run = null;
         Holder unused = remove(held.holder());
@@ -311,6 +313,20 @@ final class LockQueue {
         List<Push> pushes = promote(NO_CLAIM, now);
         signalInterested(pushes);
         return pushes;
+    }
+
+    /** The member that left may have got the grant for all: as long as it is not confirmed, the next one gets it too. */
+    private List<Push> signalToRest(HeldRun held) {
+        Holder holder = requireNonNull(holders.get(held.holder()));
+        if (holder.isConfirmed() || !held.isFirstGone) {
+            return List.of();
+        }
+        return held.others().stream()
+                .map(waiters::get)
+                .filter(Objects::nonNull)
+                .limit(1)
+                .map(next -> new Push(next.claim().id(), holder.granted(held, next)))
+                .toList();
     }
 
     private boolean isWanted(HeldRun held) {
@@ -448,6 +464,7 @@ final class LockQueue {
         }
         String client = holder.claim().owner();
         if (!holder.isConfirmed() && !client.isEmpty()) {
+            doubted = doubted.isEmpty() ? new HashMap<>() : doubted;
             doubted.putIfAbsent(client, new ArrayList<>());
         }
         return true;
@@ -541,7 +558,7 @@ final class LockQueue {
         return new Outcome<>(released.answer(), pushes);
     }
 
-    /** The members up to the broken one are over. The others keep their places. All are told. */
+    /** The members up to the broken one are over. The others keep their places. Their client is told by one of them. */
     private Outcome<Ownership> breakRun(HeldRun held, String id, long now) {
         settle(now);
         if (run != held) {
@@ -552,7 +569,10 @@ final class LockQueue {
         Holder unused = remove(held.holder());
         dropFirst(held, held.index(id) + 1);
         List<Push> pushes = serveAll(now);
-        held.run.members().forEach(it -> pushes.add(0, new Push(it, new WatchSignal.Lost(LossReason.NOT_HELD))));
+        held.run.members().stream()
+                .filter(isWatched)
+                .limit(1)
+                .forEach(it -> pushes.add(0, new Push(it, new WatchSignal.Lost(LossReason.NOT_HELD))));
         return new Outcome<>(Ownership.HELD, pushes);
     }
 
@@ -595,7 +615,7 @@ final class LockQueue {
             HeldRun held = next.mayLead() ? lead(next, holder, inOrder, caller) : null;
             run = held;
             if (!isCaller) {
-                pushes.add(new Push(id, held == null ? holder.granted(next) : holder.granted(held)));
+                pushes.add(new Push(id, held == null ? holder.granted(next) : holder.granted(held, held.first)));
             }
             if (held != null) {
                 break;
@@ -659,6 +679,7 @@ final class LockQueue {
     private List<Push> leaveQueue(LockClaim claim, long now) {
         Waiter waiter = requireNonNull(leave(claim.id()));
         if (claim.waiting() == Waiting.NOTIFY) {
+            interested = interested.isEmpty() ? new LinkedHashMap<>() : interested;
             interested.put(claim.id(), waiter);
             if (interested.size() > MOST_INTERESTED) {
                 interested.remove(interested.keySet().iterator().next());

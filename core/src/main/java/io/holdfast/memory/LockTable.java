@@ -73,7 +73,11 @@ public final class LockTable {
             return new Outcome<>(new LockAttempt.Contended(claim.lease()), List.of());
         }
         LockId lock = LockId.of(claim.key());
-        LockQueue queue = queues.computeIfAbsent(lock, it -> new LockQueue(tokens, isWatched, examined));
+        LockQueue queue = queues.get(lock);
+        if (queue == null) {
+            queue = new LockQueue(tokens, isWatched, examined);
+            queues.put(lock, queue);
+        }
         Outcome<LockAttempt> outcome = queue.tryAcquire(claim, now);
         dropIfEmpty(lock, queue);
         return outcome;

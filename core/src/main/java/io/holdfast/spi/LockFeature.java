@@ -63,7 +63,7 @@ public enum LockFeature {
      * <li><b>A release of a member</b> withdraws that member, also the first one, and ends nothing else, unless it was
      *     the last one wanted. Then the run ends at once.
      * <li><b>An attempt of a member</b> gets the run again, and no second place.
-     * <li><b>A break</b> signals {@link WatchSignal.Lost} to each member that is watched.
+     * <li><b>A break</b> signals {@link WatchSignal.Lost} to one member that is watched: the first of them.
      * <li><b>An adoption</b> of a member with its token ends the run: the members before it were served, it holds the
      *     lock under its own claim, and the members behind it keep their places.
      * </ul>

@@ -28,10 +28,11 @@ public sealed interface WatchSignal {
     record Granted(long fencingToken, int attempt, Duration lease) implements WatchSignal {}
 
     /**
-     * The server has granted the lock to a run whose first member is the claim. Otherwise as {@link Granted}.
+     * The server has granted the lock to a run, and the claim is the first member that is wanted. Otherwise as
+     * {@link Granted}.
      *
      * @param run the run
-     * @param attempt the last attempt of the first member that the server had processed at the grant
+     * @param attempt the last attempt of this claim that the server had processed at the grant
      * @param lease from the server's time of that attempt to the expiry of the grant
      */
     record GrantedRun(LockRun run, int attempt, Duration lease) implements WatchSignal {}

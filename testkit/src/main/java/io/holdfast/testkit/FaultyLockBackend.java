@@ -6,6 +6,7 @@ import io.holdfast.LockBackendException;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
@@ -40,7 +41,7 @@ public final class FaultyLockBackend implements ForwardingLockBackend {
         TRY_ACQUIRE,
         /** {@link LockBackend#renew}, alone or as part of {@link LockBackend#renewAll}, and {@link LockBackend#adopt}. */
         RENEW,
-        /** {@link LockBackend#release}. */
+        /** {@link LockBackend#release} and {@link LockBackend#endRun}. */
         RELEASE,
         /** {@link LockBackend#ping}. */
         PING
@@ -144,6 +145,11 @@ public final class FaultyLockBackend implements ForwardingLockBackend {
     @Override
     public Mono<Ownership> release(LockClaim claim) {
         return send(Operation.RELEASE, claim.key().name(), delegate.release(claim));
+    }
+
+    @Override
+    public Mono<LockRun.End> endRun(LockClaim claim, long number, int served) {
+        return send(Operation.RELEASE, claim.key().name(), delegate.endRun(claim, number, served));
     }
 
     @Override

@@ -137,6 +137,21 @@ interface RunContract extends LockBackendUnderTest {
         }
     }
 
+    @Needs({Need.RUNS, Need.PUSHES})
+    default void grantThatItsFirstMemberLeavesIsSignalledToTheNext() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 3);
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            members.get(0).release();
+            assertThat(members.get(1).mustBePushedARun()).isEqualTo(run);
+            members.get(1).release();
+            assertThat(members.get(2).mustBePushedARun()).isEqualTo(run);
+            assertThat(members.get(2).endRun(run, 3).ownership()).isEqualTo(Ownership.HELD);
+        }
+    }
+
     @Needs(Need.RUNS)
     default void withdrawalOfTheLastMemberThatIsWantedEndsTheRun() {
         try (Contest contest = new Contest(this)) {
@@ -331,7 +346,7 @@ interface RunContract extends LockBackendUnderTest {
                             .breakHold(contest.name(), broken)
                             .block(patience()))
                     .isTrue();
-            members.forEach(it -> it.mustBeSignalled(WatchSignal.Lost.class));
+            members.get(0).mustBeSignalled(WatchSignal.Lost.class);
             members.get(0).mustNotHold();
             assertThat(members.get(1).mustBeInARun().members()).isEqualTo(ids(members.subList(1, 3)));
             stranger.mustNotHaveBeenPushed();

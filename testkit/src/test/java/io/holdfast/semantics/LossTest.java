@@ -9,7 +9,6 @@ import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
-import io.holdfast.spi.WatchSignal;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
@@ -242,7 +241,7 @@ class LossTest {
     void aGrantThatComesTooLateIsNotEmittedButTriedAgain() {
         LockLease holder = world.granted(world.rivalLock().acquire());
         TestSubscriber<LockLease> waiter = world.subscribe(world.lock().acquire());
-        world.faulty.loseSignals(signal -> signal instanceof WatchSignal.Granted);
+        world.faulty.loseSignals(World::isGrant);
         world.subscribe(holder.release());
         assertThat(waiter.getReceivedOnNext()).isEmpty();
 

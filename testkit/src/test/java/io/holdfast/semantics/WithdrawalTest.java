@@ -12,7 +12,6 @@ import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import io.holdfast.ReactiveSemaphore;
-import io.holdfast.spi.WatchSignal;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
@@ -150,7 +149,7 @@ class WithdrawalTest {
         TestSubscriber<LockLease> leaving = world.subscribe(world.lock().acquire());
         TestSubscriber<LockLease> behind = world.subscribe(world.lock().acquire());
 
-        world.faulty.loseSignals(signal -> signal instanceof WatchSignal.Granted); // on its way when the waiter cancels
+        world.faulty.loseSignals(World::isGrant); // on its way when the waiter cancels
         world.subscribe(holder.release());
         world.faulty.heal();
         leaving.cancel();

@@ -11,6 +11,7 @@ import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.ForwardingLockBackend;
 import io.holdfast.testkit.FaultProgram;
 import io.holdfast.testkit.FaultyLockBackend;
@@ -98,6 +99,10 @@ final class World implements AfterEachCallback {
         mono.subscribe(subscriber);
         pass(Duration.ZERO);
         return subscriber;
+    }
+
+    static boolean isGrant(WatchSignal signal) {
+        return signal instanceof WatchSignal.Granted || signal instanceof WatchSignal.GrantedRun;
     }
 
     /** Subscribes, and expects a grant at once. */

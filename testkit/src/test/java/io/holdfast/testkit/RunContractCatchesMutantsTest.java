@@ -257,12 +257,12 @@ class RunContractCatchesMutantsTest {
         assertThat(failuresOf(store -> new Wrong(store) {
                     @Override
                     public Flux<WatchSignal> watch(LockClaim claim) {
-                        return super.watch(claim).filter(it -> !(it instanceof WatchSignal.Lost) || !isSecond(claim));
+                        return super.watch(claim).filter(it -> !(it instanceof WatchSignal.Lost) || !isFirst(claim));
                     }
 
-                    private boolean isSecond(LockClaim claim) {
+                    private boolean isFirst(LockClaim claim) {
                         LockRun run = runOf(claim);
-                        return run != null && run.members().indexOf(claim.id()) == 1;
+                        return run != null && run.members().indexOf(claim.id()) == 0;
                     }
                 }))
                 .contains("brokenRunIsToldToItsClientAndTheRestKeepsItsPlaces");

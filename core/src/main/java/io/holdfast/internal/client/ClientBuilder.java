@@ -10,6 +10,7 @@ import io.holdfast.internal.engine.Admission;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.Events;
 import io.holdfast.internal.engine.Randomness;
+import io.holdfast.internal.tenure.StoreFedBackend;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.support.OwnerLabel;
 import java.time.Duration;
@@ -105,7 +106,14 @@ public final class ClientBuilder implements LockClient.Builder {
         Scheduler clock = timer != null ? timer : Schedulers.parallel();
         String label = owner != null ? owner : randomness.owner();
         Engine engine = new Engine(
-                backend, clock, deliverOn, new Events(listener), operationTimeout, maxWaiters, randomness, label);
+                StoreFedBackend.inFrontOf(backend, clock),
+                clock,
+                deliverOn,
+                new Events(listener),
+                operationTimeout,
+                maxWaiters,
+                randomness,
+                label);
         return new DefaultLockClient(engine, options, clock, closeBackend);
     }
 }

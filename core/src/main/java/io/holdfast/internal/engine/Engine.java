@@ -10,6 +10,7 @@ import io.holdfast.internal.run.AlarmClock;
 import io.holdfast.internal.run.AlarmClock.Alarm;
 import io.holdfast.internal.run.Delivery;
 import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockFeature;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -33,6 +34,10 @@ public final class Engine {
     public final Events events;
     public final Renewals renewals;
     final ClaimIds ids;
+
+    /** The name of this client in claims that may be part of a run; empty if the back end grants no runs. */
+    final String client;
+
     public final Admission admission;
     final long gridPhaseNanos;
 
@@ -72,6 +77,7 @@ public final class Engine {
         alarms = new AlarmClock(timer, renewals::flush, this::timerDied);
         this.randomness = randomness;
         ids = randomness.ids(owner);
+        client = backend.features().contains(LockFeature.RUNS) ? ids.next() : "";
         gridPhaseNanos = randomness.seed().phase() >>> 1;
     }
 

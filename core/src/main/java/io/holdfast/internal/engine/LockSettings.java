@@ -5,6 +5,7 @@ import io.holdfast.internal.engine.AcquirePlan.Mode;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.support.Printable;
 import java.util.TreeSet;
@@ -49,7 +50,9 @@ public record LockSettings(Engine engine, LockKey key, int permits, LockTerms te
 
     public LockClaim newClaim(Mode mode) {
         Waiting waiting = mode == Mode.WAIT ? Waiting.QUEUE : Waiting.NONE;
-        return new LockClaim(key, engine.ids.next(), terms.claimLease(), waiting, 1, 0, permits);
+        boolean mayBeInARun = mode == Mode.WAIT && key.kind() == LockKind.MUTEX && terms.minHoldNanos() == 0;
+        String client = mayBeInARun ? engine.client : "";
+        return new LockClaim(key, engine.ids.next(), terms.claimLease(), waiting, 1, 0, permits, client);
     }
 
     /** Returns until when the server may keep a lock for a request that is in flight now. */

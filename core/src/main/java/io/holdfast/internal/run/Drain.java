@@ -1,6 +1,6 @@
 package io.holdfast.internal.run;
 
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -12,8 +12,11 @@ public final class Drain implements Runnable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Drain.class);
 
+    private static final AtomicIntegerFieldUpdater<Drain> DUE =
+            AtomicIntegerFieldUpdater.newUpdater(Drain.class, "due");
+
     /** Counts the reasons to work; the thread that raises it from zero works. */
-    private final AtomicInteger due = new AtomicInteger();
+    private volatile int due;
 
     private final Runnable work;
 
@@ -24,15 +27,15 @@ public final class Drain implements Runnable {
 
     /** Adds a reason to work; returns whether the caller has to {@link #run}. */
     public boolean isDue() {
-        return due.getAndIncrement() == 0;
+        return DUE.getAndIncrement(this) == 0;
     }
 
     @Override
     public void run() {
-        int seen = due.get();
+        int seen = due;
         do {
             Fallible.run(work, LOG, "renewals could not be sent, or a signal could not be delivered");
-            seen = due.addAndGet(-seen);
+            seen = DUE.addAndGet(this, -seen);
         } while (seen != 0);
     }
 }

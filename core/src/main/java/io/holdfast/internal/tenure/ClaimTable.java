@@ -28,7 +28,7 @@ class ClaimTable {
     /** Makes the rules of one lock. */
     @FunctionalInterface
     interface Rules {
-        TenureRules of(LockKey key, Duration lease);
+        ClientFed of(LockKey key, Duration lease);
     }
 
     private static final long SWEEP_NANOS = Duration.ofSeconds(1).toNanos();
@@ -36,7 +36,7 @@ class ClaimTable {
     private final Rules rules;
 
     /** By name; a name has more than one only if lease durations differ. */
-    private final Map<String, List<TenureRules>> locks = new HashMap<>();
+    private final Map<String, List<ClientFed>> locks = new HashMap<>();
 
     private final Map<String, LocalClaim> claims = new HashMap<>();
     private final Tombstones tombstones = new Tombstones();
@@ -100,7 +100,7 @@ class ClaimTable {
             }
             claim = add(attempt);
         }
-        return claim.of.tryAcquire(claim, attempt.attempt(), now, out);
+        return rules(claim.of).tryAcquire(claim, attempt.attempt(), now, out);
     }
 
     private static Reply<LockAttempt> refused(LockClaim claim) {
@@ -109,25 +109,25 @@ class ClaimTable {
 
     private boolean hasWaiters(LockClaim claim) {
         return claim.key().kind() == LockKind.MUTEX
-                && locks.getOrDefault(claim.key().name(), List.of()).stream().anyMatch(TenureRules::hasWaiters);
+                && locks.getOrDefault(claim.key().name(), List.of()).stream().anyMatch(ClientFed::hasWaiters);
     }
 
     /** Handles the answer to an attempt of a tenure. Returns the answer for the claim that sent it. */
     LockAttempt answered(Reply.Ask<LockAttempt> asked, String id, LockAttempt answer, long now, List<Effect> out) {
         Tenure tenure = asked.tenure();
-        return tenure.of.answered(tenure, asked.claim().attempt(), claims.get(id), answer, now, out);
+        return rules(tenure.of).answered(tenure, asked.claim().attempt(), claims.get(id), answer, now, out);
     }
 
     /** Handles an attempt of a tenure that failed or was cancelled. */
     void attemptFailed(Reply.Ask<LockAttempt> asked, String id, List<Effect> out) {
         Tenure tenure = asked.tenure();
-        tenure.of.attemptFailed(tenure, asked.claim().attempt(), claims.get(id), out);
+        rules(tenure.of).attemptFailed(tenure, asked.claim().attempt(), claims.get(id), out);
     }
 
     /** Handles the answer to the request for a block of tokens; null when it failed. */
     void reserved(Effect.Reserve asked, @Nullable LockAttempt answer, long now, List<Effect> out) {
         Tenure tenure = asked.tenure();
-        tenure.of.reserved(tenure, asked.claim(), answer, now, out);
+        rules(tenure.of).reserved(tenure, asked.claim(), answer, now, out);
     }
 
     /**
@@ -190,21 +190,26 @@ class ClaimTable {
     /** Handles a signal of the back end about a tenure; null when the signals have stopped. */
     void signalled(Tenure tenure, @Nullable WatchSignal signal, long now, List<Effect> out) {
         if (signal == null) {
-            tenure.of.signalsStopped(tenure, out);
+            rules(tenure.of).signalsStopped(tenure, out);
         } else {
-            tenure.of.signalled(tenure, signal, now, out);
+            rules(tenure.of).signalled(tenure, signal, now, out);
         }
     }
 
     /** Replaces a holder that the back end reports by the claim of this process that holds the lock now. */
     LockHolder holder(String name, LockHolder atStore) {
-        for (TenureRules lock : locks.getOrDefault(name, List.of())) {
+        for (ClientFed lock : locks.getOrDefault(name, List.of())) {
             Tenure tenure = lock.holding;
             if (tenure != null && tenure.atStore.id().equals(atStore.claimId())) {
                 return tenure.owner == null ? atStore : tenure.owner.shown(atStore);
             }
         }
         return atStore;
+    }
+
+    /** All rules of this table are of this kind. */
+    private static ClientFed rules(TenureRules of) {
+        return (ClientFed) of;
     }
 
     private LocalClaim add(LockClaim claim) {
@@ -214,14 +219,14 @@ class ClaimTable {
         return added;
     }
 
-    private TenureRules lock(LockClaim claim) {
-        List<TenureRules> ofName = locks.computeIfAbsent(claim.key().name(), it -> new ArrayList<>(1));
-        for (TenureRules lock : ofName) {
+    private ClientFed lock(LockClaim claim) {
+        List<ClientFed> ofName = locks.computeIfAbsent(claim.key().name(), it -> new ArrayList<>(1));
+        for (ClientFed lock : ofName) {
             if (lock.lease.equals(claim.lease())) {
                 return lock;
             }
         }
-        TenureRules made = rules.of(claim.key(), claim.lease());
+        ClientFed made = rules.of(claim.key(), claim.lease());
         ofName.add(made);
         return made;
     }
@@ -229,7 +234,7 @@ class ClaimTable {
     private void remove(LocalClaim claim) {
         if (claims.remove(claim.id, claim) && --claim.of.claims == 0) {
             String name = claim.of.key.name();
-            List<TenureRules> ofName = locks.get(name);
+            List<ClientFed> ofName = locks.get(name);
             if (ofName != null && ofName.remove(claim.of) && ofName.isEmpty()) {
                 locks.remove(name);
             }

@@ -59,7 +59,6 @@ class ClientFed extends TenureRules {
         this.bounds = bounds;
     }
 
-    @Override
     boolean hasWaiters() {
         return !line.isEmpty();
     }
@@ -71,7 +70,7 @@ class ClientFed extends TenureRules {
 
     // Requests of claims.
 
-    @Override
+    /** Decides about an attempt, after the end of what has expired. */
     Reply<LockAttempt> tryAcquire(LocalClaim claim, int attempt, long now, List<Effect> out) {
         settle(now, out);
         if (attempt < claim.attempt || claim.standing == Standing.PASSING || claim.standing == Standing.LEAVING) {
@@ -336,7 +335,7 @@ class ClientFed extends TenureRules {
 
     // Answers of the back end.
 
-    @Override
+    /** Handles an answer to an attempt. Returns the answer for the claim that sent it, which may own the lock now. */
     LockAttempt answered(
             Tenure tenure, int attempt, @Nullable LocalClaim claim, LockAttempt answer, long now, List<Effect> out) {
         settle(now, out);
@@ -408,7 +407,7 @@ class ClientFed extends TenureRules {
         return new Acquired(claim.token, acquired.lease());
     }
 
-    @Override
+    /** Handles an attempt without an answer, or with a cancelled caller. */
     void attemptFailed(Tenure tenure, int attempt, @Nullable LocalClaim claim, List<Effect> out) {
         if (tenure.attemptInFlight == attempt) { // otherwise it was answered
             tenure.attemptInFlight = 0;
@@ -424,8 +423,7 @@ class ClientFed extends TenureRules {
         }
     }
 
-    /** Without an answer, this tenure hands nothing over. */
-    @Override
+    /** Handles the answer to {@link Effect.Reserve}. Without an answer, this tenure hands nothing over. */
     void reserved(Tenure tenure, LockClaim asked, @Nullable LockAttempt answer, long now, List<Effect> out) {
         if (answer != null) {
             settle(now, out);
@@ -460,7 +458,6 @@ class ClientFed extends TenureRules {
         return !tenure.isReleased || now - tenure.sent.sentAt(attempt) >= LATE_NANOS;
     }
 
-    @Override
     void signalled(Tenure tenure, WatchSignal signal, long now, List<Effect> out) {
         settle(now, out);
         if (signal instanceof WatchSignal.Armed) {
@@ -495,7 +492,7 @@ class ClientFed extends TenureRules {
         }
     }
 
-    @Override
+    /** Handles the end of the signals. */
     void signalsStopped(Tenure tenure, List<Effect> out) {
         tenure.isArmed = false;
         if (tenure == next) {

@@ -25,6 +25,12 @@ sealed interface Effect {
      */
     record Release(Tenure tenure, LockClaim claim) implements Effect {}
 
+    /** Renews a run, which has no owner now; the answer goes to {@link RunTable#proved}. */
+    record Prove(Tenure tenure, long sentAtNanos) implements Effect {}
+
+    /** Ends a run. No claim waits for the answer; if none arrives, the lease ends by itself. */
+    record EndRun(Tenure tenure, int served) implements Effect {}
+
     /** Continues the postponed release of a claim. */
     record Resume(LocalClaim claim) implements Effect {}
 }

@@ -49,27 +49,8 @@ abstract class TenureRules {
         leaseNanos = lease.toNanos();
     }
 
-    abstract boolean hasWaiters();
-
-    /** Decides about an attempt, after the end of what has expired. */
-    abstract Reply<LockAttempt> tryAcquire(LocalClaim claim, int attempt, long now, List<Effect> out);
-
     /** Decides about a release, after the end of what has expired. */
     abstract Reply<Ownership> release(LocalClaim claim, long now, List<Effect> out);
-
-    /** Handles an answer to an attempt. Returns the answer for the claim that sent it, which may own the lock now. */
-    abstract LockAttempt answered(
-            Tenure tenure, int attempt, @Nullable LocalClaim claim, LockAttempt answer, long now, List<Effect> out);
-
-    /** Handles an attempt without an answer, or with a cancelled caller. */
-    abstract void attemptFailed(Tenure tenure, int attempt, @Nullable LocalClaim claim, List<Effect> out);
-
-    /** Handles the answer to {@link Effect.Reserve}; null for none. */
-    abstract void reserved(Tenure tenure, LockClaim asked, @Nullable LockAttempt answer, long now, List<Effect> out);
-
-    abstract void signalled(Tenure tenure, WatchSignal signal, long now, List<Effect> out);
-
-    abstract void signalsStopped(Tenure tenure, List<Effect> out);
 
     /** Hands the lock to the next claim. Returns false when the tenure is over. */
     abstract boolean handOver(Tenure tenure, long now, List<Effect> out);

@@ -26,8 +26,11 @@ public final class SignalSink implements Subscription, Consumer<WatchSignal>, Ru
     private final CoreSubscriber<? super WatchSignal> subscriber;
     private final Consumer<SignalSink> onCancel;
 
-    /** Guarded by its own monitor. */
-    private final Queue<WatchSignal> signals = new ArrayDeque<>(2);
+    /** The signal to send next, if there is one. Guarded by this object. */
+    private @Nullable WatchSignal next;
+
+    /** The signals behind it; seldom needed. Guarded by this object. */
+    private @Nullable Queue<WatchSignal> behind;
 
     private final Drain draining = new Drain(this::emit);
 
@@ -45,10 +48,27 @@ public final class SignalSink implements Subscription, Consumer<WatchSignal>, Ru
      * @param onCancel runs when the subscriber cancels
      */
     public SignalSink(String claimId, CoreSubscriber<? super WatchSignal> subscriber, Consumer<SignalSink> onCancel) {
+        this(claimId, onCancel, subscriber);
+        next = ARMED;
+    }
+
+    private SignalSink(String claimId, Consumer<SignalSink> onCancel, CoreSubscriber<? super WatchSignal> subscriber) {
         this.claimId = claimId;
         this.subscriber = subscriber;
         this.onCancel = onCancel;
-        signals.add(ARMED);
+    }
+
+    /**
+     * Makes a sink without a signal, for a decorator that passes on the signals of another back end.
+     *
+     * @param claimId the id of the watched claim
+     * @param subscriber gets the signals; the caller passes this sink to its {@code onSubscribe}
+     * @param onCancel runs when the subscriber cancels
+     * @return a sink
+     */
+    public static SignalSink relay(
+            String claimId, CoreSubscriber<? super WatchSignal> subscriber, Consumer<SignalSink> onCancel) {
+        return new SignalSink(claimId, onCancel, subscriber);
     }
 
     /** {@return the id of the watched claim} */
@@ -83,14 +103,21 @@ public final class SignalSink implements Subscription, Consumer<WatchSignal>, Ru
     /** Adds a signal. The caller calls {@link #run} after that if it {@link #isDue}. */
     @Override
     public void accept(WatchSignal signal) {
-        synchronized (signals) {
-            signals.add(signal);
+        synchronized (this) {
+            if (next == null) {
+                next = signal;
+                return;
+            }
+            behind = behind == null ? new ArrayDeque<>(2) : behind;
+            behind.add(signal);
         }
     }
 
     private @Nullable WatchSignal poll() {
-        synchronized (signals) {
-            return signals.poll();
+        synchronized (this) {
+            WatchSignal polled = next;
+            next = behind == null ? null : behind.poll();
+            return polled;
         }
     }
 

@@ -1,0 +1,150 @@
+package io.holdfast.internal.tenure;
+
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.SignalSink;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+
+/**
+ * The signals of a claim that may be part of a run: those of the back end about the claim, and those of its run. It
+ * knows the last attempt of the claim.
+ *
+ * <p>As long as no run has signalled the claim, the signals of the back end go to the subscriber as they come. After
+ * that all of them go through one queue.
+ */
+final class MemberWatch implements CoreSubscriber<WatchSignal>, Subscription, Consumer<WatchSignal> {
+
+    private final StoreFedBackend backend;
+    private final LockClaim claim;
+    private final CoreSubscriber<? super WatchSignal> subscriber;
+
+    /** Written once, by the back end. */
+    private volatile @Nullable Subscription upstream;
+
+    // The fields below are written under the monitor of the runs; the queue is read without it.
+
+    private volatile @Nullable SignalSink queue;
+    private boolean hasLeft;
+    private int lastAttempt;
+    private long attemptedAtNanos;
+
+    MemberWatch(StoreFedBackend backend, LockClaim claim, CoreSubscriber<? super WatchSignal> subscriber) {
+        this.backend = backend;
+        this.claim = claim;
+        this.subscriber = subscriber;
+    }
+
+    LockClaim claim() {
+        return claim;
+    }
+
+    /** Its client withdraws the claim: a later grant does not serve it. */
+    void leave() {
+        hasLeft = true;
+    }
+
+    boolean hasLeft() {
+        return hasLeft;
+    }
+
+    void attempted(int attempt, long nowNanos) {
+        if (attempt > lastAttempt) {
+            lastAttempt = attempt;
+            attemptedAtNanos = nowNanos;
+        }
+    }
+
+    int lastAttempt() {
+        return lastAttempt;
+    }
+
+    /** Returns the time of the last attempt. */
+    long attemptedAtNanos() {
+        return attemptedAtNanos;
+    }
+
+    @Override
+    public void onSubscribe(Subscription s) {
+        upstream = s;
+        subscriber.onSubscribe(this);
+    }
+
+    /** The subscriber is the engine's, which takes all. */
+    @Override
+    public void request(long n) {
+        Subscription s = upstream;
+        if (s != null) {
+            s.request(n);
+        }
+    }
+
+    @Override
+    public void onNext(WatchSignal signal) {
+        boolean mayBeOfARun = signal instanceof WatchSignal.GrantedRun || signal instanceof WatchSignal.Lost;
+        if (mayBeOfARun && backend.signalled(this, signal)) {
+            return;
+        }
+        SignalSink queued = queue;
+        if (queued == null) {
+            subscriber.onNext(signal);
+        } else {
+            queued.accept(signal);
+            if (queued.isDue()) {
+                queued.run();
+            }
+        }
+    }
+
+    /** Adds a signal of a run, under the monitor of the runs. The caller drains {@link #queue} after that. */
+    @Override
+    public void accept(WatchSignal signal) {
+        queue().accept(signal);
+    }
+
+    SignalSink queue() {
+        SignalSink present = queue;
+        if (present == null) {
+            present = SignalSink.relay(claim.id(), subscriber, it -> close());
+            present.request(Long.MAX_VALUE);
+            queue = present;
+        }
+        return present;
+    }
+
+    @Override
+    public void onError(Throwable error) {
+        backend.closed(this);
+        SignalSink queued = queue;
+        if (queued == null) {
+            subscriber.onError(error);
+        } else {
+            queued.fail(error);
+        }
+    }
+
+    /** A back end never ends its signals. */
+    @Override
+    public void onComplete() {
+        backend.closed(this);
+    }
+
+    @Override
+    public void cancel() {
+        close();
+        SignalSink queued = queue;
+        if (queued != null) {
+            queued.cancel();
+        }
+    }
+
+    private void close() {
+        backend.closed(this);
+        Subscription s = upstream;
+        if (s != null) {
+            s.cancel();
+        }
+    }
+}

@@ -1,0 +1,406 @@
+package io.holdfast.internal.tenure;
+
+import static java.util.Objects.requireNonNull;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockHolder;
+import io.holdfast.internal.run.DeliveryLine;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockAttempt.AcquiredRun;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockRun;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.ForwardingLockBackend;
+import io.holdfast.spi.support.SignalSink;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.util.context.Context;
+
+/**
+ * Serves the runs that a back end grants to one client: the reactive part of {@link RunTable}. A claim that is in no run
+ * goes to the back end as it is.
+ */
+public final class StoreFedBackend implements ForwardingLockBackend {
+
+    @FunctionalInterface
+    private interface Decision<R extends @Nullable Object> {
+        R of(RunTable runs, long now, List<Effect> out);
+    }
+
+    private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
+
+    private final LockBackend store;
+    private final Scheduler clock;
+    private final DeliveryLine line;
+
+    /** By claim; so a claim without a run costs one entry. */
+    private final Map<String, MemberWatch> watches = new ConcurrentHashMap<>();
+
+    /** Its monitor guards it. */
+    private final RunTable runs;
+
+    /** Whether no claim has been in a run since all of them ended. Written under the monitor. */
+    private volatile boolean isIdle = true;
+
+    private StoreFedBackend(LockBackend store, Scheduler clock) {
+        this.store = store;
+        this.clock = clock;
+        line = new DeliveryLine(clock);
+        runs = new RunTable(watches::get, now());
+    }
+
+    /** Returns the back end itself if it grants no runs. */
+    public static LockBackend inFrontOf(LockBackend store, Scheduler clock) {
+        return store.features().contains(LockFeature.RUNS) ? new StoreFedBackend(store, clock) : store;
+    }
+
+    @Override
+    public LockBackend delegate() {
+        return store;
+    }
+
+    private long now() {
+        return clock.now(TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+        requireNonNull(claim, "claim");
+        return claim.client().isEmpty() ? store.tryAcquire(claim) : new Attempt(claim);
+    }
+
+    /** Returns the tenure of an owner: its attempt becomes a renewal. */
+    private @Nullable Tenure attempts(MemberWatch watch, LockClaim claim, long sentAt) {
+        synchronized (runs) {
+            Tenure owned = runs.owned(claim.id());
+            if (owned == null) {
+                watch.attempted(claim.attempt(), sentAt);
+            }
+            return owned;
+        }
+    }
+
+    private LockAttempt answered(LockClaim claim, LockAttempt answer, long sentAt) {
+        return answer instanceof AcquiredRun run
+                ? decide((it, now, out) -> it.answered(claim, run, sentAt, now, out))
+                : answer;
+    }
+
+    @Override
+    public Flux<WatchSignal> watch(LockClaim claim) {
+        requireNonNull(claim, "claim");
+        return claim.client().isEmpty() ? store.watch(claim) : new Signals(claim);
+    }
+
+    @Override
+    public Mono<Renewal> renew(LockClaim claim) {
+        requireNonNull(claim, "claim");
+        return Mono.defer(() -> {
+            Reply.Ask<Renewal> ask = runToRenew(claim);
+            if (ask == null) {
+                return store.renew(claim);
+            }
+            long sentAt = now();
+            return store.renew(ask.claim()).doOnNext(answer -> renewed(ask.tenure(), claim.id(), sentAt, answer));
+        });
+    }
+
+    private Reply.@Nullable Ask<Renewal> runToRenew(LockClaim claim) {
+        if (isIdle) {
+            return null;
+        }
+        synchronized (runs) {
+            return runs.renew(claim, now());
+        }
+    }
+
+    private void renewed(Tenure tenure, String id, long sentAt, Renewal answer) {
+        decide((it, now, out) -> {
+            it.renewed(tenure, id, sentAt, answer, now, out);
+            return null;
+        });
+    }
+
+    @Override
+    public Flux<Renewal> renewAll(List<LockClaim> claims) {
+        if (isIdle) {
+            return store.renewAll(claims);
+        }
+        return Flux.defer(() -> {
+            List<Reply.@Nullable Ask<Renewal>> asks = new ArrayList<>(claims.size());
+            List<LockClaim> sent = new ArrayList<>(claims.size());
+            for (LockClaim claim : claims) {
+                Reply.Ask<Renewal> ask = runToRenew(claim);
+                asks.add(ask);
+                sent.add(ask == null ? claim : ask.claim());
+            }
+            long sentAt = now();
+            int[] answered = new int[1];
+            return store.renewAll(sent).doOnNext(answer -> {
+                int i = answered[0]++;
+                Reply.Ask<Renewal> ask = i < asks.size() ? asks.get(i) : null;
+                if (ask != null) {
+                    renewed(ask.tenure(), claims.get(i).id(), sentAt, answer);
+                }
+            });
+        });
+    }
+
+    @Override
+    public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
+        return Mono.defer(() -> {
+            decide((it, now, out) -> {
+                it.exported(claim.id(), out);
+                return null;
+            });
+            return store.adopt(claim, fencingToken);
+        });
+    }
+
+    @Override
+    public Mono<Ownership> release(LockClaim claim) {
+        requireNonNull(claim, "claim");
+        return claim.client().isEmpty() ? store.release(claim) : new Release(claim);
+    }
+
+    /** Returns whether the claim is, or was, in a run. */
+    private boolean leaves(LockClaim claim) {
+        MemberWatch watch = watches.get(claim.id());
+        synchronized (runs) {
+            if (watch != null) {
+                watch.leave();
+            }
+            return runs.knows(claim.id());
+        }
+    }
+
+    private Mono<Ownership> releaseOfARun(LockClaim claim) {
+        Reply<Ownership> reply = decide((it, now, out) -> it.release(claim, now, out));
+        if (reply instanceof Reply.Answer<Ownership> it) {
+            return Mono.just(it.answer());
+        }
+        if (!(reply instanceof Reply.Ask<Ownership> ask)) {
+            return store.release(claim);
+        }
+        Tenure tenure = ask.tenure();
+        return end(tenure, ((StoreFed) tenure.of).served()).map(end -> {
+            synchronized (runs) {
+                runs.releaseConfirmed(claim.id());
+                isIdle = runs.isIdle();
+            }
+            return end.ownership();
+        });
+    }
+
+    private Mono<LockRun.End> end(Tenure tenure, int served) {
+        return Mono.defer(() -> {
+            long sentAt = now();
+            LockClaim claim = tenure.claim();
+            return store.endRun(claim, ((StoreFed) tenure.of).number(), served)
+                    .doOnNext(end -> end.next()
+                            .ifPresent(next -> decide((it, now, out) -> {
+                                it.granted(claim, next, sentAt, now, out);
+                                return null;
+                            })));
+        });
+    }
+
+    @Override
+    public Flux<LockHolder> holders(LockKey key) {
+        return store.holders(key).map(holder -> {
+            synchronized (runs) {
+                return runs.holder(key.name(), holder);
+            }
+        });
+    }
+
+    boolean signalled(MemberWatch watch, WatchSignal signal) {
+        return decide((it, now, out) -> it.signalled(watch, signal, now, out), line::deliverHere);
+    }
+
+    void closed(MemberWatch watch) {
+        watches.remove(watch.claim().id(), watch);
+    }
+
+    @CanIgnoreReturnValue
+    private <R extends @Nullable Object> R decide(Decision<R> decision) {
+        return decide(decision, line::deliver);
+    }
+
+    @CanIgnoreReturnValue
+    private <R extends @Nullable Object> R decide(Decision<R> decision, Consumer<Runnable> deliver) {
+        List<Effect> effects = new ArrayList<>(2);
+        R result;
+        synchronized (runs) {
+            result = decision.of(runs, now(), effects);
+            isIdle = runs.isIdle();
+            for (Effect effect : effects) { // so that signals have the order of the decisions
+                if (effect instanceof Effect.Push push) {
+                    push.watch().accept(push.signal());
+                }
+            }
+        }
+        for (Effect effect : effects) {
+            carryOut(effect, deliver);
+        }
+        return result;
+    }
+
+    private void carryOut(Effect effect, Consumer<Runnable> deliver) {
+        if (effect instanceof Effect.Push push) {
+            SignalSink sink = ((MemberWatch) push.watch()).queue();
+            if (sink.isDue()) {
+                deliver.accept(sink);
+            }
+        } else if (effect instanceof Effect.Prove prove) {
+            prove(prove);
+        } else if (effect instanceof Effect.EndRun ends) {
+            var unused = end(ends.tenure(), ends.served())
+                    .subscribe(
+                            end -> {},
+                            error -> LOG.debug(
+                                    "the run of claim {} was not ended, and ends with its lease",
+                                    ends.tenure().claim().id(),
+                                    error));
+        }
+    }
+
+    private void prove(Effect.Prove prove) {
+        var unused = Mono.defer(() -> store.renew(prove.tenure().claim()))
+                .subscribe(answer -> proved(prove, answer), error -> proved(prove, null));
+    }
+
+    private void proved(Effect.Prove prove, @Nullable Renewal answer) {
+        decide(
+                (it, now, out) -> {
+                    it.proved(prove.tenure(), prove.sentAtNanos(), answer, now, out);
+                    return null;
+                },
+                line::deliverHere);
+    }
+
+    @Override
+    public String toString() {
+        synchronized (runs) {
+            List<String> kept = runs.contents();
+            return kept.isEmpty() ? store.toString() : "%s, %s".formatted(store, kept);
+        }
+    }
+
+    /** An attempt of a claim that may be part of a run. Adds little to an attempt without one. */
+    private final class Attempt extends Mono<LockAttempt> {
+
+        private final LockClaim claim;
+
+        Attempt(LockClaim claim) {
+            this.claim = claim;
+        }
+
+        @Override
+        public void subscribe(CoreSubscriber<? super LockAttempt> subscriber) {
+            MemberWatch watch = watches.get(claim.id());
+            if (watch == null) {
+                store.tryAcquire(claim.withClient("")) // no run could tell it that its turn has come
+                        .subscribe(subscriber);
+                return;
+            }
+            long sentAt = now();
+            Tenure owned = attempts(watch, claim, sentAt);
+            if (owned == null) {
+                store.tryAcquire(claim).subscribe(new Answer(claim, sentAt, subscriber));
+            } else {
+                store.renew(owned.claim())
+                        .map(answer -> decide((it, now, out) -> it.confirmed(owned, claim, sentAt, answer, now, out)))
+                        .subscribe(subscriber);
+            }
+        }
+    }
+
+    /** Passes on the answer to an attempt, and that to a member of a run as an answer to the claim. */
+    private final class Answer implements CoreSubscriber<LockAttempt> {
+
+        private final LockClaim claim;
+        private final long sentAtNanos;
+        private final CoreSubscriber<? super LockAttempt> subscriber;
+
+        Answer(LockClaim claim, long sentAtNanos, CoreSubscriber<? super LockAttempt> subscriber) {
+            this.claim = claim;
+            this.sentAtNanos = sentAtNanos;
+            this.subscriber = subscriber;
+        }
+
+        @Override
+        public Context currentContext() {
+            return subscriber.currentContext();
+        }
+
+        @Override
+        public void onSubscribe(Subscription s) {
+            subscriber.onSubscribe(s);
+        }
+
+        @Override
+        public void onNext(LockAttempt answer) {
+            subscriber.onNext(answered(claim, answer, sentAtNanos));
+        }
+
+        @Override
+        public void onError(Throwable error) {
+            subscriber.onError(error);
+        }
+
+        @Override
+        public void onComplete() {
+            subscriber.onComplete();
+        }
+    }
+
+    /** A release of a claim that may be part of a run. */
+    private final class Release extends Mono<Ownership> {
+
+        private final LockClaim claim;
+
+        Release(LockClaim claim) {
+            this.claim = claim;
+        }
+
+        @Override
+        public void subscribe(CoreSubscriber<? super Ownership> subscriber) {
+            (leaves(claim) ? releaseOfARun(claim) : store.release(claim)).subscribe(subscriber);
+        }
+    }
+
+    /** The signals of a claim that may be part of a run. */
+    private final class Signals extends Flux<WatchSignal> {
+
+        private final LockClaim claim;
+
+        Signals(LockClaim claim) {
+            this.claim = claim;
+        }
+
+        @Override
+        public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
+            MemberWatch watch = new MemberWatch(StoreFedBackend.this, claim, subscriber);
+            watches.put(claim.id(), watch);
+            store.watch(claim).subscribe((CoreSubscriber<WatchSignal>) watch);
+        }
+    }
+}
