@@ -94,6 +94,12 @@ class ContractCatchesMutantsTest {
     }
 
     @Test
+    void releaseThatIgnoresTheNumberOfAttemptsIsCaught() {
+        assertThat(failuresOf(ReleasesAfterOneAttempt::new))
+                .contains("laterAttemptOfAQueuedClaimTakesNothingAfterItsRelease");
+    }
+
+    @Test
     void requestSentOnAssemblyIsCaught() {
         assertThat(failuresOf(SendsOnAssembly::new)).contains("assemblingSendsNothing");
     }
@@ -161,6 +167,7 @@ class ContractCatchesMutantsTest {
                         "brokenHoldOfAMutexCostsAtMostAServedClaim",
                         "brokenHoldOfASemaphoreCostsAtMostAServedClaim",
                         "brokenHoldOfAWriterCostsAtMostAServedClaim",
+                        "brokenRunIsToldToItsClientAndTheRestKeepsItsPlaces",
                         "oneShareIsBrokenAlone");
     }
 
@@ -639,6 +646,13 @@ class ContractCatchesMutantsTest {
         public Mono<Ownership> release(LockClaim claim) {
             return Mono.defer(
                     () -> seen.contains(claim.id()) ? delegate.release(claim) : Mono.just(Ownership.NOT_HELD));
+        }
+    }
+
+    private record ReleasesAfterOneAttempt(LockBackend delegate) implements ForwardingLockBackend {
+        @Override
+        public Mono<Ownership> release(LockClaim claim) {
+            return delegate.release(claim.withAttempt(1));
         }
     }
 
