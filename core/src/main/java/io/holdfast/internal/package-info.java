@@ -1,5 +1,5 @@
 /**
- * The engine, the same for every back end. Not API; no code outside of {@code holdfast-core} uses it.
+ * What is behind the API, the same for every back end. Not API; no code outside of {@code holdfast-core} uses it.
  *
  * <p>Its rooms, from top to bottom; each uses only those below it:
  *
@@ -11,6 +11,9 @@
  *     claim inside one process
  * <li>{@code run}: when code runs, and on which thread
  * </ul>
+ *
+ * <p>Doors: the API makes a client in {@code client}, and {@code LocalHandOver} a back end in {@code tenure}. The back
+ * end in {@code io.holdfast.memory}, and the tools in {@code io.holdfast.spi.support}, use {@code run}.
  */
 @NullMarked
 @CheckReturnValue

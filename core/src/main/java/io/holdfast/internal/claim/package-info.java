@@ -1,6 +1,9 @@
 /**
- * One claim, from the subscription to the release. The states decide, and are pure; the other classes act on their
- * decisions. Events arrive on any thread. Nothing here knows of {@code withLock}, or of several locks.
+ * One claim, from the moment when it is made to its release. A subscription has one claim; only if the grant was over
+ * when it arrived, another claim follows. {@code Claim} acts on what {@code AcquireState} (waiting) and
+ * {@code LeaseState} (holding) decide; both are pure. {@code RenewalSchedule} says when to renew, {@code ReleaseLoop}
+ * repeats a release until it is answered, {@code Emission} is the subscriber's side, and {@code LeaseHandle} is what the
+ * user holds. Events arrive on any thread.
  */
 @NullMarked
 @CheckReturnValue

@@ -1,6 +1,6 @@
 /**
  * The client and what it makes: locks, semaphores, multi-locks, elections. Checks the arguments of users, and joins the
- * rooms below. The only room that the API names.
+ * rooms below. How long a close waits is decided here; what it ends, in the engine.
  */
 @NullMarked
 @CheckReturnValue

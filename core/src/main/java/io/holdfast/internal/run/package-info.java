@@ -1,7 +1,7 @@
 /**
  * When code runs, and on which thread: the one timer of a client or of a back end, the order of events, and the delivery
- * of signals to users. Times are nanoseconds of one clock; only their differences count. Nothing here knows what a lock
- * is.
+ * of signals to users. And arithmetic with times: how long a lease is valid, and which answers are absurd. Times are
+ * nanoseconds of one clock; only their differences count.
  */
 @NullMarked
 @CheckReturnValue
