@@ -13,6 +13,7 @@ import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Future;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -57,6 +58,22 @@ class AbandonedLeaseTest {
         assertThat(world.events)
                 .hasExactlyElementsOfTypes(
                         LockEvent.AcquireStarted.class, LockEvent.Acquired.class, LockEvent.LeaseAbandoned.class);
+    }
+
+    private static void dropTheFutureOf(Mono<LockLease> acquire) {
+        Future<LockLease> unused = acquire.toFuture();
+    }
+
+    /** A future, like {@code block()}, keeps its value. */
+    @Test
+    void aLeaseThatIsDroppedWithTheSubscriberThatKeepsItIsReleased() {
+        dropTheFutureOf(world.lock().acquire());
+        collectGarbage();
+
+        world.pass(LEASE.dividedBy(3));
+
+        assertThat(world.events(LockEvent.LeaseAbandoned.class)).hasSize(1);
+        assertThat(world.store.contents()).isEmpty();
     }
 
     @Test

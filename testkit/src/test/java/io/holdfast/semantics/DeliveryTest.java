@@ -130,12 +130,14 @@ class DeliveryTest {
         VirtualTimeScheduler slow = VirtualTimeScheduler.create();
         LockClient client = world.client(builder -> builder.deliverOn(new Late(slow)));
         TestSubscriber<LockLease> result = world.subscribe(client.lock(NAME).acquire());
-        world.subscribe(client.close());
+        TestSubscriber<Void> closed = world.subscribe(client.close());
+        assertThat(closed.isTerminated()).isFalse(); // the scheduler is needed until then
 
         slow.advanceTimeBy(Duration.ofSeconds(1));
         slow.advanceTimeBy(Duration.ofSeconds(1));
 
         assertThat(result.expectTerminalError()).isInstanceOf(LockClosedException.class);
+        assertThat(closed.isTerminatedComplete()).isTrue();
         world.pass(Duration.ofSeconds(2));
     }
 

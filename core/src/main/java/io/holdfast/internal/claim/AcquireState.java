@@ -128,7 +128,7 @@ final class AcquireState implements ClaimState {
             return stay();
         }
         AcquireState after = new AcquireState(wanted, adopted, giveUpAt, nowNanos);
-        after.armed = isArmed;
+        after.armed = isArmed || armed;
         return after.attempt(after, nowNanos);
     }
 
@@ -138,10 +138,6 @@ final class AcquireState implements ClaimState {
 
     int attempt() {
         return attempt;
-    }
-
-    long sentAtNanos() {
-        return sent.sentAt(attempt);
     }
 
     /** Returns whether the back end answered the last finished attempt. */
@@ -365,6 +361,9 @@ final class AcquireState implements ClaimState {
     }
 
     private Step signal(AcquireState after, long nowNanos) {
+        if (phase == Phase.ENDED) {
+            return stay();
+        }
         if (phase != Phase.PAUSING) {
             after.signalled = true;
             return new Step(after, NONE);

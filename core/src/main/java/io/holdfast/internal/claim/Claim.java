@@ -37,11 +37,11 @@ import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import org.slf4j.Logger;
@@ -74,6 +74,9 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
 
     private static final AtomicReferenceFieldUpdater<Claim, @Nullable Successor> SUCCESSOR =
             AtomicReferenceFieldUpdater.newUpdater(Claim.class, Successor.class, "successor");
+
+    private static final AtomicIntegerFieldUpdater<Claim> SENDS =
+            AtomicIntegerFieldUpdater.newUpdater(Claim.class, "sends");
 
     private static final AtomicIntegerFieldUpdater<Claim> ADMITTED =
             AtomicIntegerFieldUpdater.newUpdater(Claim.class, "admitted");
@@ -110,8 +113,21 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
     /** 1 while it counts towards the client's limit of waiters. */
     private volatile int admitted;
 
-    /** The claim that begins again in its place, since its grant was over when it arrived. */
-    private volatile @Nullable Claim next;
+    /** The first claim of the subscription: the subscriber cancels that one. */
+    private final Claim first;
+
+    /** In the first claim: the claim that has begun again in its place, since its grant was over when it arrived. */
+    private volatile @Nullable Claim latest;
+
+    /** Drain-loop counter (WIP) of the attempts. */
+    @SuppressWarnings("unused") // only SENDS uses it
+    private volatile int sends;
+
+    private volatile int attemptToSend;
+
+    // The claim leaves its client when both are true.
+    private volatile boolean emissionOver;
+    private volatile boolean leaseOver;
 
     private volatile @Nullable WeakReference<LeaseHandle> handle;
 
@@ -131,11 +147,27 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
     private volatile @Nullable LockBackendException lastRenewalFailure;
 
     Claim(LockSettings lock, AcquirePlan plan, boolean isMember, CoreSubscriber<? super LockLease> subscriber) {
-        this(lock, plan, null, isMember, new Emission<>(subscriber, lock.engine().delivery), new PairedEvents(), 0);
+        this(
+                lock,
+                plan,
+                null,
+                isMember,
+                new Emission<>(subscriber, lock.engine().delivery),
+                new PairedEvents(),
+                null,
+                0);
     }
 
     Claim(LockSettings lock, AcquirePlan plan, Adoption adoption, CoreSubscriber<? super LockLease> subscriber) {
-        this(lock, plan, adoption, false, new Emission<>(subscriber, lock.engine().delivery), new PairedEvents(), 0);
+        this(
+                lock,
+                plan,
+                adoption,
+                false,
+                new Emission<>(subscriber, lock.engine().delivery),
+                new PairedEvents(),
+                null,
+                0);
     }
 
     private Claim(
@@ -145,6 +177,7 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
             boolean isMember,
             Emission<LeaseHandle> emission,
             PairedEvents acquireEvents,
+            @Nullable Claim first,
             int attemptsBefore) {
         this.lock = lock;
         this.plan = plan;
@@ -152,6 +185,7 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
         this.isMember = isMember;
         this.emission = emission;
         this.acquireEvents = acquireEvents;
+        this.first = first == null ? this : first;
         this.attemptsBefore = attemptsBefore;
         grantedSignals = new LeaseSignals(lock.engine().delivery);
         handedOut = adoption != null;
@@ -166,26 +200,31 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
         }
         startedAtNanos = now();
         if (emission.open()) {
-            open();
-            if (engine().events.areWanted()) {
-                report(new LockEvent.AcquireStarted(lockName()));
-            }
-            acquireEvents.begun(engine().events);
-            begin();
+            start(true);
         }
     }
 
     @Override
     public void cancel() {
-        emission.leave(() -> last().left());
+        emission.leave(() -> {
+            Claim claimed = latest;
+            (claimed != null ? claimed : this).left();
+        });
     }
 
-    private Claim last() {
-        Claim last = this;
-        for (Claim after = next; after != null; after = after.next) {
-            last = after;
+    private void start(boolean isFirst) {
+        try {
+            open();
+            if (isFirst) {
+                if (engine().events.areWanted()) {
+                    report(new LockEvent.AcquireStarted(lockName()));
+                }
+                acquireEvents.begun(engine().events);
+            }
+            begin();
+        } catch (Throwable defect) {
+            broken(defect);
         }
-        return last;
     }
 
     private void open() {
@@ -202,6 +241,9 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
             acquiring(AcquireState::closed);
             return;
         }
+        if (!(state instanceof AcquireState ready) || ready.phase() != Phase.READY) {
+            return; // the subscriber has cancelled, or the client closes
+        }
         if (!isAdmitted()) {
             acquiring(s -> s.refusedHere(engine().admission.refusal(lockName())));
             return;
@@ -212,7 +254,8 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
         long giveUpAt = startedAtNanos
                 + lock.options().waitTimeout().map(Duration::toNanos).orElse(0L);
         acquiring(s -> s.begin(plan, armed && started != null && !started.hasStopped(), giveUpAt, now()));
-        if (watch != null && state instanceof AcquireState s && s.phase() == Phase.ENDED && s.attempt() == 0) {
+        if (state instanceof AcquireState s && s.phase() == Phase.ENDED && s.attempt() == 0) {
+            leaveAdmission(); // it ended before it had a place
             stopWatching();
         }
     }
@@ -431,7 +474,7 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
         AcquireAction action = step.action();
         AcquireState acquired = step.state();
         if (action instanceof AcquireAction.Attempt attempt) {
-            send(attempt.attempt(), acquired.sentAtNanos());
+            send(attempt.attempt());
         } else if (action instanceof AcquireAction.Deliver) {
             deliver();
         } else if (action instanceof AcquireAction.NotAvailable) {
@@ -441,18 +484,21 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
             }
             emission.complete();
         } else if (action instanceof AcquireAction.TimedOut over) {
-            finish(timeoutError(acquired), over.withdraw());
+            finish(acquired, timeoutError(acquired), over.withdraw());
         } else if (action instanceof AcquireAction.Closed closed) {
-            finish(engine().closedException(lockName()), closed.withdraw());
+            finish(acquired, engine().closedException(lockName()), closed.withdraw());
         } else if (action instanceof AcquireAction.Refused refused) {
-            finish(refused.error(), false);
+            finish(acquired, refused.error(), false);
         } else if (action instanceof AcquireAction.Failed failed) {
-            finish(failed.error(), true);
+            finish(acquired, failed.error(), true);
         } else if (action instanceof AcquireAction.GrantedTooLate) {
-            finish(grantedTooLate(), true);
+            finish(acquired, grantedTooLate(), true);
         } else if (action instanceof AcquireAction.Withdraw) {
-            withdraw();
-            ended();
+            try {
+                withdraw();
+            } finally {
+                ended();
+            }
         } else if (acquired.phase() == Phase.ENDED) {
             if (isKeptWhenItLeaves()) {
                 engine().keptClaims.remove(claim().id()); // it does not hold the lock, so there is nothing to keep
@@ -461,9 +507,20 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
         }
     }
 
-    private void send(int number, long sentAtNanos) {
-        BackendCall.start(engine(), lockName(), operationNanos(), emission.context(), new Attempt(number), sentAtNanos);
-        sentAttempt = number;
+    /**
+     * Sends one attempt after the other. A back end may answer within the sending, and the next attempt then must not
+     * need more of the stack.
+     */
+    private void send(int number) {
+        attemptToSend = number;
+        if (SENDS.getAndIncrement(this) != 0) {
+            return; // the thread that is sending sends it
+        }
+        do {
+            int sending = attemptToSend;
+            BackendCall.start(engine(), lockName(), operationNanos(), emission.context(), new Attempt(sending), now());
+            sentAttempt = sending;
+        } while (SENDS.decrementAndGet(this) != 0);
     }
 
     private final class Attempt implements BackendCall.Request<LockAttempt> {
@@ -491,8 +548,11 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
 
         @Override
         public void failed(LockBackendException error) {
-            report(new LockEvent.AttemptFailed(lockName(), number, error));
-            acquiring(s -> s.attemptFailed(number, error, now(), engine().random()));
+            try {
+                report(new LockEvent.AttemptFailed(lockName(), number, error));
+            } finally {
+                acquiring(s -> s.attemptFailed(number, error, now(), engine().random()));
+            }
         }
 
         @Override
@@ -503,7 +563,6 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
 
     private void deliver() {
         LeaseHandle lease = new LeaseHandle(this, grantedSignals, false);
-        handle = new WeakReference<>(lease);
         if (watch == null) {
             ClaimWatch started = ClaimWatch.start(engine().backend, claimOf(lease()), this);
             watch = started;
@@ -512,6 +571,7 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
         if (lease().isOver()) {
             stopWatching(); // the lease ended before the watch was set
         }
+        handle = new WeakReference<>(lease); // from now on the lease is the subscriber's, or garbage
         engine().delivery.run(() -> emit(lease), rejected -> {
             release(false);
             leaveAdmission();
@@ -519,6 +579,7 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
             acquireEvents.ended(
                     new LockEvent.AcquireFailed(lockName(), waited(), attempts(), refusal), engine().events);
             emission.failNow(refusal);
+            emissionOver();
         });
     }
 
@@ -534,11 +595,20 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
             if (!isMember) {
                 handedOut = true;
             }
+            emissionOver();
             emission.emit(lease);
         } else {
             release(false);
             leaveAdmission();
             reportCancelled(); // its own cancellation may never arrive
+            emissionOver();
+        }
+    }
+
+    private void emissionOver() {
+        emissionOver = true;
+        if (leaseOver) {
+            engine().ended(this);
         }
     }
 
@@ -555,19 +625,20 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
         } else if (adoption != null) {
             fail(adoption.lost(LossReason.EXPIRED, "it ended before it could be handed out here"));
         } else {
-            Claim again = new Claim(lock, plan, null, isMember, emission, acquireEvents, attempts());
+            Claim again = new Claim(lock, plan, null, isMember, emission, acquireEvents, first, attempts());
             again.admitted = ADMITTED.getAndSet(this, 0);
-            next = again; // before its state, which tells it of a cancellation
             again.startedAtNanos = startedAtNanos;
-            again.open();
-            again.begin();
+            first.latest = again; // before its state, which tells it of a cancellation
+            // By the timer: a back end whose grants are over at once must not use up the stack.
+            engine().alarms.set(Alarm.atTheLatestAtClose(() -> again.start(false)), now());
         }
+        emissionOver();
     }
 
-    private void finish(LockException error, boolean withdraw) {
+    private void finish(AcquireState decided, LockException error, boolean withdraw) {
         if (!withdraw) {
             fail(error);
-            if (state instanceof AcquireState s && s.phase() == Phase.ENDED) {
+            if (decided.phase() == Phase.ENDED) {
                 ended();
             }
             return;
@@ -600,23 +671,37 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
                     false,
                     defect));
         } finally {
-            ClaimState seen = state();
-            if (seen instanceof AcquireState s && s.phase() != Phase.ENDED) {
-                if (STATE.compareAndSet(this, seen, s.broken())) {
-                    withdraw();
+            endBroken();
+        }
+    }
+
+    private void endBroken() {
+        while (state instanceof AcquireState seen && seen.phase() != Phase.ENDED) {
+            if (STATE.compareAndSet(this, seen, seen.broken())) {
+                boolean isUnsent = seen.phase() == Phase.READY && adoption == null;
+                try {
+                    if (isUnsent) {
+                        stopWatching();
+                    } else {
+                        withdraw();
+                    }
+                } finally {
                     ended();
                 }
-            } else if (seen instanceof AcquireState) {
-                ended();
-            } else if (handle == null) {
-                holding(s -> s.releaseAsked(now())); // not handed out
             }
+        }
+        if (state instanceof LeaseState && handle == null) {
+            release(false); // not handed out
+            emissionOver();
+        } else if (state == null) {
+            leaveAdmission(); // it is not known to its client
         }
     }
 
     private void withdraw() {
         engine().alarms.off(alarm);
         if (adoption != null && attempts() == 0 && engine().refuses(this)) {
+            engine().keptClaims.remove(claim().id());
             return; // it has sent nothing, and another client may adopt it
         }
         LockClaim last = claim().withAttempt(state instanceof AcquireState s ? attemptOf(s) : claim().attempt());
@@ -838,16 +923,7 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
     // ---- Holding: what it does
 
     private void actSoon(LeaseAction action) {
-        AtomicBoolean acted = new AtomicBoolean();
-        Runnable once = () -> {
-            if (acted.compareAndSet(false, true)) {
-                act(action);
-            }
-        };
-        engine().alarms.set(Alarm.atTheLatestAtClose(once), now());
-        if (engine().alarms.isClosed()) {
-            once.run(); // the clock is closed: no alarm rings any more
-        }
+        engine().alarms.set(Alarm.atTheLatestAtClose(() -> act(action)), now());
     }
 
     private void act(LeaseAction action) {
@@ -919,7 +995,10 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
                 wanted.failed(lost);
             }
             // last: a caller that waits for the end of all leases then finds the release begun
-            engine().ended(this);
+            leaseOver = true;
+            if (emissionOver) {
+                engine().ended(this);
+            }
         }
     }
 
@@ -1053,25 +1132,23 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
         if (answer instanceof Renewal.Unknown unknown) {
             renewalFailed(unknown.failure());
         } else {
-            renewed(sentAtNanos, answer, true);
+            renewed(sentAtNanos, answer, true, s -> true);
         }
     }
 
     /** Handles the result of a renewal by the user of that lease. */
     void renewedByHand(boolean asReader, long sentAtNanos, Renewal answer) {
-        if (lease().isReader() == asReader) {
-            renewed(sentAtNanos, answer, false);
-        }
+        renewed(sentAtNanos, answer, false, s -> s.isReader() == asReader);
     }
 
-    private void renewed(long sentAtNanos, Renewal answer, boolean automatic) {
+    private void renewed(long sentAtNanos, Renewal answer, boolean automatic, Predicate<LeaseState> isMeant) {
         long now = now();
         if (answer instanceof Renewal.Held held) {
             long leaseNanos = StoreDurations.leaseNanos(held.lease());
             lastRenewalFailure = null;
-            holding(s -> s.renewed(sentAtNanos, leaseNanos, automatic, now));
+            holding(s -> isMeant.test(s) ? s.renewed(sentAtNanos, leaseNanos, automatic, now) : s.stay());
         } else if (answer instanceof Renewal.NotHeld) {
-            holding(LeaseState::renewalDenied);
+            holding(s -> isMeant.test(s) ? s.renewalDenied() : s.stay());
         }
     }
 

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
 import reactor.core.Scannable;
+import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
 /**
@@ -37,7 +38,9 @@ public final class Emission<L extends Emission.Returnable> {
     private static final AtomicIntegerFieldUpdater<Emission> STAGE =
             AtomicIntegerFieldUpdater.newUpdater(Emission.class, "stage");
 
-    private final CoreSubscriber<? super L> subscriber;
+    /** Dropped with the emission: the client knows its leases, and must not keep alive what the subscriber keeps. */
+    private CoreSubscriber<? super L> subscriber;
+
     private final Delivery delivery;
 
     /** IDLE until requested, OVER after the signal or the cancellation; written by compare-and-set. */
@@ -142,6 +145,7 @@ public final class Emission<L extends Emission.Returnable> {
         try {
             isKept = isKept(lease);
         } finally {
+            subscriber = Operators.emptySubscriber();
             if (!isKept) {
                 stage = OVER;
                 lease.giveBack().run();
