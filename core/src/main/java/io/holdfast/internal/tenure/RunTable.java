@@ -23,7 +23,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The runs of one client by lock, and the claims that they serve. Not thread-safe. */
-final class RunTable {
+class RunTable {
 
     private static final long SWEEP_NANOS = Duration.ofSeconds(1).toNanos();
 
@@ -142,7 +142,11 @@ final class RunTable {
             present.lose(present.holding, LossReason.NOT_HELD, out);
             clear(present);
         }
-        begin(name, new StoreFed(of, run, this::fresh), run, sentAt, lease, now, out);
+        begin(name, rules(of, run, this::fresh), run, sentAt, lease, now, out);
+    }
+
+    StoreFed rules(LockClaim of, LockRun run, Function<String, @Nullable LocalClaim> byId) {
+        return new StoreFed(of, run, byId);
     }
 
     private void begin(

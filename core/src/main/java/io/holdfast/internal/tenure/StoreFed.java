@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * <li>A run that is lost, or that lasts for longer than a bound, ends before the members that were not served.
  * </ul>
  */
-final class StoreFed extends TenureRules {
+class StoreFed extends TenureRules {
 
     /** The longest time in which one run begins with members. */
     static final long LONGEST_NANOS = Duration.ofSeconds(1).toNanos();
@@ -101,7 +101,7 @@ final class StoreFed extends TenureRules {
     private void advance(Tenure tenure, long now, List<Effect> out) {
         if (!isNextReady(tenure, now)) {
             finish(tenure, out);
-        } else if (now - provenAtNanos > proofNanos) {
+        } else if (!isProven(now)) {
             if (!isProving) {
                 isProving = true;
                 out.add(new Effect.Prove(tenure, now));
@@ -113,6 +113,10 @@ final class StoreFed extends TenureRules {
             own(tenure, next, out);
             signalGrant(tenure, next, now, out);
         }
+    }
+
+    boolean isProven(long now) {
+        return now - provenAtNanos <= proofNanos;
     }
 
     /** Passes over members that were withdrawn. */
@@ -145,7 +149,7 @@ final class StoreFed extends TenureRules {
             return;
         }
         if (tenure.owner == null) {
-            if (answer instanceof Renewal.Held && now - provenAtNanos <= proofNanos) {
+            if (answer instanceof Renewal.Held && isProven(now)) {
                 advance(tenure, now, out);
             } else {
                 finish(tenure, out);

@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import org.slf4j.Logger;
@@ -44,6 +45,11 @@ public final class StoreFedBackend implements ForwardingLockBackend {
         R of(RunTable runs, long now, List<Effect> out);
     }
 
+    @FunctionalInterface
+    interface Decisions {
+        RunTable of(Function<String, @Nullable MemberWatch> watches, long now);
+    }
+
     private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
 
     private final LockBackend store;
@@ -60,10 +66,15 @@ public final class StoreFedBackend implements ForwardingLockBackend {
     private volatile boolean isIdle = true;
 
     private StoreFedBackend(LockBackend store, Scheduler clock) {
+        this(store, clock, RunTable::new);
+    }
+
+    /** For tests with wrong decisions, which must be detected. */
+    StoreFedBackend(LockBackend store, Scheduler clock, Decisions decisions) {
         this.store = store;
         this.clock = clock;
         line = new DeliveryLine(clock);
-        runs = new RunTable(watches::get, now());
+        runs = decisions.of(watches::get, now());
     }
 
     /** Returns the back end itself if it grants no runs. */

@@ -1,5 +1,6 @@
 package io.holdfast.proof.sim;
 
+import io.holdfast.internal.tenure.WrongRuns;
 import io.holdfast.internal.tenure.WrongTenures;
 import io.holdfast.redis.WrongDriver;
 import io.holdfast.spi.LockAttempt;
@@ -37,6 +38,7 @@ final class Mutants {
             Map.entry("CLUSTER renewal that has to be tried again read as held", 65L),
             Map.entry("MEMORY adoption that forgets the least hold time", 140L),
             Map.entry("MEMORY many locks in the order given", 310L),
+            Map.entry("MEMORY member of a run that is forgotten", 1_150L),
             Map.entry("MEMORY_HAND_OVER place that no claim wants", 11_060L),
             Map.entry("REDIS adoption that forgets the least hold time", 1_200_008_960L),
             Map.entry("REDIS claim of one permit that passes the waiters", 295L),
@@ -81,7 +83,9 @@ final class Mutants {
                 workThatIsReleasedEarly(),
                 leastHoldThatEndsWithTheRelease(),
                 adoptionThatForgetsTheLeastHold(),
-                Mutant.many("many locks in the order given", WrongMultiLock::inTheOrderGiven));
+                Mutant.many("many locks in the order given", WrongMultiLock::inTheOrderGiven),
+                Mutant.backend("member of a run that is forgotten", WrongRuns.forgetsTheRest()::apply),
+                Mutant.backend("run that ends before its last member", WrongRuns.endsEarly()::apply));
     }
 
     private static Mutant leaderThatKeepsTheLock() {
