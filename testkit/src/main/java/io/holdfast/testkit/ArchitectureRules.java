@@ -42,6 +42,7 @@ public final class ArchitectureRules {
             "io.holdfast.zookeeper.ZooKeeperLockBackend$Builder",
             ExclusionContract.class.getName(),
             QueueContract.class.getName(),
+            RunContract.class.getName(),
             WithdrawalContract.class.getName());
 
     /**

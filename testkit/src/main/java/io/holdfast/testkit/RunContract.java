@@ -305,11 +305,10 @@ interface RunContract extends LockBackendUnderTest {
             LockRun run = members.get(0).mustBePushedARun();
             members.get(0).mustHold();
             members.get(1).mustNotHold();
-            assertThat(backend()
+            assertThat(contest.answer(backend()
                             .holders(members.get(0).claim().key())
                             .map(LockHolder::claimId)
-                            .collectList()
-                            .block(patience()))
+                            .collectList()))
                     .containsExactly(members.get(0).claim().id());
             assertThat(run.members()).hasSize(2);
         }
@@ -330,7 +329,7 @@ interface RunContract extends LockBackendUnderTest {
 
     private LockReport report(Contest contest) {
         LockInspector inspector = Objects.requireNonNull(inspector());
-        return Objects.requireNonNull(inspector.inspect(contest.name()).blockFirst(patience()));
+        return contest.answer(inspector.inspect(contest.name()).next());
     }
 
     @Needs({Need.RUNS, Need.INSPECTOR})
@@ -342,9 +341,7 @@ interface RunContract extends LockBackendUnderTest {
             holder.release();
             members.get(0).mustBePushedARun();
             LockHolder broken = report(contest).holders().get(0);
-            assertThat(Objects.requireNonNull(inspector())
-                            .breakHold(contest.name(), broken)
-                            .block(patience()))
+            assertThat(contest.answer(Objects.requireNonNull(inspector()).breakHold(contest.name(), broken)))
                     .isTrue();
             members.get(0).mustBeSignalled(WatchSignal.Lost.class);
             members.get(0).mustNotHold();
