@@ -1,9 +1,9 @@
 /**
- * A tenure: the time in which one client of a back end owns a lock there, and serves its own claims in order, each with
- * a token of its own. {@link io.holdfast.internal.tenure.Tenure} is the hold at the back end.
- * {@link io.holdfast.internal.tenure.TenureRules} are the rules of one lock, without Reactor, clocks or locks: state,
- * event and time go in; answers and effects come out. {@link io.holdfast.internal.tenure.ClaimTable} finds them by
- * claim, and {@link io.holdfast.internal.tenure.TenureBackend} carries out what they decide.
+ * A tenure: the time in which one client owns a lock at the back end, and serves its own claims in order, each with a
+ * token of its own. {@code TenureRules} are what both sources need: {@code ClientFed} has a queue of its own (the back
+ * end that {@code LocalHandOver} makes; its API calls a tenure a turn), and {@code StoreFed} serves a run of the back
+ * end, the members that the back end names. These decide: state, event and time go in; answers and effects come out.
+ * {@code ClaimTable} and {@code RunTable} find them, {@code TenureBackend} and {@code StoreFedBackend} act.
  */
 @NullMarked
 @CheckReturnValue
