@@ -68,6 +68,8 @@ public enum LockFeature {
      *     lock under its own claim, and the members behind it keep their places.
      * </ul>
      *
+     * <p>So far no client asks for runs.
+     *
      * <p>A back end whose commits check its stored token, such as a database, must not have it: two members would pass
      * that check.
      */

@@ -28,7 +28,7 @@ import reactor.test.subscriber.TestSubscriber;
 class RunsTest {
 
     @RegisterExtension
-    final World world = new World();
+    final World world = new World(true);
 
     private List<TestSubscriber<LockLease>> waiters(int number) {
         return Stream.generate(() -> world.subscribe(world.lock().acquire()))

@@ -7,6 +7,7 @@ import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
+import io.holdfast.internal.client.ClientBuilder;
 import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
@@ -44,9 +45,21 @@ final class World implements AfterEachCallback {
     final Map<String, LockClaim> claims = new ConcurrentHashMap<>();
     final FaultyLockBackend faulty = FaultyLockBackend.over(noting(store), clock);
     final List<LockEvent> events = new CopyOnWriteArrayList<>();
-    final LockClient client = client(LockOptions.defaults());
+    final LockClient client;
     final LockClient rival =
             LockClient.builder(store).timer(clock).closeBackend(false).build();
+
+    private final boolean runs;
+
+    World() {
+        this(false);
+    }
+
+    /** Makes a world whose clients ask for runs, or do not. */
+    World(boolean runs) {
+        this.runs = runs;
+        client = client(LockOptions.defaults());
+    }
 
     /** Records the last claim for each lock. */
     private ForwardingLockBackend noting(LockBackend backend) {
@@ -69,8 +82,9 @@ final class World implements AfterEachCallback {
     }
 
     LockClient client(UnaryOperator<LockClient.Builder> settings) {
+        ClientBuilder made = new ClientBuilder(faulty);
         LockClient.Builder builder =
-                LockClient.builder(faulty).timer(clock).listener(events::add).closeBackend(false);
+                (runs ? made.runs() : made).timer(clock).listener(events::add).closeBackend(false);
         return settings.apply(builder).build();
     }
 

@@ -10,7 +10,6 @@ import io.holdfast.internal.run.AlarmClock;
 import io.holdfast.internal.run.AlarmClock.Alarm;
 import io.holdfast.internal.run.Delivery;
 import io.holdfast.spi.LockBackend;
-import io.holdfast.spi.LockFeature;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -68,6 +67,20 @@ public final class Engine {
             int maxWaiters,
             Randomness randomness,
             String owner) {
+        this(backend, timer, deliverOn, events, operationTimeout, maxWaiters, randomness, owner, false);
+    }
+
+    /** Makes the parts; with runs, the back end serves them. */
+    public Engine(
+            LockBackend backend,
+            Scheduler timer,
+            @Nullable Scheduler deliverOn,
+            Events events,
+            @Nullable Duration operationTimeout,
+            int maxWaiters,
+            Randomness randomness,
+            String owner,
+            boolean runs) {
         this.backend = backend;
         delivery = new Delivery(deliverOn);
         this.events = events;
@@ -77,7 +90,7 @@ public final class Engine {
         alarms = new AlarmClock(timer, renewals::flush, this::timerDied);
         this.randomness = randomness;
         ids = randomness.ids(owner);
-        client = backend.features().contains(LockFeature.RUNS) ? ids.next() : "";
+        client = runs ? ids.next() : "";
         gridPhaseNanos = randomness.seed().phase() >>> 1;
     }
 
