@@ -229,8 +229,8 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
 
     private void open() {
         claim = adoption != null ? adoption.claim() : lock.newClaim(plan.mode());
+        engine().open(this); // before the state: a cancellation takes it off the list again
         state = AcquireState.ready(adoption != null);
-        engine().open(this);
         if (emission.isOver()) {
             left(); // the cancellation may have come before the state
         }
