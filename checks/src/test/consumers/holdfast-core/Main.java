@@ -1,5 +1,5 @@
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
+import io.holdfast.memory.InMemoryLockBackend;
 import reactor.core.publisher.Mono;
 
 final class Main {

@@ -1,6 +1,6 @@
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
 import io.holdfast.kotlin.LocksKt;
+import io.holdfast.memory.InMemoryLockBackend;
 import kotlin.coroutines.EmptyCoroutineContext;
 import kotlinx.coroutines.BuildersKt;
 

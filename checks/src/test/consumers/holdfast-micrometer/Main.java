@@ -1,5 +1,5 @@
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.micrometer.LockMetrics;
 import io.holdfast.spi.LockBackend;
 import io.micrometer.core.instrument.MeterRegistry;

@@ -1,5 +1,5 @@
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend;
 import java.time.Duration;

@@ -1,5 +1,5 @@
-import io.holdfast.InMemoryLockBackend;
 import io.holdfast.LockClient;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.vertx.VertxLocks;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
