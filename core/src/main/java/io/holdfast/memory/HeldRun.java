@@ -1,7 +1,9 @@
 package io.holdfast.memory;
 
 import io.holdfast.spi.LockRun;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /** The run that holds a lock, under the claim of its first member. */
 final class HeldRun {
@@ -11,11 +13,14 @@ final class HeldRun {
     /** The first member, with its place. The other members stay among the waiters. */
     final Waiter first;
 
-    /** Whether the first member was withdrawn. */
-    boolean isFirstGone;
+    /** The members that were withdrawn. All others are wanted, also those that the client has served. */
+    private final Set<String> gone = new HashSet<>();
+
+    private final Set<String> members;
 
     HeldRun(LockRun run, Waiter first) {
         this.run = run;
+        members = Set.copyOf(run.members());
         this.first = first;
     }
 
@@ -29,7 +34,19 @@ final class HeldRun {
     }
 
     boolean isMember(String id) {
-        return index(id) >= 0;
+        return members.contains(id);
+    }
+
+    void withdraw(String member) {
+        gone.add(member);
+    }
+
+    boolean isFirstGone() {
+        return gone.contains(holder());
+    }
+
+    boolean isWanted() {
+        return gone.size() < members.size();
     }
 
     boolean isOf(String client) {

@@ -190,16 +190,19 @@ final class LockQueue {
         return new Outcome<>(answer, pushes);
     }
 
-    /** Only the first member confirms the grant: it is the holder. A member keeps its place. */
+    /**
+     * Only the first member confirms the grant: it is the holder. A member keeps its place. An attempt without the
+     * client of the run cannot serve it.
+     */
     private LockAttempt attemptOf(HeldRun held, LockClaim claim, boolean overtaken, long now) {
-        Holder holder = requireNonNull(holders.get(held.holder()));
-        if (overtaken || held.isFirstGone) {
-            return granted(held, now);
+        if (!held.isOf(claim.client())) {
+            return new LockAttempt.Queued(nextAttemptWithin(claim, waiters.size(), now));
         }
-        if (held.holder().equals(claim.id())) {
-            LockAttempt unused = confirm(holder, claim, now);
-        } else {
+        boolean isFirst = held.holder().equals(claim.id());
+        if (!overtaken && !isFirst) {
             boolean unused = join(claim, now);
+        } else if (!overtaken && !held.isFirstGone()) {
+            LockAttempt unused = confirm(requireNonNull(holders.get(held.holder())), claim, now);
         }
         return granted(held, now);
     }
@@ -219,6 +222,7 @@ final class LockQueue {
         return before == null;
     }
 
+    @CanIgnoreReturnValue
     private @Nullable Waiter leave(String id) {
         Waiter waiter = waiters.remove(id);
         if (waiter != null) {
@@ -274,7 +278,7 @@ final class LockQueue {
         HeldRun held = run;
         int index = held == null ? -1 : held.index(claim.id());
         if (held != null && index >= 0 && held.run.token(index) == token) {
-            keepAlone(held, index, claim);
+            keepAlone(held, index, claim, now);
         }
         Holder holder = holders.get(claim.id());
         return holder == null || holder.token() != token ? NOT_RENEWED : renew(claim, now);
@@ -287,8 +291,9 @@ final class LockQueue {
     }
 
     /** The run ends with this member, which holds the lock alone from now on. */
-    private void keepAlone(HeldRun held, int index, LockClaim claim) {
+    private void keepAlone(HeldRun held, int index, LockClaim claim, long now) {
         Holder holder = remove(held.holder());
+        putBack(held, true, now);
         dropFirst(held, index + 1);
         hold(claim.id(), new Holder(claim, held.run.token(index), holder.sinceNanos(), holder.expiryNanos(), true));
         run = null;
@@ -296,16 +301,13 @@ final class LockQueue {
 
     private Outcome<Ownership> withdraw(HeldRun held, String id, long now) {
         examined[0]++;
-        if (held.holder().equals(id)) {
-            held.isFirstGone = true;
-        } else {
-            Waiter unused = leave(id);
-        }
-        if (isWanted(held)) {
+        held.withdraw(id);
+        leave(id);
+        if (held.isWanted()) {
             return new Outcome<>(Ownership.NOT_HELD, signalToRest(held));
         }
         run = null;
-        Holder unused = remove(held.holder());
+        remove(held.holder());
         return new Outcome<>(Ownership.HELD, serveAll(now));
     }
 
@@ -318,7 +320,7 @@ final class LockQueue {
     /** The member that left may have got the grant for all: as long as it is not confirmed, the next one gets it too. */
     private List<Push> signalToRest(HeldRun held) {
         Holder holder = requireNonNull(holders.get(held.holder()));
-        if (holder.isConfirmed() || !held.isFirstGone) {
+        if (holder.isConfirmed() || !held.isFirstGone()) {
             return List.of();
         }
         return held.others().stream()
@@ -327,10 +329,6 @@ final class LockQueue {
                 .limit(1)
                 .map(next -> new Push(next.claim().id(), holder.granted(held, next)))
                 .toList();
-    }
-
-    private boolean isWanted(HeldRun held) {
-        return !held.isFirstGone || held.others().stream().anyMatch(waiters::containsKey);
     }
 
     /** Ends a run if it has the lock. If it ended without its client before, takes the served members out of the queue. */
@@ -343,8 +341,8 @@ final class LockQueue {
         if (held != null && held.run.number() == number) {
             ownership = Ownership.HELD;
             run = null;
-            Holder unused = remove(held.holder());
-            putBack(held, now);
+            remove(held.holder());
+            putBack(held, true, now);
             dropFirst(held, served);
         } else if (brokenOff != null && brokenOff.run.number() == number) {
             dropFirst(brokenOff, served);
@@ -366,12 +364,23 @@ final class LockQueue {
         return Optional.of(granted(next, now));
     }
 
-    /** The first member gets its place back. */
-    private void putBack(HeldRun held, long now) {
-        if (!held.isFirstGone && !held.first.isStale(now)) {
+    /**
+     * The members get their places back, also the first one. They may become stale from now on, as of their last
+     * attempts; a client that has ended the run lives, so its members begin anew.
+     */
+    private void putBack(HeldRun held, boolean isAlive, long now) {
+        if (!held.isFirstGone()) {
             waiters.put(held.holder(), held.first);
             line.put(held.first.place(), held.first);
-            endsAt(held.first.staleAtNanos());
+        }
+        for (String id : held.run.members()) {
+            Waiter member = waiters.get(id);
+            if (member != null) {
+                Waiter back = isAlive ? new Waiter(member.claim(), now, member.place()) : member;
+                waiters.put(id, back);
+                line.replace(back.place(), back);
+                endsAt(back.staleAtNanos());
+            }
         }
     }
 
@@ -379,10 +388,11 @@ final class LockQueue {
         for (String id : held.run
                 .members()
                 .subList(0, Math.min(members, held.run.members().size()))) {
-            Waiter unused = leave(id);
+            leave(id);
         }
     }
 
+    @CanIgnoreReturnValue
     private Holder remove(String id) {
         Holder holder = requireNonNull(holders.remove(id));
         count(holder, -1);
@@ -441,7 +451,7 @@ final class LockQueue {
         writers = 0;
         holders.values().removeIf(holder -> hasEnded(holder, now));
         waiters.values().removeIf(waiter -> hasEnded(waiter, now));
-        line.values().removeIf(waiter -> waiter.isStale(now));
+        line.values().removeIf(waiter -> isStale(waiter, now));
         interested.values().removeIf(waiter -> hasEnded(waiter, now));
         if (!doubted.isEmpty()) {
             Set<String> clients = new HashSet<>();
@@ -460,7 +470,7 @@ final class LockQueue {
         if (held != null && held.holder().equals(holder.claim().id())) {
             run = null;
             brokenOff = held;
-            putBack(held, now);
+            putBack(held, false, now);
         }
         String client = holder.claim().owner();
         if (!holder.isConfirmed() && !client.isEmpty()) {
@@ -473,9 +483,14 @@ final class LockQueue {
     private boolean hasEnded(Waiter waiter, long now) {
         if (!waiter.isStale(now)) {
             endsAt(waiter.staleAtNanos());
-            return false;
         }
-        return true;
+        return isStale(waiter, now);
+    }
+
+    /** A member of the run that has the lock need not send attempts: it may be the owner. */
+    private boolean isStale(Waiter waiter, long now) {
+        return waiter.isStale(now)
+                && (run == null || !run.isMember(waiter.claim().id()));
     }
 
     private void count(Holder holder, int times) {
@@ -515,14 +530,14 @@ final class LockQueue {
     /** Returns whether there is nothing to report about this lock. */
     boolean isIdle(long now) {
         return holders.values().stream().allMatch(it -> it.isOver(now))
-                && waiters.values().stream().allMatch(it -> it.isStale(now))
+                && waiters.values().stream().allMatch(it -> isStale(it, now))
                 && interested.values().stream().allMatch(it -> it.isStale(now));
     }
 
     LockReport report(String name, LockReport.Type type, long now) {
         List<LockHolder> held = holders(now);
         List<Waiter> queued =
-                waiters.values().stream().filter(it -> !it.isStale(now)).toList();
+                waiters.values().stream().filter(it -> !isStale(it, now)).toList();
         long wanted =
                 interested.values().stream().filter(it -> !it.isStale(now)).count();
         return new LockReport(
@@ -566,8 +581,10 @@ final class LockQueue {
         }
         run = null;
         brokenOff = held;
-        Holder unused = remove(held.holder());
+        remove(held.holder());
+        putBack(held, false, now);
         dropFirst(held, held.index(id) + 1);
+        settle(now);
         List<Push> pushes = serveAll(now);
         held.run.members().stream()
                 .filter(isWatched)

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.LockHolder;
 import io.holdfast.LockInspector;
 import io.holdfast.LockReport;
+import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockAttempt.AcquiredRun;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.LockRun;
@@ -164,6 +165,55 @@ interface RunContract extends LockBackendUnderTest {
             stranger.mustBePushed();
             assertThat(members.get(0).endRun(run, 3).ownership()).isEqualTo(Ownership.NOT_HELD);
             stranger.mustHold();
+        }
+    }
+
+    /** Only renewals come from the client while a member owns the lock for long, and they are for the first member. */
+    @Needs(Need.RUNS)
+    default void runGoesOnWhenMembersLeaveLongAfterTheirLastAttempts() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members =
+                    Stream.generate(() -> contest.waiterOf(A, lease())).limit(4).toList();
+            Contender stranger = contest.waiterOf(B);
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            members.get(0).mustHold();
+            assertThat(members.get(0).release()).isEqualTo(Ownership.NOT_HELD);
+            for (int i = 0; i < 6; i++) {
+                passTime(lease().dividedBy(5));
+                members.get(0).mustHold();
+                stranger.mustQueue();
+            }
+            assertThat(members.get(2).release()).isEqualTo(Ownership.NOT_HELD);
+            stranger.mustQueue();
+            members.get(0).mustHold();
+            LockRun rest =
+                    members.get(1).endRun(run, 3).next().map(it -> it.run()).orElse(null);
+            if (rest == null) {
+                members.get(3).mustBePushed();
+            } else {
+                assertThat(rest.members()).isEqualTo(ids(members.subList(3, 4)));
+            }
+            stranger.mustNotHaveBeenPushed();
+        }
+    }
+
+    @Needs(Need.RUNS)
+    default void memberThatAsksWithoutItsClientGetsNoRun() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 2);
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            for (Contender member : members) {
+                assertThat(contest.answer(backend()
+                                .tryAcquire(member.claim()
+                                        .withAttempt(member.claim().attempt() + 1)
+                                        .withClient(""))))
+                        .isInstanceOf(LockAttempt.Queued.class);
+            }
+            assertThat(members.get(0).endRun(run, 2).ownership()).isEqualTo(Ownership.HELD);
         }
     }
 

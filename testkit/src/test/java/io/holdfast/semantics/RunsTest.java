@@ -204,6 +204,24 @@ class RunsTest {
     }
 
     @Test
+    void ownerThatReleasesAtItsDeadlineLetsTheRestGoOn() {
+        ReactiveLock lock = world.lock(options -> options.autoRenew(false));
+        LockLease holder = world.granted(world.rivalLock().acquire());
+        TestSubscriber<LockLease> first = world.subscribe(lock.acquire());
+        TestSubscriber<LockLease> second = world.subscribe(lock.acquire());
+        world.subscribe(holder.release());
+        LockLease one = world.only(first);
+        while (one.isValid()) {
+            world.pass(Duration.ofMillis(1));
+        }
+        world.subscribe(one.release());
+        world.pass(World.LEASE);
+        assertThat(world.events(LockEvent.ReleaseUnconfirmed.class)).isEmpty();
+        assertThat(world.events(LockEvent.WithdrawalUnconfirmed.class)).isEmpty();
+        release(second);
+    }
+
+    @Test
     void lostEndOfARunIsRepeated() {
         LockLease holder = world.granted(world.rivalLock().acquire());
         List<TestSubscriber<LockLease>> waiters = waiters(2);

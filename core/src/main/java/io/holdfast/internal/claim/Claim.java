@@ -742,13 +742,14 @@ final class Claim extends Member implements Subscription, ClaimWatch.Target, Rel
     }
 
     private int attempts() {
-        if (state instanceof AcquireState s) {
+        ClaimState current = state;
+        if (current instanceof AcquireState s) {
             return attemptsBefore + s.attempt();
         }
-        return attemptsBefore
-                + (adoption != null || !(state instanceof LeaseState s)
-                        ? 1
-                        : s.hold().attempt());
+        if (current instanceof LeaseState s) {
+            return attemptsBefore + (adoption != null ? 1 : s.hold().attempt());
+        }
+        return attemptsBefore;
     }
 
     /** Ends a claim without a subscriber: it reports only a failure. */

@@ -58,19 +58,11 @@ public final class Engine {
     /** Written before {@code closed}, when it is the reason for it. */
     private volatile boolean timerDied;
 
-    public Engine(
-            LockBackend backend,
-            Scheduler timer,
-            @Nullable Scheduler deliverOn,
-            Events events,
-            @Nullable Duration operationTimeout,
-            int maxWaiters,
-            Randomness randomness,
-            String owner) {
-        this(backend, timer, deliverOn, events, operationTimeout, maxWaiters, randomness, owner, false);
-    }
-
-    /** Makes the parts; with runs, the back end serves them. */
+    /**
+     * Makes the parts.
+     *
+     * @param runs whether the back end serves runs
+     */
     public Engine(
             LockBackend backend,
             Scheduler timer,

@@ -1,10 +1,10 @@
-package io.holdfast.internal.run;
+package io.holdfast.internal.tenure;
 
 /**
  * The numbers of a claim's attempts, and when it sent the last of them: a pushed grant names one of them. A grant that
  * names an earlier one costs one more attempt. Not thread-safe.
  */
-public final class SentAttempts {
+final class AttemptTimes {
 
     private static final int KNOWN = 16;
 
@@ -12,22 +12,22 @@ public final class SentAttempts {
     private int last;
 
     /** Returns the number of the last attempt; 0 for none. */
-    public int last() {
+    int last() {
         return last;
     }
 
     /** Returns the number of the attempt that is sent now. */
-    public int next(long nowNanos) {
+    int next(long nowNanos) {
         last++;
         times[last % KNOWN] = nowNanos;
         return last;
     }
 
-    public boolean knows(int attempt) {
+    boolean knows(int attempt) {
         return attempt > 0 && attempt <= last && attempt > last - KNOWN;
     }
 
-    public long sentAt(int attempt) {
+    long sentAt(int attempt) {
         return times[attempt % KNOWN];
     }
 }

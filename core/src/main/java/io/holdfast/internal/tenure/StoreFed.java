@@ -220,6 +220,21 @@ class StoreFed extends TenureRules {
         lose(tenure, reason, out);
     }
 
+    /** The lease of an owner may end before that of the run. Then nobody knows whether its work has ended. */
+    @Override
+    void settle(long now, List<Effect> out) {
+        Tenure tenure = holding;
+        LocalClaim owner = tenure == null ? null : tenure.owner;
+        if (tenure != null
+                && owner != null
+                && owner.standing == Standing.OWNER
+                && Validity.isOver(owner.validUntilNanos, now)) {
+            abandon(tenure, null, out);
+        } else {
+            super.settle(now, out);
+        }
+    }
+
     /** The owner goes on in another client, under its own claim. */
     void exported(List<Effect> out) {
         holding = null;

@@ -1,6 +1,5 @@
 package io.holdfast.internal.tenure;
 
-import io.holdfast.internal.run.SentAttempts;
 import io.holdfast.internal.run.Validity;
 import io.holdfast.internal.tenure.LocalClaim.Standing;
 import io.holdfast.spi.LockClaim;
@@ -21,7 +20,7 @@ final class Tenure {
     /** The claim at the back end, as its first attempt carries it. */
     final LockClaim atStore;
 
-    final SentAttempts sent = new SentAttempts();
+    final AttemptTimes sent = new AttemptTimes();
 
     // Its place in the queue of the back end.
 

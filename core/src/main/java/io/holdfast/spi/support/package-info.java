@@ -1,5 +1,6 @@
 /**
- * Tools for back ends: what most of them need and none has to use. Nothing here decides who holds a lock.
+ * Helper classes for authors of back ends: closing, time limits, labels, printable text, and the queue of a watch's
+ * signals. A back end may use them or not; none of them decides which claim holds a lock.
  */
 @NullMarked
 @CheckReturnValue
