@@ -159,7 +159,7 @@ final class LockQueue {
             LockAttempt answer = overtaken ? holder.standing(now) : confirm(holder, claim, now);
             return new Outcome<>(run == null ? answer : granted(run, now), pushes);
         }
-        if (run != null && run.isMember(claim.id())) {
+        if (run != null && run.isMember(claim.id()) && run.isOf(claim.client())) {
             return new Outcome<>(granted(run, now), pushes);
         }
         Duration nextAttemptWithin = nextAttemptWithin(claim, isLast ? waiters.size() : place(claim.id()), now);
@@ -344,6 +344,9 @@ final class LockQueue {
             remove(held.holder());
             putBack(held, true, now);
             dropFirst(held, served);
+            if (served <= 0) {
+                leaveAlone(held);
+            }
         } else if (brokenOff != null && brokenOff.run.number() == number) {
             dropFirst(brokenOff, served);
             brokenOff = null;
@@ -380,6 +383,19 @@ final class LockQueue {
                 waiters.put(id, back);
                 line.replace(back.place(), back);
                 endsAt(back.staleAtNanos());
+            }
+        }
+    }
+
+    /** The client could not serve this run. So the first member gets the lock alone: the same run might never end. */
+    private void leaveAlone(HeldRun held) {
+        for (String id : held.run.members()) {
+            Waiter member = waiters.get(id);
+            if (member != null) {
+                Waiter alone = new Waiter(member.claim().withClient(""), member.attemptedAtNanos(), member.place());
+                waiters.put(id, alone);
+                line.replace(alone.place(), alone);
+                return;
             }
         }
     }
@@ -573,7 +589,7 @@ final class LockQueue {
         return new Outcome<>(released.answer(), pushes);
     }
 
-    /** The members up to the broken one are over. The others keep their places. Their client is told by one of them. */
+    /** The members up to the broken one are over. The others keep their places. */
     private Outcome<Ownership> breakRun(HeldRun held, String id, long now) {
         settle(now);
         if (run != held) {
@@ -585,11 +601,10 @@ final class LockQueue {
         putBack(held, false, now);
         dropFirst(held, held.index(id) + 1);
         settle(now);
-        List<Push> pushes = serveAll(now);
-        held.run.members().stream()
-                .filter(isWatched)
-                .limit(1)
-                .forEach(it -> pushes.add(0, new Push(it, new WatchSignal.Lost(LossReason.NOT_HELD))));
+        WatchSignal lost = new WatchSignal.LostRun(held.run.number(), LossReason.NOT_HELD);
+        List<Push> pushes = new ArrayList<>();
+        held.run.members().stream().filter(isWatched).forEach(it -> pushes.add(new Push(it, lost)));
+        pushes.addAll(serveAll(now));
         return new Outcome<>(Ownership.HELD, pushes);
     }
 

@@ -37,8 +37,7 @@ public final class LockTable {
 
     private final Tombstones tombstones = new Tombstones();
 
-    /** The runs that their clients have ended: the answer to a repeated request is the same. */
-    private final Tombstones endedRuns = new Tombstones();
+    private final Map<LockId, EndedRuns> endedRuns = new HashMap<>();
 
     private final Tokens tokens = new Tokens();
     private final Predicate<String> isWatched;
@@ -144,16 +143,16 @@ public final class LockTable {
     public Outcome<LockRun.End> endRun(LockClaim claim, long number, int served, long now) {
         sweepInTime(now);
         LockId lock = LockId.of(claim.key());
-        String ending = lock.name() + '\n' + number;
-        boolean wasEnded = endedRuns.contains(ending);
+        EndedRuns ended = endedRuns.get(lock);
+        boolean wasEnded = ended != null && ended.contains(number);
         LockQueue queue = queues.get(lock);
         if (queue == null) {
             return new Outcome<>(
                     new LockRun.End(wasEnded ? Ownership.HELD : Ownership.NOT_HELD, Optional.empty()), List.of());
         }
         Outcome<LockRun.End> outcome = queue.endRun(claim, number, served, wasEnded, now);
-        if (outcome.answer().ownership() == Ownership.HELD) {
-            endedRuns.add(ending, now);
+        if (!wasEnded && outcome.answer().ownership() == Ownership.HELD) {
+            endedRuns.computeIfAbsent(lock, it -> new EndedRuns()).add(number, now);
         }
         dropIfEmpty(lock, queue);
         return outcome;
@@ -307,7 +306,7 @@ public final class LockTable {
         queues.values().forEach(queue -> queue.settle(now));
         queues.values().removeIf(LockQueue::isEmpty);
         tombstones.sweep(now);
-        endedRuns.sweep(now);
+        endedRuns.values().removeIf(it -> now - it.atNanos >= Tombstones.LASTS_NANOS);
     }
 
     /** The two sides of a read/write lock share one queue; other kinds of the same name are other locks. */

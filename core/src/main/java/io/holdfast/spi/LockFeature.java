@@ -59,16 +59,16 @@ public enum LockFeature {
      *     and {@link LockBackend#holders} speak of that claim. The other members stay in the queue, ahead of all that
      *     came later, and do not become stale while the run lasts.
      * <li><b>The end</b>: only {@link LockBackend#endRun} with its number, the expiry of its lease or a break ends a
-     *     run. Members that were not served keep their places.
+     *     run. Members that were not served keep their places. If none was served, the first of them gets the lock
+     *     alone.
      * <li><b>A release of a member</b> withdraws that member, also the first one, and ends nothing else, unless it was
      *     the last one wanted. Then the run ends at once.
      * <li><b>An attempt of a member</b> gets the run again, and no second place.
-     * <li><b>A break</b> signals {@link WatchSignal.Lost} to one member that is watched: the first of them.
+     * <li><b>A break</b> signals {@link WatchSignal.LostRun} to the client of the run, whichever of its members are
+     *     watched.
      * <li><b>An adoption</b> of a member with its token ends the run: the members before it were served, it holds the
      *     lock under its own claim, and the members behind it keep their places.
      * </ul>
-     *
-     * <p>So far no client asks for runs.
      *
      * <p>A back end whose commits check its stored token, such as a database, must not have it: two members would pass
      * that check.

@@ -44,4 +44,12 @@ public sealed interface WatchSignal {
      * @param reason the reason
      */
     record Lost(LossReason reason) implements WatchSignal {}
+
+    /**
+     * A run does not have the lock any more. It is for the client of the run, whichever of its claims is watched.
+     *
+     * @param number {@link LockRun#number()}
+     * @param reason the reason
+     */
+    record LostRun(long number, LossReason reason) implements WatchSignal {}
 }

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.LockHolder;
 import io.holdfast.LockInspector;
 import io.holdfast.LockReport;
+import io.holdfast.LossReason;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockAttempt.AcquiredRun;
+import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
@@ -317,8 +319,46 @@ interface RunContract extends LockBackendUnderTest {
             assertThat(rest.members()).isEqualTo(ids(members.subList(1, 3)));
             assertThat(rest.number()).isGreaterThan(run.lastToken());
             stranger.mustNotHaveBeenPushed();
-            assertThat(members.get(1).endRun(rest, 0).next().orElseThrow().run().members())
-                    .isEqualTo(rest.members());
+        }
+    }
+
+    /** Otherwise its client, which cannot serve the first member, would end the same run for ever. */
+    @Needs(Need.RUNS)
+    default void firstMemberOfARunThatServedNobodyGetsTheLockAlone() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 3);
+            Contender stranger = contest.waiterOf(B);
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            assertThat(members.get(0).endRun(run, 0)).isEqualTo(new LockRun.End(Ownership.HELD, Optional.empty()));
+            assertThat(members.get(0).mustBePushed().fencingToken()).isGreaterThan(run.lastToken());
+            assertThat(members.get(0).release()).isEqualTo(Ownership.HELD);
+            assertThat(members.get(1).mustBePushedARun().members()).isEqualTo(ids(members.subList(1, 3)));
+            stranger.mustNotHaveBeenPushed();
+        }
+    }
+
+    /** The client releases a member if the answer to its last attempt is missing at the end. */
+    @Needs(Need.RUNS)
+    default void attemptOfAServedMemberThatArrivesAfterItsReleaseTakesNothing() {
+        for (boolean isRunOver : List.of(false, true)) {
+            try (Contest contest = new Contest(this)) {
+                Contender holder = contest.holder();
+                List<Contender> members = members(contest, 2);
+                holder.release();
+                LockRun run = members.get(0).mustBePushedARun();
+                LockClaim late = members.get(0).claim().withAttempt(2);
+                if (isRunOver) {
+                    members.get(1).endRun(run, 2);
+                }
+                assertThat(contest.answer(backend().release(late))).isEqualTo(Ownership.NOT_HELD);
+                if (!isRunOver) {
+                    members.get(1).endRun(run, 2);
+                }
+                assertThat(contest.answer(backend().tryAcquire(late))).isInstanceOf(LockAttempt.Contended.class);
+                contest.contender().mustAcquire();
+            }
         }
     }
 
@@ -389,14 +429,36 @@ interface RunContract extends LockBackendUnderTest {
             List<Contender> members = members(contest, 3);
             Contender stranger = contest.waiterOf(B);
             holder.release();
-            members.get(0).mustBePushedARun();
+            LockRun run = members.get(0).mustBePushedARun();
             LockHolder broken = report(contest).holders().get(0);
             assertThat(contest.answer(Objects.requireNonNull(inspector()).breakHold(contest.name(), broken)))
                     .isTrue();
-            members.get(0).mustBeSignalled(WatchSignal.Lost.class);
+            assertThat(members.get(0).mustBeSignalled(WatchSignal.LostRun.class))
+                    .isEqualTo(new WatchSignal.LostRun(run.number(), LossReason.NOT_HELD));
             members.get(0).mustNotHold();
             assertThat(members.get(1).mustBeInARun().members()).isEqualTo(ids(members.subList(1, 3)));
             stranger.mustNotHaveBeenPushed();
+        }
+    }
+
+    @Needs({Need.RUNS, Need.INSPECTOR})
+    default void breakIsToldToTheClientWhicheverMemberIsWatched() {
+        for (int watched = 0; watched < 3; watched++) {
+            try (Contest contest = new Contest(this)) {
+                Contender holder = contest.holder();
+                List<Contender> members = members(contest, 3);
+                holder.release();
+                members.get(0).mustBePushedARun();
+                for (int i = 0; i < 3; i++) {
+                    if (i != watched) {
+                        members.get(i).unwatch();
+                    }
+                }
+                LockHolder broken = report(contest).holders().get(0);
+                assertThat(contest.answer(Objects.requireNonNull(inspector()).breakHold(contest.name(), broken)))
+                        .isTrue();
+                members.get(watched).mustBeSignalled(WatchSignal.LostRun.class);
+            }
         }
     }
 

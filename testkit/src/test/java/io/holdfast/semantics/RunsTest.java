@@ -28,7 +28,7 @@ import reactor.test.subscriber.TestSubscriber;
 class RunsTest {
 
     @RegisterExtension
-    final World world = new World(true);
+    final World world = new World();
 
     private List<TestSubscriber<LockLease>> waiters(int number) {
         return Stream.generate(() -> world.subscribe(world.lock().acquire()))
@@ -117,23 +117,7 @@ class RunsTest {
         release(stranger);
     }
 
-    @Test
-    void memberBeginsOnAFreshProofOnly() {
-        LockLease holder = world.granted(world.rivalLock().acquire());
-        List<TestSubscriber<LockLease>> waiters = waiters(3);
-        world.subscribe(holder.release());
-        LockLease first = world.only(waiters.get(0));
-        world.pass(Duration.ofMillis(900));
-        world.pass(Duration.ofMillis(50));
-        int renewals = world.on(Operation.RENEW).calls();
-        world.subscribe(first.release());
-        assertThat(world.only(waiters.get(1)).isValid()).isTrue();
-        release(waiters.get(1));
-        release(waiters.get(2));
-        assertThat(world.on(Operation.RENEW).calls()).isGreaterThanOrEqualTo(renewals);
-    }
-
-    /** The signal of the break is lost, so the client learns of it by the proof. */
+    /** The signal of the break is lost, so the client learns of it when it ends the run. */
     @Test
     void memberDoesNotBeginWhenTheRunWasBrokenLongAgo() {
         ReactiveLock lock = world.lock(options -> options.autoRenew(false));

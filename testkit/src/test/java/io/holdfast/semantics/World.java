@@ -7,7 +7,6 @@ import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
-import io.holdfast.internal.client.ClientBuilder;
 import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
@@ -49,15 +48,7 @@ final class World implements AfterEachCallback {
     final LockClient rival =
             LockClient.builder(store).timer(clock).closeBackend(false).build();
 
-    private final boolean runs;
-
     World() {
-        this(false);
-    }
-
-    /** Makes a world whose clients ask for runs, or do not. */
-    World(boolean runs) {
-        this.runs = runs;
         client = client(LockOptions.defaults());
     }
 
@@ -82,9 +73,8 @@ final class World implements AfterEachCallback {
     }
 
     LockClient client(UnaryOperator<LockClient.Builder> settings) {
-        ClientBuilder made = new ClientBuilder(faulty);
         LockClient.Builder builder =
-                (runs ? made.runs() : made).timer(clock).listener(events::add).closeBackend(false);
+                LockClient.builder(faulty).timer(clock).listener(events::add).closeBackend(false);
         return settings.apply(builder).build();
     }
 

@@ -162,6 +162,7 @@ class ContractCatchesMutantsTest {
     void breakWithoutEffectIsCaught() {
         assertThat(failuresOf(store -> store, BreaksNothing::new))
                 .containsExactly(
+                        "breakIsToldToTheClientWhicheverMemberIsWatched",
                         "brokenHoldGoesToTheNextWaiterWithAHigherToken",
                         "brokenHoldIsALossForItsHolder",
                         "brokenHoldOfAMutexCostsAtMostAServedClaim",

@@ -257,7 +257,18 @@ class RunContractCatchesMutantsTest {
         assertThat(failuresOf(store -> new Wrong(store) {
                     @Override
                     public Flux<WatchSignal> watch(LockClaim claim) {
-                        return super.watch(claim).filter(it -> !(it instanceof WatchSignal.Lost) || !isFirst(claim));
+                        return super.watch(claim).filter(it -> !(it instanceof WatchSignal.LostRun));
+                    }
+                }))
+                .contains("brokenRunIsToldToItsClientAndTheRestKeepsItsPlaces");
+    }
+
+    @Test
+    void breakThatIsToldToTheFirstMemberOnlyIsCaught() {
+        assertThat(failuresOf(store -> new Wrong(store) {
+                    @Override
+                    public Flux<WatchSignal> watch(LockClaim claim) {
+                        return super.watch(claim).filter(it -> !(it instanceof WatchSignal.LostRun) || isFirst(claim));
                     }
 
                     private boolean isFirst(LockClaim claim) {
@@ -265,7 +276,35 @@ class RunContractCatchesMutantsTest {
                         return run != null && run.members().indexOf(claim.id()) == 0;
                     }
                 }))
-                .contains("brokenRunIsToldToItsClientAndTheRestKeepsItsPlaces");
+                .containsExactly("breakIsToldToTheClientWhicheverMemberIsWatched");
+    }
+
+    @Test
+    void runThatIsGrantedAgainThoughItServedNobodyIsCaught() {
+        assertThat(failuresOf(store -> new Wrong(store) {
+                    @Override
+                    public Flux<WatchSignal> watch(LockClaim claim) {
+                        return super.watch(claim)
+                                .map(it -> it instanceof WatchSignal.Granted granted && runOf(claim) != null
+                                        ? new GrantedRun(
+                                                new LockRun(granted.fencingToken(), List.of(claim.id())),
+                                                granted.attempt(),
+                                                granted.lease())
+                                        : it);
+                    }
+                }))
+                .contains("firstMemberOfARunThatServedNobodyGetsTheLockAlone");
+    }
+
+    @Test
+    void servedMemberWithoutATombstoneIsCaught() {
+        assertThat(failuresOf(store -> new Wrong(store) {
+                    @Override
+                    public Mono<Ownership> release(LockClaim claim) {
+                        return runOf(claim) == null ? super.release(claim) : Mono.just(Ownership.NOT_HELD);
+                    }
+                }))
+                .contains("attemptOfAServedMemberThatArrivesAfterItsReleaseTakesNothing");
     }
 
     @Test

@@ -12,7 +12,6 @@ import io.holdfast.internal.engine.Events;
 import io.holdfast.internal.engine.Randomness;
 import io.holdfast.internal.tenure.StoreFedBackend;
 import io.holdfast.spi.LockBackend;
-import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.support.OwnerLabel;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +32,6 @@ public final class ClientBuilder implements LockClient.Builder {
     private boolean closeBackend = true;
     private int maxWaiters = Admission.NO_LIMIT;
     private @Nullable String owner;
-    private boolean runs;
     private Randomness randomness = Randomness.ofSystem();
 
     public ClientBuilder(LockBackend backend) {
@@ -95,13 +93,6 @@ public final class ClientBuilder implements LockClient.Builder {
         return this;
     }
 
-    /** Asks the back end for runs. Only tests do so far: record 0078 says why. */
-    @CanIgnoreReturnValue
-    public ClientBuilder runs() {
-        runs = true;
-        return this;
-    }
-
     /** Sets another source of randomness, so that a client is repeatable; for tests. */
     @CanIgnoreReturnValue
     ClientBuilder randomness(Randomness source) {
@@ -114,17 +105,16 @@ public final class ClientBuilder implements LockClient.Builder {
         backend.checkLease(options.leaseDuration());
         Scheduler clock = timer != null ? timer : Schedulers.parallel();
         String label = owner != null ? owner : randomness.owner();
-        boolean servesRuns = runs && backend.features().contains(LockFeature.RUNS);
+        Duration limit = operationTimeout;
         Engine engine = new Engine(
-                servesRuns ? StoreFedBackend.inFrontOf(backend, clock) : backend,
+                StoreFedBackend.inFrontOf(backend, clock, lease -> Engine.operationTimeout(limit, lease)),
                 clock,
                 deliverOn,
                 new Events(listener),
                 operationTimeout,
                 maxWaiters,
                 randomness,
-                label,
-                servesRuns);
+                label);
         return new DefaultLockClient(engine, options, clock, closeBackend);
     }
 }

@@ -10,6 +10,7 @@ import io.holdfast.internal.run.AlarmClock;
 import io.holdfast.internal.run.AlarmClock.Alarm;
 import io.holdfast.internal.run.Delivery;
 import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockFeature;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -58,11 +59,6 @@ public final class Engine {
     /** Written before {@code closed}, when it is the reason for it. */
     private volatile boolean timerDied;
 
-    /**
-     * Makes the parts.
-     *
-     * @param runs whether the back end serves runs
-     */
     public Engine(
             LockBackend backend,
             Scheduler timer,
@@ -71,8 +67,7 @@ public final class Engine {
             @Nullable Duration operationTimeout,
             int maxWaiters,
             Randomness randomness,
-            String owner,
-            boolean runs) {
+            String owner) {
         this.backend = backend;
         delivery = new Delivery(deliverOn);
         this.events = events;
@@ -82,7 +77,7 @@ public final class Engine {
         alarms = new AlarmClock(timer, renewals::flush, this::timerDied);
         this.randomness = randomness;
         ids = randomness.ids(owner);
-        client = runs ? ids.next() : "";
+        client = backend.features().contains(LockFeature.RUNS) ? ids.next() : "";
         gridPhaseNanos = randomness.seed().phase() >>> 1;
     }
 
@@ -92,17 +87,21 @@ public final class Engine {
 
     public Duration operationTimeout(LockOptions options) {
         Duration lease = options.leaseDuration();
-        if (operationTimeout == null) {
-            // Not dividedBy(), which uses BigDecimal: this runs for each lock that has options of its own.
-            Duration quarter = Duration.ofNanos(lease.toNanos() / 4);
-            return quarter.compareTo(LONGEST_DEFAULT_OPERATION) < 0 ? quarter : LONGEST_DEFAULT_OPERATION;
-        }
-        if (operationTimeout.compareTo(lease.dividedBy(3)) > 0) {
+        if (operationTimeout != null && operationTimeout.compareTo(lease.dividedBy(3)) > 0) {
             throw new IllegalArgumentException(
                     "three operation timeouts must fit into a lease, but operationTimeout is %s and leaseDuration is %s: a renewal at a third of the lease could not be repeated in time"
                             .formatted(operationTimeout, lease));
         }
-        return operationTimeout;
+        return operationTimeout(operationTimeout, lease);
+    }
+
+    public static Duration operationTimeout(@Nullable Duration chosen, Duration lease) {
+        if (chosen != null) {
+            return chosen;
+        }
+        // Not dividedBy(), which uses BigDecimal: this runs for each lock that has options of its own.
+        Duration quarter = Duration.ofNanos(lease.toNanos() / 4);
+        return quarter.compareTo(LONGEST_DEFAULT_OPERATION) < 0 ? quarter : LONGEST_DEFAULT_OPERATION;
     }
 
     public boolean isClosed() {

@@ -8,7 +8,9 @@ final class AttemptTimes {
 
     private static final int KNOWN = 16;
 
-    private final long[] times = new long[KNOWN];
+    private static final long[] NONE = {};
+
+    private long[] times = NONE;
     private int last;
 
     /** Returns the number of the last attempt; 0 for none. */
@@ -18,6 +20,7 @@ final class AttemptTimes {
 
     /** Returns the number of the attempt that is sent now. */
     int next(long nowNanos) {
+        times = last == 0 ? new long[KNOWN] : times;
         last++;
         times[last % KNOWN] = nowNanos;
         return last;

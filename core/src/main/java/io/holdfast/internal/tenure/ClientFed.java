@@ -302,14 +302,14 @@ class ClientFed extends TenureRules {
         Tenure withdrawn = tenure.withdrawn;
         if (withdrawn != null) {
             tenure.withdrawn = null;
-            out.add(new Effect.Release(withdrawn, withdrawn.claim()));
+            out.add(new Effect.Release(withdrawn.claim()));
         }
     }
 
     @Override
     void abandon(Tenure tenure, @Nullable LossReason reason, List<Effect> out) {
         lose(tenure, reason, out);
-        out.add(new Effect.Release(tenure, tenure.claim()));
+        out.add(new Effect.Release(tenure.claim()));
     }
 
     /** Marks an attempt for the next tenure as due, and signals the first claim. */
@@ -344,7 +344,7 @@ class ClientFed extends TenureRules {
         }
         if (tenure != holding && tenure != next) {
             if (answer instanceof Acquired && isToBeReleased(tenure, attempt, now)) {
-                out.add(new Effect.Release(tenure, tenure.claim()));
+                out.add(new Effect.Release(tenure.claim()));
             }
             return soon(); // the tenure is over: the claim sends an attempt for another one
         }
@@ -433,7 +433,7 @@ class ClientFed extends TenureRules {
             reserved(tenure, asked, answer instanceof Acquired acquired ? acquired : null, now, out);
         } else if (answer instanceof Acquired && isToBeReleased(tenure, asked.attempt(), now)) {
             // the lock was lost before, and this attempt has taken it again
-            out.add(new Effect.Release(tenure, tenure.claim()));
+            out.add(new Effect.Release(tenure.claim()));
         }
         resume(tenure, out);
     }

@@ -20,13 +20,10 @@ sealed interface Effect {
     record Reserve(Tenure tenure, LockClaim claim) implements Effect {}
 
     /**
-     * Releases the tenure's claim at the back end. No claim of this process waits for the answer; if none arrives, the
-     * lease ends by itself.
+     * Releases a claim at the back end. No claim of this process waits for the answer; if none arrives, the lease ends by
+     * itself.
      */
-    record Release(Tenure tenure, LockClaim claim) implements Effect {}
-
-    /** Renews a run, which has no owner now; the answer goes to {@link RunTable#proved}. */
-    record Prove(Tenure tenure, long sentAtNanos) implements Effect {}
+    record Release(LockClaim claim) implements Effect {}
 
     /** Ends a run. No claim waits for the answer; if none arrives, the lease ends by itself. */
     record EndRun(Tenure tenure, int served) implements Effect {}

@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Flux;
 
 /**
  * The signals of a claim that may be part of a run: those of the back end about the claim, and those of its run. It
@@ -15,26 +16,43 @@ import reactor.core.CoreSubscriber;
  * <p>As long as no run has signalled the claim, the signals of the back end go to the subscriber as they come. After
  * that all of them go through one queue.
  */
-final class MemberWatch implements CoreSubscriber<WatchSignal>, Subscription, Consumer<WatchSignal> {
+final class MemberWatch extends Flux<WatchSignal>
+        implements CoreSubscriber<WatchSignal>, Subscription, Consumer<WatchSignal> {
 
     private final StoreFedBackend backend;
     private final LockClaim claim;
-    private final CoreSubscriber<? super WatchSignal> subscriber;
+
+    /** Written by the only subscription. */
+    @SuppressWarnings("NullAway.Init")
+    private CoreSubscriber<? super WatchSignal> subscriber;
 
     /** Written once, by the back end. */
     private volatile @Nullable Subscription upstream;
+
+    /** Written once, by the back end: the claim gets no signals any more. */
+    private volatile boolean hasFailed;
 
     // The fields below are written under the monitor of the runs; the queue is read without it.
 
     private volatile @Nullable SignalSink queue;
     private boolean hasLeft;
     private int lastAttempt;
+    private int lastAnswered;
     private long attemptedAtNanos;
 
-    MemberWatch(StoreFedBackend backend, LockClaim claim, CoreSubscriber<? super WatchSignal> subscriber) {
+    MemberWatch(StoreFedBackend backend, LockClaim claim) {
         this.backend = backend;
         this.claim = claim;
-        this.subscriber = subscriber;
+    }
+
+    @Override
+    public void subscribe(CoreSubscriber<? super WatchSignal> actual) {
+        subscriber = actual;
+        backend.open(this);
+    }
+
+    boolean isOpen() {
+        return !hasFailed;
     }
 
     LockClaim claim() {
@@ -55,6 +73,15 @@ final class MemberWatch implements CoreSubscriber<WatchSignal>, Subscription, Co
             lastAttempt = attempt;
             attemptedAtNanos = nowNanos;
         }
+    }
+
+    void answered(int attempt) {
+        lastAnswered = Math.max(lastAnswered, attempt);
+    }
+
+    /** Returns whether the last attempt has had no answer, so that it may still be under way. */
+    boolean isUnanswered() {
+        return lastAnswered < lastAttempt;
     }
 
     int lastAttempt() {
@@ -116,7 +143,7 @@ final class MemberWatch implements CoreSubscriber<WatchSignal>, Subscription, Co
 
     @Override
     public void onError(Throwable error) {
-        backend.closed(this);
+        hasFailed = true;
         SignalSink queued = queue;
         if (queued == null) {
             subscriber.onError(error);
@@ -128,7 +155,7 @@ final class MemberWatch implements CoreSubscriber<WatchSignal>, Subscription, Co
     /** A back end never ends its signals. */
     @Override
     public void onComplete() {
-        backend.closed(this);
+        onError(new IllegalStateException("the back end completed a watch, which should last until it is cancelled"));
     }
 
     @Override

@@ -27,20 +27,20 @@ class RunTable {
 
     private static final long SWEEP_NANOS = Duration.ofSeconds(1).toNanos();
 
-    /** As long as the back end may still answer with a run that this client has ended. */
+    /** The back end may still answer with a run that is over here; at least so long. */
     private static final long LATE_NANOS = Duration.ofSeconds(5).toNanos();
 
     private static final long MILLI = 1_000_000;
 
-    /** The last run of a lock that has begun here. A grant of it, or of an earlier one, begins nothing. */
-    private record Begun(StoreFed run, long untilNanos) {}
+    /** The last run of a lock that is over here, absent if it was lost before it began. A grant of it begins nothing. */
+    private record Over(long number, @Nullable StoreFed run, long untilNanos) {}
 
     /** The open watches of this client. */
     private final Function<String, @Nullable MemberWatch> watches;
 
     private final Map<String, StoreFed> runs = new HashMap<>();
     private final Map<String, LocalClaim> claims = new HashMap<>();
-    private final Map<String, Begun> begun = new HashMap<>();
+    private final Map<String, Over> over = new HashMap<>();
     private long lastSweepNanos;
 
     RunTable(Function<String, @Nullable MemberWatch> watches, long now) {
@@ -54,6 +54,17 @@ class RunTable {
 
     boolean isIdle() {
         return claims.isEmpty();
+    }
+
+    /** Returns the tenure of an owner, whose attempt becomes a renewal. Any other claim that sends one waits, or waits again. */
+    @Nullable
+    Tenure attempts(String id) {
+        Tenure tenure = owned(id);
+        LocalClaim claim = claims.get(id);
+        if (tenure == null && claim != null && claim.standing == Standing.OWNER) {
+            claims.remove(id); // it has not taken its grant, and the run is over
+        }
+        return tenure;
     }
 
     /** Returns the tenure of a claim that has the lock by a run. */
@@ -107,13 +118,17 @@ class RunTable {
             }
             return true;
         }
-        StoreFed run = runs.get(claim.key().name());
-        if (signal instanceof WatchSignal.Lost lost && run != null && run.holding != null && run.isMember(claim.id())) {
-            run.lose(run.holding, lost.reason(), out);
-            clear(run);
-            return true;
+        if (!(signal instanceof WatchSignal.LostRun lost)) {
+            return false;
         }
-        return false;
+        StoreFed run = runs.get(claim.key().name());
+        if (run == null || run.number() < lost.number()) {
+            note(claim.key().name(), lost.number(), null, claim.lease().toNanos(), now);
+        } else if (run.holding != null && run.number() == lost.number()) {
+            run.lose(run.holding, lost.reason(), out);
+            clear(run, now);
+        }
+        return true;
     }
 
     /** Handles a run that the back end has granted: serves it once. */
@@ -128,19 +143,22 @@ class RunTable {
         StoreFed present = runs.get(name);
         if (present != null && present.number() == run.number()) {
             present.proven(sentAt, lease, now, out);
-            clear(present);
+            clear(present, now);
             return;
         }
-        Begun last = begun.get(name);
-        if (last != null && run.number() <= last.run().number()) {
-            if (run.number() == last.run().number()) {
+        Over last = over.get(name);
+        if (last != null && run.number() <= last.number()) {
+            if (run.number() == last.number() && last.run() != null) {
                 last.run().endAgain(out);
             }
             return;
         }
         if (present != null && present.holding != null) {
+            if (run.number() < present.number()) {
+                return;
+            }
             present.lose(present.holding, LossReason.NOT_HELD, out);
-            clear(present);
+            clear(present, now);
         }
         begin(name, rules(of, run, this::fresh), run, sentAt, lease, now, out);
     }
@@ -152,7 +170,6 @@ class RunTable {
     private void begin(
             String name, StoreFed run, LockRun granted, long sentAt, long lease, long now, List<Effect> out) {
         runs.put(name, run);
-        begun.put(name, new Begun(run, now + run.leaseNanos + LATE_NANOS));
         for (String id : granted.members()) {
             MemberWatch watch = watches.apply(id);
             if (watch != null && !claims.containsKey(id)) { // otherwise it has had the lock in an earlier run
@@ -163,16 +180,18 @@ class RunTable {
             }
         }
         run.begin(sentAt, lease, now, out);
-        clear(run);
+        clear(run, now);
     }
 
-    /** Returns a claim with its last attempt, and its watch if that is open. */
+    /** Returns a claim with its last attempt, and its watch if that is open. Its client keeps the watch until the claim is over. */
     private @Nullable LocalClaim fresh(String id) {
         LocalClaim claim = claims.get(id);
         if (claim != null && claim.standing == Standing.WAITING) {
             MemberWatch watch = watches.apply(id);
-            claim.watch = watch;
-            if (watch != null) {
+            if (watch == null) {
+                claim.standing = Standing.OUTSIDE;
+            } else {
+                claim.watch = watch.isOpen() ? watch : null;
                 claim.attempt = watch.lastAttempt();
                 claim.attemptedAtNanos = watch.attemptedAtNanos();
             }
@@ -181,11 +200,26 @@ class RunTable {
     }
 
     /** Forgets the members of a run that is over, but for those that have had the lock and were not released. */
-    private void clear(StoreFed run) {
-        if (run.holding == null && runs.remove(run.key.name(), run)) {
-            claims.values()
-                    .removeIf(
-                            it -> it.of == run && (it.standing == Standing.WAITING || it.standing == Standing.OUTSIDE));
+    private void clear(StoreFed run, long now) {
+        if (run.holding != null || !runs.remove(run.key.name(), run)) {
+            return;
+        }
+        note(run.key.name(), run.number(), run, run.leaseNanos, now);
+        for (String id : run.members()) {
+            LocalClaim claim = claims.get(id);
+            if (claim != null
+                    && claim.of == run
+                    && (claim.standing == Standing.WAITING || claim.standing == Standing.OUTSIDE)) {
+                claims.remove(id);
+            }
+        }
+    }
+
+    /** No request takes longer than a third of a lease. */
+    private void note(String name, long number, @Nullable StoreFed run, long leaseNanos, long now) {
+        Over last = over.get(name);
+        if (last == null || last.number() < number) {
+            over.put(name, new Over(number, run, now + Math.max(LATE_NANOS, leaseNanos / 3)));
         }
     }
 
@@ -201,14 +235,7 @@ class RunTable {
 
     void renewed(Tenure tenure, String id, long sentAt, Renewal answer, long now, List<Effect> out) {
         tenure.of.renewed(tenure, claims.get(id), sentAt, answer, now, out);
-        clear((StoreFed) tenure.of);
-    }
-
-    /** Handles the answer to {@link Effect.Prove}; null for a failure. */
-    void proved(Tenure tenure, long sentAt, @Nullable Renewal answer, long now, List<Effect> out) {
-        StoreFed run = (StoreFed) tenure.of;
-        run.proved(sentAt, answer, now, out);
-        clear(run);
+        clear((StoreFed) tenure.of, now);
     }
 
     /** Decides about a release. {@link Reply.Ask} is one to end the run. */
@@ -222,27 +249,35 @@ class RunTable {
         StoreFed run = (StoreFed) claim.of;
         Reply<Ownership> reply = run.release(claim, now, out);
         if (hadLock && !(reply instanceof Reply.Ask<Ownership>)) {
-            claims.remove(claim.id);
+            forget(claim, release, out);
         }
-        clear(run);
+        clear(run, now);
         return reply;
     }
 
-    void releaseConfirmed(String id) {
-        LocalClaim claim = claims.get(id);
+    void releaseConfirmed(LockClaim release, List<Effect> out) {
+        LocalClaim claim = claims.get(release.id());
         if (claim != null && claim.standing == Standing.LEAVING) {
-            claims.remove(id);
+            forget(claim, release, out);
+        }
+    }
+
+    /** An attempt that was not answered may arrive later, and would queue the claim again. */
+    private void forget(LocalClaim claim, LockClaim release, List<Effect> out) {
+        claims.remove(claim.id);
+        if (claim.watch instanceof MemberWatch watch && watch.isUnanswered()) {
+            out.add(new Effect.Release(release));
         }
     }
 
     /** The claim goes on in a client that adopts it. The back end ends its run. */
-    void exported(String id, List<Effect> out) {
+    void exported(String id, long now, List<Effect> out) {
         Tenure tenure = owned(id);
         if (tenure != null) {
             StoreFed run = (StoreFed) tenure.of;
             claims.remove(id);
             run.exported(out);
-            clear(run);
+            clear(run, now);
         }
     }
 
@@ -261,10 +296,15 @@ class RunTable {
         lastSweepNanos = now;
         for (StoreFed run : List.copyOf(runs.values())) {
             run.settle(now, out);
-            clear(run);
+            clear(run, now);
         }
         claims.values().removeIf(it -> it.of.isForgotten(it, now));
-        begun.values().removeIf(it -> Validity.isOver(it.untilNanos(), now));
+        over.values().removeIf(it -> Validity.isOver(it.untilNanos(), now));
+    }
+
+    /** Returns the number of locks whose last run is remembered. */
+    int remembered() {
+        return over.size();
     }
 
     List<String> contents() {

@@ -14,9 +14,11 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.ForwardingLockBackend;
 import io.holdfast.spi.support.SignalSink;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +26,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import org.slf4j.Logger;
@@ -33,6 +36,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.util.context.Context;
+import reactor.util.retry.Retry;
 
 /**
  * Serves the runs that a back end grants to one client: the reactive part of {@link RunTable}. A claim that is in no run
@@ -52,11 +56,19 @@ public final class StoreFedBackend implements ForwardingLockBackend {
 
     private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
 
+    private static final int MOST_REPEATS = 20;
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+
     private final LockBackend store;
     private final Scheduler clock;
+
+    /** The longest time for a request about claims of this lease duration. */
+    private final UnaryOperator<Duration> timeLimit;
+
     private final DeliveryLine line;
 
-    /** By claim; so a claim without a run costs one entry. */
+    /** By claim, until the claim is over. */
     private final Map<String, MemberWatch> watches = new ConcurrentHashMap<>();
 
     /** Its monitor guards it. */
@@ -65,21 +77,20 @@ public final class StoreFedBackend implements ForwardingLockBackend {
     /** Whether no claim has been in a run since all of them ended. Written under the monitor. */
     private volatile boolean isIdle = true;
 
-    private StoreFedBackend(LockBackend store, Scheduler clock) {
-        this(store, clock, RunTable::new);
-    }
-
-    /** For tests with wrong decisions, which must be detected. */
-    StoreFedBackend(LockBackend store, Scheduler clock, Decisions decisions) {
+    /** Takes a factory of the decisions, for tests with wrong ones. */
+    StoreFedBackend(LockBackend store, Scheduler clock, UnaryOperator<Duration> timeLimit, Decisions decisions) {
         this.store = store;
         this.clock = clock;
+        this.timeLimit = timeLimit;
         line = new DeliveryLine(clock);
         runs = decisions.of(watches::get, now());
     }
 
     /** Returns the back end itself if it grants no runs. */
-    public static LockBackend inFrontOf(LockBackend store, Scheduler clock) {
-        return store.features().contains(LockFeature.RUNS) ? new StoreFedBackend(store, clock) : store;
+    public static LockBackend inFrontOf(LockBackend store, Scheduler clock, UnaryOperator<Duration> timeLimit) {
+        return store.features().contains(LockFeature.RUNS)
+                ? new StoreFedBackend(store, clock, timeLimit, RunTable::new)
+                : store;
     }
 
     @Override
@@ -94,21 +105,28 @@ public final class StoreFedBackend implements ForwardingLockBackend {
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return claim.client().isEmpty() ? store.tryAcquire(claim) : new Attempt(claim);
+        MemberWatch watch = watches.get(claim.id());
+        boolean isAlone = claim.client().isEmpty() || (watch == null && claim.waiting() != Waiting.QUEUE);
+        return isAlone ? store.tryAcquire(claim) : new Attempt(claim, watch);
     }
 
     /** Returns the tenure of an owner: its attempt becomes a renewal. */
-    private @Nullable Tenure attempts(MemberWatch watch, LockClaim claim, long sentAt) {
+    private @Nullable Tenure attempts(@Nullable MemberWatch watch, LockClaim claim, long sentAt) {
         synchronized (runs) {
-            Tenure owned = runs.owned(claim.id());
-            if (owned == null) {
+            Tenure owned = runs.attempts(claim.id());
+            if (owned == null && watch != null) {
                 watch.attempted(claim.attempt(), sentAt);
             }
             return owned;
         }
     }
 
-    private LockAttempt answered(LockClaim claim, LockAttempt answer, long sentAt) {
+    private LockAttempt answered(LockClaim claim, @Nullable MemberWatch watch, LockAttempt answer, long sentAt) {
+        if (watch != null) {
+            synchronized (runs) {
+                watch.answered(claim.attempt());
+            }
+        }
         return answer instanceof AcquiredRun run
                 ? decide((it, now, out) -> it.answered(claim, run, sentAt, now, out))
                 : answer;
@@ -117,7 +135,17 @@ public final class StoreFedBackend implements ForwardingLockBackend {
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return claim.client().isEmpty() ? store.watch(claim) : new Signals(claim);
+        return claim.client().isEmpty() ? store.watch(claim) : new MemberWatch(this, claim);
+    }
+
+    void open(MemberWatch watch) {
+        watches.put(watch.claim().id(), watch);
+        try {
+            store.watch(watch.claim()).subscribe((CoreSubscriber<WatchSignal>) watch);
+        } catch (RuntimeException thrown) {
+            closed(watch);
+            throw thrown;
+        }
     }
 
     @Override
@@ -178,7 +206,7 @@ public final class StoreFedBackend implements ForwardingLockBackend {
     public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
         return Mono.defer(() -> {
             decide((it, now, out) -> {
-                it.exported(claim.id(), out);
+                it.exported(claim.id(), now, out);
                 return null;
             });
             return store.adopt(claim, fencingToken);
@@ -188,7 +216,7 @@ public final class StoreFedBackend implements ForwardingLockBackend {
     @Override
     public Mono<Ownership> release(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return claim.client().isEmpty() ? store.release(claim) : new Release(claim);
+        return claim.client().isEmpty() || !leaves(claim) ? store.release(claim) : releaseOfARun(claim);
     }
 
     /** Returns whether the claim is, or was, in a run. */
@@ -211,13 +239,11 @@ public final class StoreFedBackend implements ForwardingLockBackend {
             return store.release(claim);
         }
         Tenure tenure = ask.tenure();
-        return end(tenure, ((StoreFed) tenure.of).served()).map(end -> {
-            synchronized (runs) {
-                runs.releaseConfirmed(claim.id());
-                isIdle = runs.isIdle();
-            }
-            return end.ownership();
-        });
+        return end(tenure, ((StoreFed) tenure.of).served())
+                .map(end -> decide((it, now, out) -> {
+                    it.releaseConfirmed(claim, out);
+                    return end.ownership();
+                }));
     }
 
     private Mono<LockRun.End> end(Tenure tenure, int served) {
@@ -280,31 +306,24 @@ public final class StoreFedBackend implements ForwardingLockBackend {
             if (sink.isDue()) {
                 deliver.accept(sink);
             }
-        } else if (effect instanceof Effect.Prove prove) {
-            prove(prove);
         } else if (effect instanceof Effect.EndRun ends) {
-            var unused = end(ends.tenure(), ends.served())
-                    .subscribe(
-                            end -> {},
-                            error -> LOG.debug(
-                                    "the run of claim {} was not ended, and ends with its lease",
-                                    ends.tenure().claim().id(),
-                                    error));
+            inBackground(ends.tenure().atStore, end(ends.tenure(), ends.served()));
+        } else if (effect instanceof Effect.Release release) {
+            inBackground(release.claim(), Mono.defer(() -> store.release(release.claim())));
         }
     }
 
-    private void prove(Effect.Prove prove) {
-        var unused = Mono.defer(() -> store.renew(prove.tenure().claim()))
-                .subscribe(answer -> proved(prove, answer), error -> proved(prove, null));
-    }
-
-    private void proved(Effect.Prove prove, @Nullable Renewal answer) {
-        decide(
-                (it, now, out) -> {
-                    it.proved(prove.tenure(), prove.sentAtNanos(), answer, now, out);
-                    return null;
-                },
-                line::deliverHere);
+    /** No claim waits for the answer, and the lock may wait for the request. */
+    private void inBackground(LockClaim claim, Mono<?> request) {
+        var unused = request.timeout(timeLimit.apply(claim.lease()), clock)
+                .retryWhen(Retry.backoff(MOST_REPEATS, FIRST_PAUSE)
+                        .maxBackoff(LONGEST_PAUSE)
+                        .jitter(0)
+                        .scheduler(clock))
+                .subscribe(
+                        answer -> {},
+                        error -> LOG.debug(
+                                "claim {} or its run was not ended, and ends with its lease", claim.id(), error));
     }
 
     @Override
@@ -315,46 +334,37 @@ public final class StoreFedBackend implements ForwardingLockBackend {
         }
     }
 
-    /** An attempt of a claim that may be part of a run. Adds little to an attempt without one. */
-    private final class Attempt extends Mono<LockAttempt> {
+    /** An attempt of a claim that may be part of a run, with one subscription. Passes on the answer for the claim. */
+    private final class Attempt extends Mono<LockAttempt> implements CoreSubscriber<LockAttempt> {
 
         private final LockClaim claim;
+        private final @Nullable MemberWatch watch;
+        private long sentAtNanos;
+        /** Written by the only subscription. */
+        @SuppressWarnings("NullAway.Init")
+        private CoreSubscriber<? super LockAttempt> subscriber;
 
-        Attempt(LockClaim claim) {
+        Attempt(LockClaim claim, @Nullable MemberWatch watch) {
             this.claim = claim;
+            this.watch = watch;
         }
 
         @Override
-        public void subscribe(CoreSubscriber<? super LockAttempt> subscriber) {
-            MemberWatch watch = watches.get(claim.id());
-            if (watch == null) {
-                store.tryAcquire(claim.withClient("")) // no run could tell it that its turn has come
-                        .subscribe(subscriber);
-                return;
-            }
+        public void subscribe(CoreSubscriber<? super LockAttempt> actual) {
+            subscriber = actual;
             long sentAt = now();
+            sentAtNanos = sentAt;
             Tenure owned = attempts(watch, claim, sentAt);
-            if (owned == null) {
-                store.tryAcquire(claim).subscribe(new Answer(claim, sentAt, subscriber));
-            } else {
+            if (owned != null) {
                 store.renew(owned.claim())
                         .map(answer -> decide((it, now, out) -> it.confirmed(owned, claim, sentAt, answer, now, out)))
-                        .subscribe(subscriber);
+                        .subscribe(actual);
+            } else if (watch == null || !watch.isOpen()) {
+                // No run could tell it that its turn has come.
+                store.tryAcquire(claim.withClient("")).subscribe((CoreSubscriber<LockAttempt>) this);
+            } else {
+                store.tryAcquire(claim).subscribe((CoreSubscriber<LockAttempt>) this);
             }
-        }
-    }
-
-    /** Passes on the answer to an attempt, and that to a member of a run as an answer to the claim. */
-    private final class Answer implements CoreSubscriber<LockAttempt> {
-
-        private final LockClaim claim;
-        private final long sentAtNanos;
-        private final CoreSubscriber<? super LockAttempt> subscriber;
-
-        Answer(LockClaim claim, long sentAtNanos, CoreSubscriber<? super LockAttempt> subscriber) {
-            this.claim = claim;
-            this.sentAtNanos = sentAtNanos;
-            this.subscriber = subscriber;
         }
 
         @Override
@@ -369,7 +379,7 @@ public final class StoreFedBackend implements ForwardingLockBackend {
 
         @Override
         public void onNext(LockAttempt answer) {
-            subscriber.onNext(answered(claim, answer, sentAtNanos));
+            subscriber.onNext(answered(claim, watch, answer, sentAtNanos));
         }
 
         @Override
@@ -380,38 +390,6 @@ public final class StoreFedBackend implements ForwardingLockBackend {
         @Override
         public void onComplete() {
             subscriber.onComplete();
-        }
-    }
-
-    /** A release of a claim that may be part of a run. */
-    private final class Release extends Mono<Ownership> {
-
-        private final LockClaim claim;
-
-        Release(LockClaim claim) {
-            this.claim = claim;
-        }
-
-        @Override
-        public void subscribe(CoreSubscriber<? super Ownership> subscriber) {
-            (leaves(claim) ? releaseOfARun(claim) : store.release(claim)).subscribe(subscriber);
-        }
-    }
-
-    /** The signals of a claim that may be part of a run. */
-    private final class Signals extends Flux<WatchSignal> {
-
-        private final LockClaim claim;
-
-        Signals(LockClaim claim) {
-            this.claim = claim;
-        }
-
-        @Override
-        public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
-            MemberWatch watch = new MemberWatch(StoreFedBackend.this, claim, subscriber);
-            watches.put(claim.id(), watch);
-            store.watch(claim).subscribe((CoreSubscriber<WatchSignal>) watch);
         }
     }
 }

@@ -24,8 +24,8 @@ class LeaseExportTest {
 
     private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
     private final InMemoryLockBackend store = InMemoryLockBackend.create(clock);
-    private final Engine engine = new Engine(
-            store, clock, null, new Events(null), null, Admission.NO_LIMIT, Randomness.ofSystem(), "", false);
+    private final Engine engine =
+            new Engine(store, clock, null, new Events(null), null, Admission.NO_LIMIT, Randomness.ofSystem(), "");
     private final LockSettings lock = LockSettings.of(
             engine, LockKey.of(LockKind.MUTEX, "a"), 1, LockOptions.builder().build());
 

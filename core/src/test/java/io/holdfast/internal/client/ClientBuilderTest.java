@@ -73,8 +73,7 @@ class ClientBuilderTest {
                 null,
                 Admission.NO_LIMIT,
                 Randomness.ofSystem(),
-                "",
-                false);
+                "");
 
         assertThat(engine.operationTimeout(lease(Duration.ofSeconds(4)))).isEqualTo(Duration.ofSeconds(1));
         assertThat(engine.operationTimeout(lease(Duration.ofSeconds(8)))).isEqualTo(Duration.ofSeconds(2));

@@ -63,7 +63,9 @@ class LateAnswersTest {
         locks.reserved(reserve, new LockAttempt.Acquired(later, LEASE), 2, effects);
         List<Effect> out = taken();
         assertThat(out).contains(new Effect.Push(watchOf(out), new WatchSignal.Lost(LossReason.NOT_HELD)));
-        assertThat(out).anyMatch(it -> it instanceof Effect.Release release && release.tenure() == reserve.tenure());
+        assertThat(out)
+                .anyMatch(it -> it instanceof Effect.Release release
+                        && release.claim().id().equals(reserve.claim().id()));
     }
 
     private static Consumer<WatchSignal> watchOf(List<Effect> out) {
@@ -89,7 +91,9 @@ class LateAnswersTest {
         effects.clear();
         long late = Duration.ofSeconds(6).toNanos();
         var unused = locks.answered(asked, first.id(), new LockAttempt.Acquired(100, LEASE), late, effects);
-        assertThat(taken()).anyMatch(it -> it instanceof Effect.Release release && release.tenure() == asked.tenure());
+        assertThat(taken())
+                .anyMatch(it -> it instanceof Effect.Release release
+                        && release.claim().id().equals(asked.claim().id()));
     }
 
     @Test

@@ -29,8 +29,7 @@ public final class SimulatedClients {
             LockListener listener,
             @Nullable Scheduler signals) {
         Seed seed = new Seed(bits.getAsLong(), bits.getAsLong(), bits.getAsLong());
-        ClientBuilder builder =
-                new ClientBuilder(backend).runs().randomness(new Randomness(seed, host.world()::random));
+        ClientBuilder builder = new ClientBuilder(backend).randomness(new Randomness(seed, host.world()::random));
         LockClient.Builder known =
                 builder.options(options).timer(host).listener(listener).closeBackend(true);
         return (signals == null ? known : known.deliverOn(signals)).build();

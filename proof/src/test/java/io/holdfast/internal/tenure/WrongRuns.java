@@ -3,14 +3,18 @@ package io.holdfast.internal.tenure;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockRun;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /** Mutants of a client that serves runs, each with one mistake. */
 public final class WrongRuns {
+
+    private static final UnaryOperator<Duration> LIMIT = lease -> Duration.ofMillis(lease.toMillis() / 4);
 
     private WrongRuns() {}
 
@@ -19,7 +23,7 @@ public final class WrongRuns {
     }
 
     private static BiFunction<Scheduler, LockBackend, LockBackend> each(Wrong wrong) {
-        return (clock, store) -> new StoreFedBackend(store, clock, (watches, now) -> new RunTable(watches, now) {
+        return (clock, store) -> new StoreFedBackend(store, clock, LIMIT, (watches, now) -> new RunTable(watches, now) {
             @Override
             StoreFed rules(LockClaim of, LockRun run, Function<String, @Nullable LocalClaim> byId) {
                 return wrong.of(of, run, byId);

@@ -28,8 +28,8 @@ public final class LockParts {
 
     public final HandTimer timer = new HandTimer();
     public final HandStore store = new HandStore();
-    public final Engine engine = new Engine(
-            store, timer, null, new Events(null), null, Admission.NO_LIMIT, Randomness.ofSystem(), "", false);
+    public final Engine engine =
+            new Engine(store, timer, null, new Events(null), null, Admission.NO_LIMIT, Randomness.ofSystem(), "");
     public final LockSettings settings = LockSettings.of(engine, LockKey.of(LockKind.MUTEX, "a"), 1, OPTIONS);
     public final LockClaim claim = settings.newClaim(Mode.WAIT);
 

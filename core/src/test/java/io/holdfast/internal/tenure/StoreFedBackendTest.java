@@ -1,0 +1,498 @@
+package io.holdfast.internal.tenure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LossReason;
+import io.holdfast.internal.tenure.LocalClaim.Standing;
+import io.holdfast.memory.InMemoryLockBackend;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.LockRun;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.WatchSignal.Granted;
+import io.holdfast.spi.WatchSignal.Lost;
+import io.holdfast.spi.support.ForwardingLockBackend;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/** Single orders of events in the runs of one client. Its claims send what the engine sends. */
+class StoreFedBackendTest {
+
+    private static final LockKey KEY = LockKey.of(LockKind.MUTEX, "stock");
+    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Duration.ofSeconds(2);
+
+    private interface Rules {
+        StoreFed of(LockClaim any, LockRun run, Function<String, @Nullable LocalClaim> byId);
+    }
+
+    private static StoreFedBackend.Decisions with(Rules rules) {
+        return (watches, now) -> new RunTable(watches, now) {
+            @Override
+            StoreFed rules(LockClaim of, LockRun run, Function<String, @Nullable LocalClaim> byId) {
+                return rules.of(of, run, byId);
+            }
+        };
+    }
+
+    /** The memory back end behind a network: its answers, and its requests, may be late or lost. */
+    private static final class Remote implements ForwardingLockBackend {
+
+        final InMemoryLockBackend memory;
+        final VirtualTimeScheduler clock;
+        Duration roundTrip = Duration.ZERO;
+        int lostEnds;
+        Duration attemptsArriveAfter = Duration.ZERO;
+        int ends;
+        final Map<String, Sinks.Empty<Void>> failures = new HashMap<>();
+
+        Remote(VirtualTimeScheduler clock) {
+            this.clock = clock;
+            memory = InMemoryLockBackend.create(clock);
+        }
+
+        @Override
+        public LockBackend delegate() {
+            return memory;
+        }
+
+        private <T> Mono<T> answered(Mono<T> answer) {
+            return roundTrip.isZero() ? answer : answer.delayElement(roundTrip, clock);
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            Mono<LockAttempt> answer = answered(memory.tryAcquire(claim));
+            return attemptsArriveAfter.isZero()
+                    ? answer
+                    : Mono.delay(attemptsArriveAfter, clock).then(answer);
+        }
+
+        @Override
+        public Mono<Renewal> renew(LockClaim claim) {
+            return answered(memory.renew(claim));
+        }
+
+        @Override
+        public Mono<LockRun.End> endRun(LockClaim claim, long number, int served) {
+            return Mono.defer(() -> {
+                assertThat(++ends).as("ends of runs").isLessThan(50);
+                return ends <= lostEnds ? Mono.never() : answered(memory.endRun(claim, number, served));
+            });
+        }
+
+        /** The client loses a watch that the memory back end still takes for open. */
+        void failWatch(String id) {
+            Sinks.EmitResult unused = failures.get(id).tryEmitError(new IllegalStateException("cut"));
+        }
+
+        @Override
+        public Flux<WatchSignal> watch(LockClaim claim) {
+            Sinks.Empty<Void> failure = Sinks.empty();
+            failures.put(claim.id(), failure);
+            Sinks.Many<WatchSignal> signals = Sinks.many().unicast().onBackpressureBuffer();
+            return Flux.<WatchSignal>defer(() -> {
+                        Disposable open =
+                                memory.watch(claim).subscribe(it -> signals.tryEmitNext(it), signals::tryEmitError);
+                        return signals.asFlux().doOnCancel(() -> {
+                            if (!failure.asMono().toFuture().isDone()) {
+                                open.dispose();
+                            }
+                        });
+                    })
+                    .takeUntilOther(failure.asMono());
+        }
+    }
+
+    /** One claim of the client, as the engine drives it. */
+    private final class Member {
+
+        LockClaim claim;
+        final List<WatchSignal> signals = new ArrayList<>();
+
+        @Nullable
+        LockAttempt answer;
+
+        @Nullable
+        Ownership released;
+
+        boolean hasFailed;
+        final Disposable watch;
+
+        Member(String id) {
+            claim = LockClaim.first(KEY, id + made++ + "@here", LEASE, Waiting.QUEUE)
+                    .withClient("A");
+            watch = backend.watch(claim).subscribe(signals::add, error -> hasFailed = true);
+            send();
+        }
+
+        private void send() {
+            answer = null;
+            backend.tryAcquire(claim).subscribe(it -> answer = it);
+        }
+
+        void attempt() {
+            claim = claim.withAttempt(claim.attempt() + 1);
+            send();
+        }
+
+        boolean owns() {
+            return answer instanceof LockAttempt.Acquired || signals.stream().anyMatch(Granted.class::isInstance);
+        }
+
+        void confirm() {
+            backend.renew(claim).subscribe();
+        }
+
+        Duration lease() {
+            return signals.stream()
+                    .filter(Granted.class::isInstance)
+                    .map(it -> ((Granted) it).lease())
+                    .findFirst()
+                    .orElseThrow();
+        }
+
+        @CanIgnoreReturnValue
+        Ownership release() {
+            watch.dispose();
+            backend.release(claim).subscribe(it -> released = it);
+            pass(0);
+            return released;
+        }
+
+        void withdraw() {
+            backend.release(claim).subscribe(it -> released = it);
+            pass(0);
+        }
+    }
+
+    private int made;
+    private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
+    private final Remote store = new Remote(clock);
+    private StoreFedBackend backend = backend(RunTable::new);
+    private final LockClaim holder = LockClaim.first(KEY, "holder@there", LEASE, Waiting.NONE);
+
+    private StoreFedBackend backend(StoreFedBackend.Decisions decisions) {
+        return new StoreFedBackend(store, clock, lease -> LIMIT, decisions);
+    }
+
+    private void pass(long millis) {
+        clock.advanceTimeBy(Duration.ofMillis(millis));
+    }
+
+    private void hold() {
+        assertThat(store.memory.tryAcquire(holder).block()).isInstanceOf(LockAttempt.Acquired.class);
+    }
+
+    private void letGo() {
+        assertThat(store.memory.release(holder).block()).isEqualTo(Ownership.HELD);
+        pass(0);
+    }
+
+    private List<Member> members() {
+        hold();
+        return List.of(new Member("a"), new Member("b"), new Member("c"));
+    }
+
+    private List<Member> membersInARun() {
+        List<Member> members = members();
+        letGo();
+        assertThat(members.get(0).owns()).isTrue();
+        return members;
+    }
+
+    @AfterEach
+    void close() {
+        clock.dispose();
+    }
+
+    // A member that cannot be signalled.
+
+    @Test
+    void memberWithoutSignalsIsServedAloneAndInOrder() {
+        List<Member> members = members();
+        store.failWatch(members.get(0).claim.id());
+        letGo();
+        members.get(1).attempt();
+        assertThat(members.get(1).owns()).isFalse();
+        members.get(0).attempt();
+        assertThat(members.get(0).owns()).isTrue();
+        assertThat(members.get(0).release()).isEqualTo(Ownership.HELD);
+        assertThat(members.get(1).owns()).isTrue();
+        assertThat(members.get(1).release()).isEqualTo(Ownership.HELD);
+        assertThat(members.get(2).owns()).isTrue();
+        assertThat(members.get(2).release()).isEqualTo(Ownership.HELD);
+        assertThat(store.ends).isLessThan(4);
+    }
+
+    @Test
+    void memberInTheMiddleWithoutSignalsIsServedInOrder() {
+        List<Member> members = membersInARun();
+        store.failWatch(members.get(1).claim.id());
+        assertThat(members.get(0).release()).isEqualTo(Ownership.HELD);
+        assertThat(members.get(2).owns()).isFalse();
+        members.get(1).attempt();
+        assertThat(members.get(1).owns()).isTrue();
+        assertThat(members.get(1).release()).isEqualTo(Ownership.HELD);
+        assertThat(members.get(2).owns()).isTrue();
+        assertThat(members.get(2).release()).isEqualTo(Ownership.HELD);
+    }
+
+    /** Its release is still on its way, so the back end takes it for a member. */
+    @Test
+    void memberThatIsOverHereIsPassedOver() {
+        hold();
+        LockClaim gone = LockClaim.first(KEY, "gone@here", LEASE, Waiting.QUEUE).withClient("A");
+        store.memory.watch(gone).subscribe();
+        store.memory.tryAcquire(gone).subscribe();
+        Member last = new Member("last");
+        letGo();
+        last.attempt();
+        assertThat(last.owns()).isTrue();
+        assertThat(last.release()).isEqualTo(Ownership.HELD);
+        assertThat(store.ends).isEqualTo(1);
+        assertThat(store.memory.inspector().inspect("stock").collectList().block())
+                .isEmpty();
+    }
+
+    @Test
+    void runsThatAreOverAreForgotten() {
+        RunTable[] made = new RunTable[1];
+        backend = backend((watches, now) -> made[0] = new RunTable(watches, now));
+        membersInARun().forEach(Member::release);
+        assertThat(made[0].remembered()).isEqualTo(1);
+        pass(LEASE.toMillis());
+        membersInARun().forEach(Member::release);
+        pass(LEASE.toMillis());
+        var unused = made[0].release(holder, clock.now(TimeUnit.NANOSECONDS), new ArrayList<>());
+        assertThat(made[0].remembered()).isZero();
+        assertThat(made[0].contents()).isEmpty();
+    }
+
+    // Slow and lost answers.
+
+    @Test
+    void slowRoundTripDoesNotHoldUpTheMembers() {
+        List<Member> members = membersInARun();
+        store.roundTrip = Duration.ofMillis(1_500);
+        for (Member member : members) {
+            pass(1_600);
+            assertThat(member.owns()).as(member.claim.id()).isTrue();
+            member.confirm();
+            pass(3_000);
+            member.release();
+        }
+        pass(10_000);
+        assertThat(members.get(2).released).isEqualTo(Ownership.HELD);
+    }
+
+    /** The time of the first request is over, then that of the second. */
+    @Test
+    void endOfARunWithoutAnAnswerIsRepeated() {
+        List<Member> members = membersInARun();
+        store.lostEnds = 2;
+        breakHold();
+        pass(0);
+        assertThat(store.ends).isEqualTo(1);
+        pass(2 * LIMIT.toMillis() + 1_000);
+        assertThat(store.ends).isGreaterThanOrEqualTo(3);
+        assertThat(members.get(1).owns()).isTrue();
+    }
+
+    // Owners.
+
+    @Test
+    void ownerThatDidNotTakeItsGrantGetsItByItsNextAttempt() {
+        List<Member> members = membersInARun();
+        store.failWatch(members.get(0).claim.id());
+        members.get(0).attempt();
+        assertThat(members.get(0).answer).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(members.get(0).release()).isEqualTo(Ownership.HELD);
+        assertThat(members.get(1).owns()).isTrue();
+    }
+
+    @Test
+    void ownerThatNeverTookItsGrantWaitsAgain() {
+        List<Member> members = membersInARun();
+        Member first = members.get(0);
+        pass(LEASE.toMillis() / 3);
+        members.get(1).attempt();
+        pass(0);
+        first.attempt();
+        assertThat(first.answer).isNotInstanceOf(LockAttempt.Acquired.class);
+        for (Member other : members.subList(1, 3)) {
+            pass(0);
+            assertThat(other.owns()).isTrue();
+            other.release();
+        }
+        first.signals.clear();
+        for (int i = 0; i < 5 && !first.owns(); i++) {
+            pass(1_000);
+            first.attempt();
+        }
+        assertThat(first.owns()).isTrue();
+        assertThat(first.release()).isEqualTo(Ownership.HELD);
+    }
+
+    @Test
+    void breakIsALossThoughTheFirstMembersAreOver() {
+        List<Member> members = membersInARun();
+        members.get(0).release();
+        assertThat(members.get(1).owns()).isTrue();
+        breakHold();
+        assertThat(members.get(1).signals).contains(new Lost(LossReason.NOT_HELD));
+        assertThat(members.get(2).signals).noneMatch(Lost.class::isInstance);
+        pass(0);
+        assertThat(members.get(2).owns()).isTrue();
+    }
+
+    private void breakHold() {
+        var inspector = store.memory.inspector();
+        var held = inspector.inspect("stock").blockFirst().holders().get(0);
+        assertThat(inspector.breakHold("stock", held).block()).isTrue();
+        pass(0);
+    }
+
+    @Test
+    void exportIsNotUndoneByAnAnswerThatWasUnderWay() {
+        List<Member> members = membersInARun();
+        Member first = members.get(0);
+        long token = ((Granted) first.signals.stream()
+                        .filter(Granted.class::isInstance)
+                        .findFirst()
+                        .orElseThrow())
+                .fencingToken();
+        Mono<Renewal> adoption = backend.adopt(first.claim, token);
+        store.roundTrip = Duration.ofMillis(100);
+        members.get(1).attempt();
+        List<Renewal> adopted = new ArrayList<>();
+        adoption.subscribe(adopted::add);
+        pass(200);
+        assertThat(adopted).first().isInstanceOf(Renewal.Held.class);
+        assertThat(store.ends).isZero();
+        pass(1_000);
+        assertThat(store.memory.renew(first.claim).block()).isInstanceOf(Renewal.Held.class);
+    }
+
+    @Test
+    void attemptOfAServedMemberThatArrivesLateTakesNothing() {
+        List<Member> members = members();
+        store.attemptsArriveAfter = Duration.ofMillis(500);
+        for (Member member : members.subList(1, 3)) {
+            member.attempt();
+        }
+        letGo();
+        for (Member member : members) {
+            pass(0);
+            assertThat(member.owns()).isTrue();
+            assertThat(member.release()).isEqualTo(Ownership.HELD);
+        }
+        assertThat(store.memory.contents()).isEmpty();
+        pass(500);
+        assertThat(store.memory.contents()).isEmpty();
+    }
+
+    // Mutants that no simulated schedule has caught: each breaks one promise here.
+
+    private boolean servesAWithdrawnMember(StoreFedBackend.Decisions decisions) {
+        backend = backend(decisions);
+        List<Member> members = membersInARun();
+        members.get(1).withdraw();
+        members.get(0).release();
+        return members.get(1).owns();
+    }
+
+    @Test
+    void withdrawnMemberIsNotServed() {
+        assertThat(servesAWithdrawnMember(RunTable::new)).isFalse();
+    }
+
+    @Test
+    void mutantThatServesAWithdrawnMemberIsCaught() {
+        assertThat(servesAWithdrawnMember(with((any, run, byId) -> new StoreFed(any, run, byId) {
+                    @Override
+                    Reply<Ownership> release(LocalClaim claim, long now, List<Effect> out) {
+                        return claim.standing == Standing.WAITING
+                                ? new Reply.Forward<>()
+                                : super.release(claim, now, out);
+                    }
+                })))
+                .isTrue();
+    }
+
+    /** Its lease counts from its attempt, and ends when the run ends at the back end. */
+    private boolean getsMoreThanIsLeft(StoreFedBackend.Decisions decisions) {
+        backend = backend(decisions);
+        List<Member> members = membersInARun();
+        pass(900);
+        members.get(1).attempt();
+        members.get(0).release();
+        long sentAt = TimeUnit.MILLISECONDS.toNanos(900);
+        long left = LEASE.toNanos();
+        return members.get(1).owns() && members.get(1).lease().toNanos() + sentAt > left;
+    }
+
+    @Test
+    void memberGetsWhatIsLeftOfTheLeaseOfTheRun() {
+        assertThat(getsMoreThanIsLeft(RunTable::new)).isFalse();
+    }
+
+    @Test
+    void mutantThatGivesAMemberAWholeLeaseIsCaught() {
+        assertThat(getsMoreThanIsLeft(with((any, run, byId) -> new StoreFed(any, run, byId) {
+                    @Override
+                    long leaseFor(Tenure tenure, LocalClaim owner, long now) {
+                        return leaseNanos;
+                    }
+                })))
+                .isTrue();
+    }
+
+    private boolean goesOnAfterALoss(StoreFedBackend.Decisions decisions) {
+        backend = backend(decisions);
+        List<Member> members = membersInARun();
+        LockClaim stranger = LockClaim.first(KEY, "stranger@there", LEASE, Waiting.QUEUE);
+        store.memory.tryAcquire(stranger).subscribe();
+        breakHold();
+        return members.get(1).signals.stream()
+                .anyMatch(it -> it instanceof Granted granted && granted.fencingToken() < 5);
+    }
+
+    @Test
+    void lostRunServesNoMember() {
+        assertThat(goesOnAfterALoss(RunTable::new)).isFalse();
+    }
+
+    @Test
+    void mutantThatGoesOnAfterALossIsCaught() {
+        assertThat(goesOnAfterALoss(with((any, run, byId) -> new StoreFed(any, run, byId) {
+                    @Override
+                    void lose(Tenure tenure, @Nullable LossReason reason, List<Effect> out) {
+                        if (!handOver(tenure, clock.now(TimeUnit.NANOSECONDS), out)) {
+                            super.lose(tenure, reason, out);
+                        }
+                    }
+                })))
+                .isTrue();
+    }
+}
