@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * The claims of one process by their ids, and the rules of the locks that they want. Keeps nothing of a lock without a
  * claim of this process that waits for it or holds it. Not thread-safe.
  */
-class ClaimTable {
+class ClaimTable implements Decisions {
 
     /** Makes the rules of one lock. */
     @FunctionalInterface
@@ -130,11 +130,8 @@ class ClaimTable {
         rules(tenure.of).reserved(tenure, asked.claim(), answer, now, out);
     }
 
-    /**
-     * Returns the tenure to renew instead of a claim; null to renew the claim itself. The claim carries its lease
-     * duration, which may be shorter than that of the tenure.
-     */
-    Reply.@Nullable Ask<Renewal> renew(LockClaim renewal, long now) {
+    @Override
+    public Reply.@Nullable Ask<Renewal> renew(LockClaim renewal, long now) {
         LocalClaim claim = claims.get(renewal.id());
         Tenure tenure = claim == null ? null : claim.of.renewedFor(claim);
         if (tenure == null) {
@@ -144,8 +141,8 @@ class ClaimTable {
         return new Reply.Ask<>(tenure, tenure.claim().withLease(renewal.lease()));
     }
 
-    /** Handles the answer to a renewal of a tenure for the claim with this id. */
-    void renewed(Tenure tenure, String id, long sentAtNanos, Renewal answer, long now, List<Effect> out) {
+    @Override
+    public void renewed(Tenure tenure, String id, long sentAtNanos, Renewal answer, long now, List<Effect> out) {
         LocalClaim claim = claims.get(id);
         tenure.of.renewed(tenure, claim, sentAtNanos, answer, now, out);
         if (claim != null
@@ -196,8 +193,8 @@ class ClaimTable {
         }
     }
 
-    /** Replaces a holder that the back end reports by the claim of this process that holds the lock now. */
-    LockHolder holder(String name, LockHolder atStore) {
+    @Override
+    public LockHolder holder(String name, LockHolder atStore) {
         for (ClientFed lock : locks.getOrDefault(name, List.of())) {
             Tenure tenure = lock.holding;
             if (tenure != null && tenure.atStore.id().equals(atStore.claimId())) {
@@ -254,8 +251,8 @@ class ClaimTable {
         }
     }
 
-    /** Describes the contents: a line for each claim, in no particular order. */
-    List<String> contents() {
+    @Override
+    public List<String> contents() {
         return claims.values().stream()
                 .map(it -> "'%s' wanted by claim %s".formatted(it.of.key.name(), it))
                 .toList();

@@ -32,12 +32,14 @@ final class MemberWatch extends Flux<WatchSignal>
     /** Written once, by the back end: the claim gets no signals any more. */
     private volatile boolean hasFailed;
 
+    /** Written by the attempts, one after the other. */
+    private volatile int lastAnswered;
+
     // The fields below are written under the monitor of the runs; the queue is read without it.
 
     private volatile @Nullable SignalSink queue;
     private boolean hasLeft;
     private int lastAttempt;
-    private int lastAnswered;
     private long attemptedAtNanos;
 
     MemberWatch(StoreFedBackend backend, LockClaim claim) {
@@ -76,7 +78,7 @@ final class MemberWatch extends Flux<WatchSignal>
     }
 
     void answered(int attempt) {
-        lastAnswered = Math.max(lastAnswered, attempt);
+        lastAnswered = attempt;
     }
 
     /** Returns whether the last attempt has had no answer, so that it may still be under way. */

@@ -23,7 +23,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The runs of one client by lock, and the claims that they serve. Not thread-safe. */
-class RunTable {
+class RunTable implements Decisions {
 
     private static final long SWEEP_NANOS = Duration.ofSeconds(1).toNanos();
 
@@ -223,8 +223,8 @@ class RunTable {
         }
     }
 
-    /** Returns the renewal of the run in place of that of its owner; null to renew the claim itself. */
-    Reply.@Nullable Ask<Renewal> renew(LockClaim renewal, long now) {
+    @Override
+    public Reply.@Nullable Ask<Renewal> renew(LockClaim renewal, long now) {
         Tenure tenure = owned(renewal.id());
         if (tenure == null) {
             return null;
@@ -233,7 +233,8 @@ class RunTable {
         return new Reply.Ask<>(tenure, tenure.claim().withLease(renewal.lease()));
     }
 
-    void renewed(Tenure tenure, String id, long sentAt, Renewal answer, long now, List<Effect> out) {
+    @Override
+    public void renewed(Tenure tenure, String id, long sentAt, Renewal answer, long now, List<Effect> out) {
         tenure.of.renewed(tenure, claims.get(id), sentAt, answer, now, out);
         clear((StoreFed) tenure.of, now);
     }
@@ -281,7 +282,8 @@ class RunTable {
         }
     }
 
-    LockHolder holder(String name, LockHolder atStore) {
+    @Override
+    public LockHolder holder(String name, LockHolder atStore) {
         StoreFed run = runs.get(name);
         Tenure tenure = run == null ? null : run.holding;
         return tenure != null && tenure.owner != null && tenure.atStore.id().equals(atStore.claimId())
@@ -307,7 +309,8 @@ class RunTable {
         return over.size();
     }
 
-    List<String> contents() {
+    @Override
+    public List<String> contents() {
         return claims.values().stream()
                 .map(it -> "'%s' in a run: claim %s".formatted(it.of.key.name(), it))
                 .toList();

@@ -2,7 +2,7 @@ package io.holdfast.internal.tenure;
 
 import static java.util.Objects.requireNonNull;
 
-import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockBackendException;
 import io.holdfast.LockHolder;
 import io.holdfast.internal.run.DeliveryLine;
 import io.holdfast.spi.LockAttempt;
@@ -17,13 +17,12 @@ import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.ForwardingLockBackend;
-import io.holdfast.spi.support.SignalSink;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -42,15 +41,10 @@ import reactor.util.retry.Retry;
  * Serves the runs that a back end grants to one client: the reactive part of {@link RunTable}. A claim that is in no run
  * goes to the back end as it is.
  */
-public final class StoreFedBackend implements ForwardingLockBackend {
+public final class StoreFedBackend extends Decider<RunTable> implements ForwardingLockBackend {
 
     @FunctionalInterface
-    private interface Decision<R extends @Nullable Object> {
-        R of(RunTable runs, long now, List<Effect> out);
-    }
-
-    @FunctionalInterface
-    interface Decisions {
+    interface Table {
         RunTable of(Function<String, @Nullable MemberWatch> watches, long now);
     }
 
@@ -60,30 +54,29 @@ public final class StoreFedBackend implements ForwardingLockBackend {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
-    private final LockBackend store;
-    private final Scheduler clock;
-
     /** The longest time for a request about claims of this lease duration. */
     private final UnaryOperator<Duration> timeLimit;
 
-    private final DeliveryLine line;
-
     /** By claim, until the claim is over. */
-    private final Map<String, MemberWatch> watches = new ConcurrentHashMap<>();
-
-    /** Its monitor guards it. */
-    private final RunTable runs;
+    private final Map<String, MemberWatch> watches;
 
     /** Whether no claim has been in a run since all of them ended. Written under the monitor. */
     private volatile boolean isIdle = true;
 
     /** Takes a factory of the decisions, for tests with wrong ones. */
-    StoreFedBackend(LockBackend store, Scheduler clock, UnaryOperator<Duration> timeLimit, Decisions decisions) {
-        this.store = store;
-        this.clock = clock;
+    StoreFedBackend(LockBackend store, Scheduler clock, UnaryOperator<Duration> timeLimit, Table decisions) {
+        this(store, clock, timeLimit, decisions, new ConcurrentHashMap<>());
+    }
+
+    private StoreFedBackend(
+            LockBackend store,
+            Scheduler clock,
+            UnaryOperator<Duration> timeLimit,
+            Table decisions,
+            Map<String, MemberWatch> watches) {
+        super(store, clock, new DeliveryLine(clock), decisions.of(watches::get, clock.now(TimeUnit.NANOSECONDS)));
         this.timeLimit = timeLimit;
-        line = new DeliveryLine(clock);
-        runs = decisions.of(watches::get, now());
+        this.watches = watches;
     }
 
     /** Returns the back end itself if it grants no runs. */
@@ -98,10 +91,6 @@ public final class StoreFedBackend implements ForwardingLockBackend {
         return store;
     }
 
-    private long now() {
-        return clock.now(TimeUnit.NANOSECONDS);
-    }
-
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         requireNonNull(claim, "claim");
@@ -112,8 +101,8 @@ public final class StoreFedBackend implements ForwardingLockBackend {
 
     /** Returns the tenure of an owner: its attempt becomes a renewal. */
     private @Nullable Tenure attempts(@Nullable MemberWatch watch, LockClaim claim, long sentAt) {
-        synchronized (runs) {
-            Tenure owned = runs.attempts(claim.id());
+        synchronized (locks) {
+            Tenure owned = locks.attempts(claim.id());
             if (owned == null && watch != null) {
                 watch.attempted(claim.attempt(), sentAt);
             }
@@ -123,9 +112,7 @@ public final class StoreFedBackend implements ForwardingLockBackend {
 
     private LockAttempt answered(LockClaim claim, @Nullable MemberWatch watch, LockAttempt answer, long sentAt) {
         if (watch != null) {
-            synchronized (runs) {
-                watch.answered(claim.attempt());
-            }
+            watch.answered(claim.attempt());
         }
         return answer instanceof AcquiredRun run
                 ? decide((it, now, out) -> it.answered(claim, run, sentAt, now, out))
@@ -151,55 +138,17 @@ public final class StoreFedBackend implements ForwardingLockBackend {
     @Override
     public Mono<Renewal> renew(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return Mono.defer(() -> {
-            Reply.Ask<Renewal> ask = runToRenew(claim);
-            if (ask == null) {
-                return store.renew(claim);
-            }
-            long sentAt = now();
-            return store.renew(ask.claim()).doOnNext(answer -> renewed(ask.tenure(), claim.id(), sentAt, answer));
-        });
+        return Mono.defer(() -> renewTenure(claim));
     }
 
-    private Reply.@Nullable Ask<Renewal> runToRenew(LockClaim claim) {
-        if (isIdle) {
-            return null;
-        }
-        synchronized (runs) {
-            return runs.renew(claim, now());
-        }
-    }
-
-    private void renewed(Tenure tenure, String id, long sentAt, Renewal answer) {
-        decide((it, now, out) -> {
-            it.renewed(tenure, id, sentAt, answer, now, out);
-            return null;
-        });
+    @Override
+    Reply.@Nullable Ask<Renewal> tenureToRenew(LockClaim claim) {
+        return isIdle ? null : super.tenureToRenew(claim);
     }
 
     @Override
     public Flux<Renewal> renewAll(List<LockClaim> claims) {
-        if (isIdle) {
-            return store.renewAll(claims);
-        }
-        return Flux.defer(() -> {
-            List<Reply.@Nullable Ask<Renewal>> asks = new ArrayList<>(claims.size());
-            List<LockClaim> sent = new ArrayList<>(claims.size());
-            for (LockClaim claim : claims) {
-                Reply.Ask<Renewal> ask = runToRenew(claim);
-                asks.add(ask);
-                sent.add(ask == null ? claim : ask.claim());
-            }
-            long sentAt = now();
-            int[] answered = new int[1];
-            return store.renewAll(sent).doOnNext(answer -> {
-                int i = answered[0]++;
-                Reply.Ask<Renewal> ask = i < asks.size() ? asks.get(i) : null;
-                if (ask != null) {
-                    renewed(ask.tenure(), claims.get(i).id(), sentAt, answer);
-                }
-            });
-        });
+        return isIdle ? store.renewAll(claims) : Flux.defer(() -> renewAll(store, claims, it -> this));
     }
 
     @Override
@@ -222,11 +171,11 @@ public final class StoreFedBackend implements ForwardingLockBackend {
     /** Returns whether the claim is, or was, in a run. */
     private boolean leaves(LockClaim claim) {
         MemberWatch watch = watches.get(claim.id());
-        synchronized (runs) {
+        synchronized (locks) {
             if (watch != null) {
                 watch.leave();
             }
-            return runs.knows(claim.id());
+            return locks.knows(claim.id());
         }
     }
 
@@ -261,11 +210,7 @@ public final class StoreFedBackend implements ForwardingLockBackend {
 
     @Override
     public Flux<LockHolder> holders(LockKey key) {
-        return store.holders(key).map(holder -> {
-            synchronized (runs) {
-                return runs.holder(key.name(), holder);
-            }
-        });
+        return store.holders(key).map(holder -> holder(key.name(), holder));
     }
 
     boolean signalled(MemberWatch watch, WatchSignal signal) {
@@ -276,37 +221,14 @@ public final class StoreFedBackend implements ForwardingLockBackend {
         watches.remove(watch.claim().id(), watch);
     }
 
-    @CanIgnoreReturnValue
-    private <R extends @Nullable Object> R decide(Decision<R> decision) {
-        return decide(decision, line::deliver);
+    @Override
+    void decided() {
+        isIdle = locks.isIdle();
     }
 
-    @CanIgnoreReturnValue
-    private <R extends @Nullable Object> R decide(Decision<R> decision, Consumer<Runnable> deliver) {
-        List<Effect> effects = new ArrayList<>(2);
-        R result;
-        synchronized (runs) {
-            result = decision.of(runs, now(), effects);
-            isIdle = runs.isIdle();
-            for (Effect effect : effects) { // so that signals have the order of the decisions
-                if (effect instanceof Effect.Push push) {
-                    push.watch().accept(push.signal());
-                }
-            }
-        }
-        for (Effect effect : effects) {
-            carryOut(effect, deliver);
-        }
-        return result;
-    }
-
-    private void carryOut(Effect effect, Consumer<Runnable> deliver) {
-        if (effect instanceof Effect.Push push) {
-            SignalSink sink = ((MemberWatch) push.watch()).queue();
-            if (sink.isDue()) {
-                deliver.accept(sink);
-            }
-        } else if (effect instanceof Effect.EndRun ends) {
+    @Override
+    void carryOut(Effect effect, Consumer<Runnable> deliver) {
+        if (effect instanceof Effect.EndRun ends) {
             inBackground(ends.tenure().atStore, end(ends.tenure(), ends.served()));
         } else if (effect instanceof Effect.Release release) {
             inBackground(release.claim(), Mono.defer(() -> store.release(release.claim())));
@@ -319,6 +241,8 @@ public final class StoreFedBackend implements ForwardingLockBackend {
                 .retryWhen(Retry.backoff(MOST_REPEATS, FIRST_PAUSE)
                         .maxBackoff(LONGEST_PAUSE)
                         .jitter(0)
+                        .filter(error -> error instanceof TimeoutException
+                                || (error instanceof LockBackendException failure && failure.isTransient()))
                         .scheduler(clock))
                 .subscribe(
                         answer -> {},
@@ -328,10 +252,8 @@ public final class StoreFedBackend implements ForwardingLockBackend {
 
     @Override
     public String toString() {
-        synchronized (runs) {
-            List<String> kept = runs.contents();
-            return kept.isEmpty() ? store.toString() : "%s, %s".formatted(store, kept);
-        }
+        List<String> kept = contents();
+        return kept.isEmpty() ? store.toString() : "%s, %s".formatted(store, kept);
     }
 
     /** An attempt of a claim that may be part of a run, with one subscription. Passes on the answer for the claim. */

@@ -22,7 +22,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongFunction;
-import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -38,7 +37,6 @@ public final class TenureBackend implements ForwardingLockBackend {
     private static final int SHARDS = 16;
 
     private final LockBackend store;
-    private final Scheduler clock;
     private final TenureShard[] shards = new TenureShard[SHARDS];
 
     /** Written once, by {@link #close()}. */
@@ -51,7 +49,6 @@ public final class TenureBackend implements ForwardingLockBackend {
     /** Takes a factory of the decisions, for tests. */
     TenureBackend(LockBackend store, LongFunction<ClaimTable> decisions, Scheduler clock) {
         this.store = store;
-        this.clock = clock;
         DeliveryLine line = new DeliveryLine(clock);
         for (int i = 0; i < SHARDS; i++) {
             shards[i] = new TenureShard(store, clock, line, decisions.apply(clock.now(TimeUnit.NANOSECONDS)));
@@ -61,10 +58,6 @@ public final class TenureBackend implements ForwardingLockBackend {
     @Override
     public LockBackend delegate() {
         return store;
-    }
-
-    private long now() {
-        return clock.now(TimeUnit.NANOSECONDS);
     }
 
     private TenureShard shard(LockClaim claim) {
@@ -98,7 +91,7 @@ public final class TenureBackend implements ForwardingLockBackend {
     @Override
     public Mono<Renewal> renew(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return Mono.defer(() -> shard(claim).renew(claim));
+        return Mono.defer(() -> shard(claim).renewTenure(claim));
     }
 
     @Override
@@ -115,33 +108,7 @@ public final class TenureBackend implements ForwardingLockBackend {
 
     @Override
     public Flux<Renewal> renewAll(List<LockClaim> claims) {
-        return Flux.defer(() -> {
-            List<LockClaim> asked = new ArrayList<>(claims.size());
-            List<@Nullable Tenure> tenures = new ArrayList<>(claims.size());
-            for (LockClaim claim : claims) {
-                Reply.Ask<Renewal> ask = shard(claim).tenureToRenew(claim);
-                asked.add(ask == null ? claim : ask.claim());
-                tenures.add(ask == null ? null : ask.tenure());
-            }
-            long sentAt = now();
-            int[] answered = new int[1];
-            return store.renewAll(asked)
-                    .doOnNext(answer -> {
-                        int i = answered[0]++;
-                        Tenure tenure = i < tenures.size() ? tenures.get(i) : null;
-                        if (tenure != null) {
-                            shard(claims.get(i)).renewed(tenure, claims.get(i).id(), sentAt, answer);
-                        }
-                    })
-                    .doFinally(end -> {
-                        for (int i = answered[0]; i < tenures.size(); i++) {
-                            Tenure tenure = tenures.get(i);
-                            if (tenure != null) {
-                                shard(claims.get(i)).renewalFailed(tenure);
-                            }
-                        }
-                    });
-        });
+        return Flux.defer(() -> Decider.renewAll(store, claims, this::shard));
     }
 
     /** Replaces the claim that the back end knows by the claim of this process that holds the lock by a hand-over. */

@@ -1,19 +1,14 @@
 package io.holdfast.internal.tenure;
 
-import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockBackendException;
-import io.holdfast.LockHolder;
 import io.holdfast.internal.run.DeliveryLine;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
-import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.SignalSink;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -27,70 +22,19 @@ import reactor.util.function.Tuple2;
 
 /**
  * Some of the locks of a {@link TenureBackend}: calls the back end for them, and carries out the decisions of
- * {@link ClaimTable}. Its monitor guards the state of the decisions.
+ * {@link ClaimTable}.
  */
-final class TenureShard {
-
-    /** A decision about an event. */
-    @FunctionalInterface
-    private interface Decision<R extends @Nullable Object> {
-
-        R of(ClaimTable locks, long now, List<Effect> out);
-    }
+final class TenureShard extends Decider<ClaimTable> {
 
     private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
 
-    private final LockBackend store;
-    private final Scheduler clock;
-    private final DeliveryLine line;
-    private final ClaimTable locks;
-
     TenureShard(LockBackend store, Scheduler clock, DeliveryLine line, ClaimTable locks) {
-        this.store = store;
-        this.clock = clock;
-        this.line = line;
-        this.locks = locks;
+        super(store, clock, line, locks);
     }
 
-    /**
-     * Decides about a request of a claim of this process. Other claims get their signals on other threads, so that this
-     * claim need not wait for their subscribers.
-     */
-    @CanIgnoreReturnValue
-    private <R extends @Nullable Object> R decide(Decision<R> decision) {
-        return decide(decision, line::deliver);
-    }
-
-    @CanIgnoreReturnValue
-    private <R extends @Nullable Object> R decide(Decision<R> decision, Consumer<Runnable> deliver) {
-        List<Effect> effects = new ArrayList<>(2);
-        R reply;
-        synchronized (locks) {
-            reply = decision.of(locks, now(), effects);
-            enqueue(effects);
-        }
-        for (Effect effect : effects) {
-            carryOut(effect, deliver);
-        }
-        return reply;
-    }
-
-    /** Runs within the monitor, so that signals have the order of the decisions. */
-    private void enqueue(List<Effect> effects) {
-        for (Effect effect : effects) {
-            if (effect instanceof Effect.Push push) {
-                push.watch().accept(push.signal());
-            }
-        }
-    }
-
-    private void carryOut(Effect effect, Consumer<Runnable> deliver) {
-        if (effect instanceof Effect.Push push) {
-            SignalSink watch = (SignalSink) push.watch(); // all watches are SignalSinks, see TenureBackend
-            if (watch.isDue()) {
-                deliver.accept(watch);
-            }
-        } else if (effect instanceof Effect.Watch watch) {
+    @Override
+    void carryOut(Effect effect, Consumer<Runnable> deliver) {
+        if (effect instanceof Effect.Watch watch) {
             TenureWatch.start(this, store, locks, watch.tenure());
         } else if (effect instanceof Effect.Unwatch unwatch) {
             TenureWatch.stop(locks, unwatch.tenure());
@@ -130,44 +74,6 @@ final class TenureShard {
             locks.attemptFailed(ask, id, out); // has no effect if it was answered meanwhile
             return null;
         });
-    }
-
-    Mono<Renewal> renew(LockClaim claim) {
-        Reply.Ask<Renewal> ask = tenureToRenew(claim);
-        if (ask == null) {
-            return store.renew(claim);
-        }
-        long sentAt = now();
-        boolean[] isAnswered = new boolean[1];
-        return store.renew(ask.claim())
-                .doOnNext(answer -> {
-                    isAnswered[0] = true;
-                    renewed(ask.tenure(), claim.id(), sentAt, answer);
-                })
-                .doFinally(end -> {
-                    if (!isAnswered[0]) {
-                        renewalFailed(ask.tenure());
-                    }
-                });
-    }
-
-    Reply.@Nullable Ask<Renewal> tenureToRenew(LockClaim claim) {
-        synchronized (locks) {
-            return locks.renew(claim, now());
-        }
-    }
-
-    void renewed(Tenure tenure, String id, long sentAt, Renewal answer) {
-        decide((locks, now, out) -> {
-            locks.renewed(tenure, id, sentAt, answer, now, out);
-            return null;
-        });
-    }
-
-    void renewalFailed(Tenure tenure) {
-        synchronized (locks) {
-            tenure.isDoubted = true;
-        }
     }
 
     Mono<Ownership> release(LockClaim claim) {
@@ -277,18 +183,6 @@ final class TenureShard {
                         error -> LOG.debug("claim {} was not released, and ends with its lease", claim.id(), error));
     }
 
-    LockHolder holder(String name, LockHolder atStore) {
-        synchronized (locks) {
-            return locks.holder(name, atStore);
-        }
-    }
-
-    List<String> contents() {
-        synchronized (locks) {
-            return locks.contents();
-        }
-    }
-
     boolean isWatchedBy(SignalSink sink, LockClaim claim) {
         synchronized (locks) {
             return locks.watch(claim, sink, now());
@@ -299,9 +193,5 @@ final class TenureShard {
         synchronized (locks) {
             locks.unwatched(sink.claimId(), sink);
         }
-    }
-
-    private long now() {
-        return clock.now(TimeUnit.NANOSECONDS);
     }
 }

@@ -46,7 +46,7 @@ class StoreFedBackendTest {
         StoreFed of(LockClaim any, LockRun run, Function<String, @Nullable LocalClaim> byId);
     }
 
-    private static StoreFedBackend.Decisions with(Rules rules) {
+    private static StoreFedBackend.Table with(Rules rules) {
         return (watches, now) -> new RunTable(watches, now) {
             @Override
             StoreFed rules(LockClaim of, LockRun run, Function<String, @Nullable LocalClaim> byId) {
@@ -192,7 +192,7 @@ class StoreFedBackendTest {
     private StoreFedBackend backend = backend(RunTable::new);
     private final LockClaim holder = LockClaim.first(KEY, "holder@there", LEASE, Waiting.NONE);
 
-    private StoreFedBackend backend(StoreFedBackend.Decisions decisions) {
+    private StoreFedBackend backend(StoreFedBackend.Table decisions) {
         return new StoreFedBackend(store, clock, lease -> LIMIT, decisions);
     }
 
@@ -414,7 +414,7 @@ class StoreFedBackendTest {
 
     // Mutants that no simulated schedule has caught: each breaks one promise here.
 
-    private boolean servesAWithdrawnMember(StoreFedBackend.Decisions decisions) {
+    private boolean servesAWithdrawnMember(StoreFedBackend.Table decisions) {
         backend = backend(decisions);
         List<Member> members = membersInARun();
         members.get(1).withdraw();
@@ -441,7 +441,7 @@ class StoreFedBackendTest {
     }
 
     /** Its lease counts from its attempt, and ends when the run ends at the back end. */
-    private boolean getsMoreThanIsLeft(StoreFedBackend.Decisions decisions) {
+    private boolean getsMoreThanIsLeft(StoreFedBackend.Table decisions) {
         backend = backend(decisions);
         List<Member> members = membersInARun();
         pass(900);
@@ -468,7 +468,7 @@ class StoreFedBackendTest {
                 .isTrue();
     }
 
-    private boolean goesOnAfterALoss(StoreFedBackend.Decisions decisions) {
+    private boolean goesOnAfterALoss(StoreFedBackend.Table decisions) {
         backend = backend(decisions);
         List<Member> members = membersInARun();
         LockClaim stranger = LockClaim.first(KEY, "stranger@there", LEASE, Waiting.QUEUE);
