@@ -46,6 +46,7 @@ class LockEndpointTest {
         URI uri = URI.create("http://localhost:%d/actuator/holdfast%s".formatted(port, path));
         return http.send(
                 HttpRequest.newBuilder(uri)
+                        .timeout(LIMIT)
                         .method(method, HttpRequest.BodyPublishers.noBody())
                         .build(),
                 HttpResponse.BodyHandlers.ofString());

@@ -1,9 +1,13 @@
 package io.holdfast.examples.orders;
 
 import reactor.blockhound.BlockHound;
+import reactor.blockhound.BlockingOperationError;
 import reactor.blockhound.integration.BlockHoundIntegration;
 
-/** Allows libraries to wait on an event loop for a moment, a few times in the life of a process. BlockHound would cut the connection otherwise. */
+/**
+ * Allows libraries to wait on an event loop for a moment, a few times in the life of a process. BlockHound would cut the connection otherwise, and the server may say
+ * nothing about it: so each other wait is printed.
+ */
 public final class WaitsOfLibraries implements BlockHoundIntegration {
 
     @Override
@@ -19,6 +23,11 @@ public final class WaitsOfLibraries implements BlockHoundIntegration {
                         "tools.jackson.databind.deser.DeserializerCache", "_createAndCacheValueDeserializer")
                 .allowBlockingCallsInside(
                         "tools.jackson.databind.ser.SerializerCache", "addAndResolveNonTypedSerializer")
-                .allowBlockingCallsInside("tools.jackson.databind.ser.SerializerCache", "addTypedSerializer");
+                .allowBlockingCallsInside("tools.jackson.databind.ser.SerializerCache", "addTypedSerializer")
+                .blockingMethodCallback(method -> {
+                    BlockingOperationError error = new BlockingOperationError(method);
+                    error.printStackTrace();
+                    throw error;
+                });
     }
 }
