@@ -353,7 +353,7 @@ class MinHoldTest {
         assertThatThrownBy(() -> client.lock(NAME).with(options))
                 .isInstanceOf(UnsupportedOperationException.class)
                 .hasMessage(
-                        "back end memory cannot keep a minHoldTime, only [FIFO]: its locks end with the session of their client");
+                        "back end memory cannot keep a minHoldTime, since its locks end with a session, it has only [FIFO]");
         LockClient.Builder builder = LockClient.builder(sessions).options(options);
         assertThatThrownBy(builder::build).isInstanceOf(UnsupportedOperationException.class);
         world.subscribe(client.close());

@@ -1,36 +1,33 @@
 package io.holdfast.internal.claim;
 
-import io.holdfast.Backoff;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockException;
+import io.holdfast.LockOptions;
 import io.holdfast.LockQueueFullException;
-import io.holdfast.internal.engine.AcquirePlan;
-import io.holdfast.internal.engine.AcquirePlan.Mode;
+import io.holdfast.internal.claim.LeaseState.Standing;
+import io.holdfast.internal.engine.LockTerms;
+import io.holdfast.internal.engine.LockTerms.Mode;
 import io.holdfast.internal.run.StoreDurations;
 import io.holdfast.internal.run.Validity;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockAttempt.Acquired;
 import io.holdfast.spi.LockAttempt.Contended;
 import io.holdfast.spi.LockAttempt.Queued;
+import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.WatchSignal.Granted;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-// Longer than other files: one state machine, so that a reader sees all transitions side by side. A third of it is the
-// fields and their copy.
-
 /**
- * One acquisition: its attempts, pauses and end. Does not change; each method takes an event and returns the next state with
- * the action.
+ * One acquisition: its attempts, pauses and end.
  *
  * <p>One attempt is in flight at a time. A signal during an attempt is remembered, since the server may have processed
  * the attempt before the change that it signals. Only the answer to the attempt in flight counts. Any other answer is
  * too late and changes nothing: the claim either sends another attempt or is released, and both repair the effect of
  * the late one.
  */
-final class AcquireState implements ClaimState {
+final class AcquireState implements ClaimState, Cloneable {
 
-    /** The phase of an acquisition. */
     enum Phase {
         /** Nothing was sent so far. */
         READY,
@@ -38,38 +35,27 @@ final class AcquireState implements ClaimState {
         ATTEMPTING,
         /** Waiting for a signal, or for the time of the next attempt. */
         PAUSING,
-        /**
-         * The subscriber has cancelled, or has its result. An attempt is in flight, and its answer decides whether to
-         * withdraw the claim.
-         */
+        /** The subscriber has its end. An attempt is in flight, and its answer decides whether to withdraw the claim. */
         LEAVING,
-        /** The acquisition has ended. */
         ENDED
     }
-
-    /** The next state and the action. */
-    record Step(AcquireState state, AcquireAction action) {}
 
     /** The longest time for which a refusal counts without another attempt. */
     private static final Duration LONGEST_RETRY = Duration.ofDays(1);
 
-    private static final AcquireAction NONE = new AcquireAction.None();
-
     /** An answer that takes longer is slow because of the server or the client, not of the network alone. */
     private static final long SLOW_NANOS = 50_000_000;
 
-    /** In place of the plan of a claim that has not begun; no method uses it. */
-    private static final AcquirePlan NO_PLAN =
-            new AcquirePlan(Mode.TRY, false, 0, false, Backoff.fixed(Duration.ofSeconds(1)));
+    private static final LockTerms NOT_YET = new LockTerms(LockOptions.defaults(), 0, 0, Duration.ZERO, 0);
+    private static final AcquireState NEW = new AcquireState(0);
 
-    private static final AcquireState NEW = new AcquireState(NO_PLAN, false, 0, 0);
-    private static final AcquireState ADOPTED = new AcquireState(NO_PLAN, true, 0, 0);
-
-    private final AcquirePlan plan;
-    private final boolean adopted;
-    private final long giveUpAtNanos;
+    /** The number of the exporter's last attempt; 0 unless the claim was adopted, and so holds the lock already. */
+    private final int adoptedAttempt;
 
     // Written only while a method of this class makes the state.
+    private LockTerms terms = NOT_YET;
+    private Mode mode = Mode.TRY;
+    private long giveUpAtNanos;
     private Phase phase = Phase.READY;
     private int attempt;
     private SentAttempts sent = SentAttempts.NONE;
@@ -79,57 +65,33 @@ final class AcquireState implements ClaimState {
     private boolean answered;
     private int failures;
     private long failingSinceNanos;
-    private @Nullable LockBackendException lastFailure;
+    private @Nullable LockException failure;
     private long pauseUntilNanos;
 
-    /**
-     * Before this time no signal causes an attempt; the rest is in proportion to how long the server took for the last
-     * attempt.
-     */
+    /** Until then no signal causes an attempt; in proportion to how long the server took for the last attempt. */
     private long restUntilNanos;
 
-    private AcquireState(AcquirePlan plan, boolean adopted, long giveUpAtNanos, long nowNanos) {
-        this.plan = plan;
-        this.adopted = adopted;
-        this.giveUpAtNanos = giveUpAtNanos;
-        restUntilNanos = nowNanos; // not zero, which would not always be in the past: the clock may be below zero
+    private AcquireState(int adoptedAttempt) {
+        this.adoptedAttempt = adoptedAttempt;
     }
 
-    private AcquireState(AcquireState from) {
-        plan = from.plan;
-        adopted = from.adopted;
-        giveUpAtNanos = from.giveUpAtNanos;
-        phase = from.phase;
-        attempt = from.attempt;
-        sent = from.sent;
-        armed = from.armed;
-        signalled = from.signalled;
-        lossSignalled = from.lossSignalled;
-        answered = from.answered;
-        failures = from.failures;
-        failingSinceNanos = from.failingSinceNanos;
-        lastFailure = from.lastFailure;
-        pauseUntilNanos = from.pauseUntilNanos;
-        restUntilNanos = from.restUntilNanos;
+    /** Returns the state of a claim that has sent nothing. */
+    static AcquireState ready(int adoptedAttempt) {
+        return adoptedAttempt == 0 ? NEW : new AcquireState(adoptedAttempt);
     }
 
-    /** Returns the state of a claim that has sent nothing. An adopted claim holds the lock already. */
-    static AcquireState ready(boolean adopted) {
-        return adopted ? ADOPTED : NEW;
-    }
-
-    /**
-     * Sends the first attempt.
-     *
-     * @param giveUpAt the end of the wait, if the plan is limited
-     */
-    Step begin(AcquirePlan wanted, boolean isArmed, long giveUpAt, long nowNanos) {
+    /** Sends the first attempt. {@code giveUpAt} counts if the options limit the wait. */
+    Step begin(LockTerms wanted, Mode how, boolean isArmed, long giveUpAt, long nowNanos) {
         if (phase != Phase.READY) {
             return stay();
         }
-        AcquireState after = new AcquireState(wanted, adopted, giveUpAt, nowNanos);
-        after.armed = isArmed || armed;
-        return after.attempt(after, nowNanos);
+        AcquireState after = copy();
+        after.terms = wanted;
+        after.mode = how;
+        after.giveUpAtNanos = giveUpAt;
+        after.armed |= isArmed;
+        after.restUntilNanos = nowNanos; // not zero, which would not always be in the past: the clock may be below zero
+        return attempt(after, nowNanos);
     }
 
     Phase phase() {
@@ -140,165 +102,170 @@ final class AcquireState implements ClaimState {
         return attempt;
     }
 
+    /** Returns the number that the release of the claim carries. */
+    int lastAttempt() {
+        return adoptedAttempt != 0 ? adoptedAttempt : Math.max(1, attempt);
+    }
+
     /** Returns whether the back end answered the last finished attempt. */
     boolean isAnswered() {
         return answered;
     }
 
-    /** Returns the failure of the last failed attempt. */
     @Nullable
-    LockBackendException lastFailure() {
-        return lastFailure;
+    LockException failure() {
+        return failure;
     }
 
-    /** Handles an answer to an attempt. */
     Step answered(int number, LockAttempt answer, long nowNanos, double random) {
-        if (number != attempt || (phase != Phase.ATTEMPTING && phase != Phase.LEAVING)) {
+        if (!isAwaited(number)) {
             return stay();
         }
-        if (phase == Phase.LEAVING) {
-            boolean nothingLeft = answer instanceof Contended && plan.mode() != Mode.WAIT;
-            return end(nothingLeft ? NONE : new AcquireAction.Withdraw());
-        }
         AcquireState after = copy();
+        if (phase == Phase.LEAVING) {
+            return end(after, Action.NONE, mode == Mode.WAIT || !(answer instanceof Contended));
+        }
         after.sent = sent.answered(number);
         after.answered = true;
         after.failures = 0;
-        if (answer instanceof Acquired acquired) {
-            Grant grant = new Grant(
-                    acquired.fencingToken(),
-                    sent.sentAt(number),
-                    StoreDurations.leaseNanos(acquired.lease()),
-                    lossSignalled ? Grant.Standing.DOUBTED : Grant.Standing.CONFIRMED);
-            if (!Validity.isOver(grant.validUntilNanos(), nowNanos)) {
-                return end(after, new AcquireAction.Deliver(grant));
-            }
-            return grantedTooLate(after, number, nowNanos, random);
+        if (answer instanceof Acquired it) {
+            Step granted = granted(it.fencingToken(), number, it.lease(), Standing.CONFIRMED, nowNanos);
+            return granted != null ? granted : grantedTooLate(after, number, nowNanos, random);
         }
-        if (plan.mode() == Mode.TRY) {
-            return end(new AcquireAction.NotAvailable());
+        if (mode != Mode.WAIT) {
+            return end(after, mode == Mode.TRY ? Action.NOT_AVAILABLE : Action.TIMED_OUT, false);
         }
-        if (plan.mode() == Mode.ONE_ATTEMPT) {
-            return end(after, new AcquireAction.TimedOut(false));
-        }
-        long within = nextAttemptWithin(answer);
+        // In a queue whose signals arrive, more attempts gain nothing: only the back end's own limit counts.
+        boolean isQueued = answer instanceof Queued;
+        long within = StoreDurations.pauseNanos(
+                answer instanceof Queued queued
+                        ? queued.nextAttemptWithin()
+                        : ((Contended) answer).nextAttemptWithin());
         // The first attempt may have had to open a connection. Its duration says little about the server, and its pause
         // might miss a release.
         long rest = number == 1 ? 0 : restAfter(number, nowNanos, within);
-        long pause = answer instanceof Queued && armed ? within : Math.min(backoff(attempt, random), within);
+        long pause = isQueued && armed ? within : Math.min(backoff(attempt, random), within);
         return attemptAgain(after, rest, Math.max(pause, rest), nowNanos);
     }
 
+    /** Returns null for a grant that is over. */
+    private @Nullable Step granted(long token, int number, Duration lease, Standing standing, long nowNanos) {
+        long sentAt = sent.sentAt(number);
+        long leaseNanos = StoreDurations.leaseNanos(lease);
+        if (Validity.isOver(Validity.until(sentAt, leaseNanos), nowNanos)) {
+            return null;
+        }
+        Standing known = lossSignalled ? Standing.DOUBTED : standing;
+        return new Step(
+                LeaseState.of(token, sentAt, leaseNanos, known, lastAttempt(), terms, nowNanos), Action.DELIVER);
+    }
+
     /**
-     * Handles a grant that had ended when it arrived: this thread, or the back end, is slower than the lease. The same
-     * claim sends another attempt, but not in a tight loop. After the first late grant it does so at once: a process
-     * that has just started may have loaded its classes meanwhile. An acquisition that does not wait sends at least one
-     * more attempt, and goes on for one lease duration at most.
+     * This thread, or the back end, is slower than the lease. The same claim sends another attempt, but not in a tight
+     * loop. After the first late grant it does so at once: a process that has just started may have loaded its classes
+     * meanwhile. An acquisition that does not wait sends at least one more attempt, and goes on for one lease duration
+     * at most.
      */
     private Step grantedTooLate(AcquireState after, int number, long nowNanos, double random) {
-        after.failures = failures + 1;
-        after.failingSinceNanos = failures == 0 ? sent.sentAt(number) : failingSinceNanos;
-        boolean tooLong = failures > 0 && nowNanos - after.failingSinceNanos >= plan.leaseNanos();
-        if (plan.mode() != Mode.WAIT && tooLong) {
-            return end(after, new AcquireAction.GrantedTooLate());
+        boolean tooLong = failedAgain(after, number, nowNanos);
+        if (mode != Mode.WAIT && failures > 0 && tooLong) {
+            return end(after, Action.GRANTED_TOO_LATE, true);
         }
-        long rest = failures == 0 ? 0 : restAfter(number, nowNanos, plan.leaseNanos());
+        long rest = failures == 0 ? 0 : restAfter(number, nowNanos, leaseNanos());
         return attemptAgain(after, rest, Math.max(backoff(number, random), rest), nowNanos);
     }
 
-    /** Handles an attempt that failed or timed out: its outcome is unknown. */
+    /** Handles an attempt with an unknown outcome. */
     Step attemptFailed(int number, LockBackendException error, long nowNanos, double random) {
-        if (number != attempt || (phase != Phase.ATTEMPTING && phase != Phase.LEAVING)) {
+        if (!isAwaited(number)) {
             return stay();
         }
-        if (phase == Phase.LEAVING) {
-            return end(new AcquireAction.Withdraw());
-        }
         AcquireState after = copy();
+        if (phase == Phase.LEAVING) {
+            return end(after, Action.NONE, true);
+        }
         after.answered = false;
-        after.failures = failures + 1;
-        after.failingSinceNanos = failures == 0 ? sent.sentAt(number) : failingSinceNanos;
-        after.lastFailure = error;
-        if (plan.mode() == Mode.ONE_ATTEMPT && error.isTransient()) {
-            return end(after, new AcquireAction.TimedOut(true));
+        after.failure = error;
+        boolean tooLong = failedAgain(after, number, nowNanos) && !isLimited();
+        if (mode == Mode.ONE_ATTEMPT && error.isTransient()) {
+            return end(after, Action.TIMED_OUT, true);
         }
-        if (plan.mode() == Mode.WAIT && error.retryAfter().isPresent()) {
+        if (mode == Mode.WAIT && error.retryAfter().isPresent()) {
             // The back end gives the reason and the time, so this failure does not count towards the series after which
-            // the wait is given up.
+            // the wait is given up. The waiters come a little later, at random, and so not all at one moment.
             after.failures = 0;
-            return pause(after, untilRetry(error.retryAfter().get(), random), nowNanos);
+            Duration wanted = error.retryAfter().get();
+            long retry = (wanted.compareTo(LONGEST_RETRY) < 0 ? wanted : LONGEST_RETRY).toNanos();
+            return pause(after, retry + backoff(1, random), nowNanos);
         }
-        boolean tooLong = !plan.limited() && nowNanos - after.failingSinceNanos >= plan.leaseNanos();
-        if (plan.mode() != Mode.WAIT || !error.isTransient() || tooLong) {
-            return end(after, new AcquireAction.Failed(error));
+        if (mode != Mode.WAIT || !error.isTransient() || tooLong) {
+            return end(after, Action.FAIL, true);
         }
         // The first failure may be a lost answer, and this claim may hold the lock already: only later failures slow
         // the waiter down.
-        long rest = after.failures == 1 ? 0 : restAfter(number, nowNanos, plan.leaseNanos());
+        long rest = after.failures == 1 ? 0 : restAfter(number, nowNanos, leaseNanos());
         after.restUntilNanos = nowNanos + rest;
         return pause(after, Math.max(backoff(after.failures, random), rest), nowNanos);
     }
 
-    /** Handles a refusal: too many claims wait. */
+    /** Returns whether the failures in a row have lasted for a lease. */
+    private boolean failedAgain(AcquireState after, int number, long nowNanos) {
+        after.failures = failures + 1;
+        after.failingSinceNanos = failures == 0 ? sent.sentAt(number) : failingSinceNanos;
+        return nowNanos - after.failingSinceNanos >= leaseNanos();
+    }
+
+    /** Too many claims wait. */
     Step refused(int number, LockQueueFullException error) {
-        if (number != attempt || (phase != Phase.ATTEMPTING && phase != Phase.LEAVING)) {
-            return stay();
-        }
-        return end(phase == Phase.LEAVING ? new AcquireAction.Withdraw() : new AcquireAction.Failed(error));
+        return !isAwaited(number) ? stay() : refused(error, true);
     }
 
-    /** Handles a refusal by this client, before the first attempt. */
+    /** This client refuses the claim, before the first attempt. */
     Step refusedHere(LockException error) {
-        return phase == Phase.READY ? end(new AcquireAction.Refused(error)) : stay();
+        return phase == Phase.READY ? refused(error, false) : stay();
     }
 
-    /** Handles the start of the watch: the acquisition may have missed signals since it sent the last attempt. */
-    Step armed(long nowNanos) {
+    private Step refused(LockException error, boolean withdraws) {
         AcquireState after = copy();
-        after.armed = true;
-        return signal(after, nowNanos);
+        after.failure = error;
+        return end(after, phase == Phase.LEAVING ? Action.NONE : Action.FAIL, withdraws);
     }
 
-    /** Handles a signal of a change. */
-    Step changed(long nowNanos) {
-        return signal(copy(), nowNanos);
-    }
-
-    /** Handles a signal that the claim was lost. It may concern the grant whose answer is still on its way. */
-    Step lost(long nowNanos) {
+    @Override
+    public Step signalled(WatchSignal signal, int sentAttempt, long nowNanos) {
+        if (signal instanceof Granted granted) {
+            return granted(granted, sentAttempt >= attempt, nowNanos);
+        }
         AcquireState after = copy();
-        after.lossSignalled = true;
-        return signal(after, nowNanos);
+        after.armed |= signal instanceof WatchSignal.Armed;
+        after.lossSignalled |= signal instanceof WatchSignal.Lost; // perhaps of a grant whose answer is on its way
+        return changed(after, nowNanos);
     }
 
-    /** Handles the end of the signals: from now on the acquisition polls the back end. */
-    Step disarmed(long nowNanos) {
+    /** From now on the acquisition polls the back end. */
+    @Override
+    public Step unwatched(long nowNanos) {
         AcquireState after = copy();
         after.armed = false;
-        return signal(after, nowNanos);
+        return changed(after, nowNanos);
     }
 
-    /** Handles a pushed grant. */
-    Step granted(Granted granted, boolean isSent, long nowNanos) {
+    private Step granted(Granted granted, boolean isSent, long nowNanos) {
         if (phase != Phase.ATTEMPTING && phase != Phase.PAUSING) {
             return stay();
         }
-        if ((phase == Phase.ATTEMPTING && !isSent) || plan.wholeLease() || !sent.knows(granted.attempt())) {
-            return signal(copy(), nowNanos);
-        }
-        Grant grant = new Grant(
-                granted.fencingToken(),
-                sent.sentAt(granted.attempt()),
-                StoreDurations.leaseNanos(granted.lease()),
-                lossSignalled ? Grant.Standing.DOUBTED : Grant.Standing.PUSHED);
-        return Validity.isOver(grant.validUntilNanos(), nowNanos)
-                ? signal(copy(), nowNanos)
-                : end(copy(), new AcquireAction.Deliver(grant));
+        boolean isUsable = (phase == Phase.PAUSING || isSent)
+                && terms.options().minHoldTime().isEmpty() // a pushed grant is short: an attempt makes it a whole lease
+                && sent.knows(granted.attempt());
+        Step delivery = isUsable
+                ? granted(granted.fencingToken(), granted.attempt(), granted.lease(), Standing.PUSHED, nowNanos)
+                : null;
+        return delivery != null ? delivery : changed(copy(), nowNanos);
     }
 
     @Override
     public boolean wantsWake() {
-        return phase == Phase.PAUSING || (isLimited() && phase == Phase.ATTEMPTING);
+        return phase == Phase.PAUSING || (phase == Phase.ATTEMPTING && isLimited());
     }
 
     @Override
@@ -309,77 +276,71 @@ final class AcquireState implements ClaimState {
         return isLimited() ? Validity.earlier(pauseUntilNanos, giveUpAtNanos) : pauseUntilNanos;
     }
 
-    /** Handles the passing of time. */
-    Step tick(long nowNanos) {
-        boolean waits = phase == Phase.PAUSING || phase == Phase.ATTEMPTING;
-        if (waits && isLimited() && Validity.isOver(giveUpAtNanos, nowNanos)) {
-            return timedOut();
+    @Override
+    public Step tick(long nowNanos) {
+        if (!wantsWake() || !Validity.isOver(wakeAtNanos(), nowNanos)) {
+            return stay();
         }
-        return phase == Phase.PAUSING && Validity.isOver(pauseUntilNanos, nowNanos) ? pauseOver(nowNanos) : stay();
+        return isLimited() && Validity.isOver(giveUpAtNanos, nowNanos) ? timedOut() : pauseOver(nowNanos);
     }
 
-    private boolean isLimited() {
-        return plan.limited() && plan.mode() == Mode.WAIT;
-    }
-
-    /** Handles the timer at the end of a pause. */
     Step pauseOver(long nowNanos) {
         return phase == Phase.PAUSING ? attempt(copy(), nowNanos) : stay();
     }
 
-    /** Handles the end of the wait timeout. */
     Step timedOut() {
-        return leave(new AcquireAction.TimedOut(false), new AcquireAction.TimedOut(true));
+        return leave(Action.TIMED_OUT);
     }
 
-    /** Handles the close of the client. */
-    Step closed() {
-        return leave(new AcquireAction.Closed(false), new AcquireAction.Closed(true));
+    @Override
+    public Step closed() {
+        return leave(Action.CLOSED);
     }
 
     /** Handles a cancellation by the subscriber. */
     Step left() {
-        return leave(NONE, new AcquireAction.Withdraw());
+        return leave(Action.NONE);
     }
 
     /** Ends the acquisition after an unexpected error: every later event is too late. */
-    AcquireState broken() {
-        return end(NONE).state();
+    Step broken() {
+        boolean isUnsent = phase == Phase.READY && adoptedAttempt == 0;
+        return phase == Phase.ENDED ? stay() : end(copy(), Action.NONE, !isUnsent);
     }
 
-    private Step leave(AcquireAction whileAttempting, AcquireAction whilePausing) {
+    private Step leave(Action action) {
+        AcquireState after = copy();
         return switch (phase) {
             case ATTEMPTING -> {
-                AcquireState after = copy();
                 after.phase = Phase.LEAVING;
-                yield new Step(after, whileAttempting);
+                yield new Step(after, action);
             }
-            case READY -> end(adopted ? whilePausing : whileAttempting);
-            case PAUSING -> end(whilePausing);
+            case READY -> end(after, action, adoptedAttempt != 0);
+            case PAUSING -> end(after, action, true);
             case LEAVING, ENDED -> stay();
         };
     }
 
-    private Step signal(AcquireState after, long nowNanos) {
+    private Step changed(AcquireState after, long nowNanos) {
         if (phase == Phase.ENDED) {
             return stay();
         }
         if (phase != Phase.PAUSING) {
             after.signalled = true;
-            return new Step(after, NONE);
+            return new Step(after, Action.NONE);
         }
         return Validity.isOver(restUntilNanos, nowNanos)
                 ? attempt(after, nowNanos)
                 : pause(after, restUntilNanos - nowNanos, nowNanos);
     }
 
-    private Step attempt(AcquireState after, long nowNanos) {
+    private static Step attempt(AcquireState after, long nowNanos) {
         after.phase = Phase.ATTEMPTING;
         after.attempt++;
         after.sent = after.sent.plus(nowNanos);
         after.signalled = false;
         after.lossSignalled = false;
-        return new Step(after, new AcquireAction.Attempt(after.attempt));
+        return new Step(after, Action.ATTEMPT);
     }
 
     private Step attemptAgain(AcquireState after, long rest, long pause, long nowNanos) {
@@ -390,10 +351,10 @@ final class AcquireState implements ClaimState {
         return rest == 0 ? attempt(after, nowNanos) : pause(after, rest, nowNanos);
     }
 
-    private Step pause(AcquireState after, long pauseNanos, long nowNanos) {
+    private static Step pause(AcquireState after, long pauseNanos, long nowNanos) {
         after.phase = Phase.PAUSING;
         after.pauseUntilNanos = nowNanos + pauseNanos;
-        return new Step(after, new AcquireAction.Pause(after.pauseUntilNanos));
+        return new Step(after, Action.NONE);
     }
 
     /**
@@ -406,42 +367,36 @@ final class AcquireState implements ClaimState {
     }
 
     private long backoff(int number, double random) {
-        return Math.max(
-                StoreDurations.LEAST_PAUSE_NANOS,
-                plan.backoff().pause(number, random).toNanos());
+        Duration pause = terms.options().backoff().pause(number, random);
+        return Math.max(StoreDurations.LEAST_PAUSE_NANOS, pause.toNanos());
     }
 
-    /**
-     * In a queue whose signals arrive, more attempts gain nothing: only the back end's own limit counts. Without a
-     * place, or without signals, the back-off limits the pause.
-     */
-    private static long nextAttemptWithin(LockAttempt answer) {
-        return StoreDurations.pauseNanos(
-                answer instanceof Queued queued
-                        ? queued.nextAttemptWithin()
-                        : ((Contended) answer).nextAttemptWithin());
+    private long leaseNanos() {
+        return terms.options().leaseDuration().toNanos();
     }
 
-    /** Returns a time a little later than the back end gave, at random, so that not all waiters send at one moment. */
-    private long untilRetry(Duration retryAfter, double random) {
-        Duration bounded = retryAfter.compareTo(LONGEST_RETRY) < 0 ? retryAfter : LONGEST_RETRY;
-        return Math.max(0, bounded.toNanos()) + backoff(1, random);
+    private boolean isLimited() {
+        return mode == Mode.WAIT && terms.options().waitTimeout().isPresent();
+    }
+
+    private boolean isAwaited(int number) {
+        return number == attempt && (phase == Phase.ATTEMPTING || phase == Phase.LEAVING);
     }
 
     private Step stay() {
-        return new Step(this, NONE);
+        return new Step(this, Action.NONE);
     }
 
-    private Step end(AcquireAction action) {
-        return end(copy(), action);
-    }
-
-    private static Step end(AcquireState after, AcquireAction action) {
+    private static Step end(AcquireState after, Action action, boolean withdraws) {
         after.phase = Phase.ENDED;
-        return new Step(after, action);
+        return new Step(after, action, withdraws);
     }
 
     private AcquireState copy() {
-        return new AcquireState(this);
+        try {
+            return (AcquireState) clone();
+        } catch (CloneNotSupportedException impossible) {
+            throw new AssertionError(impossible);
+        }
     }
 }

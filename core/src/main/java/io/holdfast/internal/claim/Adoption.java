@@ -6,14 +6,13 @@ import io.holdfast.LockOptions;
 import io.holdfast.LossReason;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.LockSettings;
+import io.holdfast.internal.engine.LockTerms.Mode;
 import io.holdfast.spi.LockAttempt;
-import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.Renewal;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.TreeSet;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 
@@ -33,8 +32,8 @@ public final class Adoption extends Mono<LockLease> {
 
     public static Mono<LockLease> of(Engine engine, LockOptions defaults, String text) {
         return Mono.defer(() -> {
-            if (!engine.backend.features().contains(LockFeature.HAND_ON)) {
-                return Mono.error(unsupported(engine.backend));
+            if (!engine.has(LockFeature.HAND_ON)) {
+                return Mono.error(unsupported(engine));
             }
             ExportedLease lease = ExportedLease.of(text);
             Adoption adoption = new Adoption(settings(engine, defaults, lease), lease);
@@ -62,14 +61,12 @@ public final class Adoption extends Mono<LockLease> {
         return LockSettings.of(engine, lease.claim().key(), lease.claim().permits(), options.build());
     }
 
-    static UnsupportedOperationException unsupported(LockBackend backend) {
-        return new UnsupportedOperationException(
-                "back end %s cannot hand a lease on to another process, it has only %s; with LocalHandOver none can"
-                        .formatted(backend.name(), new TreeSet<>(backend.features())));
+    static UnsupportedOperationException unsupported(Engine engine) {
+        return engine.unsupported("hand a lease on to another process (with LocalHandOver, none can)");
     }
 
     LockLostException lost(LossReason reason, String why) {
-        return new LockLostException(lock.key().name(), reason, exported.fencingToken(), why, null);
+        return new LockLostException(lock.name(), reason, exported.fencingToken(), why, null);
     }
 
     /** Returns the claim with the lease duration of this client. */
@@ -94,6 +91,6 @@ public final class Adoption extends Mono<LockLease> {
 
     @Override
     public void subscribe(CoreSubscriber<? super LockLease> subscriber) {
-        subscriber.onSubscribe(new Claim(lock, lock.terms().tryPlan(), this, subscriber));
+        subscriber.onSubscribe(new Claim(lock, Mode.TRY, this, false, subscriber).emission());
     }
 }

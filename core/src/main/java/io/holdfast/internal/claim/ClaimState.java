@@ -1,10 +1,79 @@
 package io.holdfast.internal.claim;
 
-/** The state of a claim: it {@linkplain AcquireState acquires} the lock, or {@linkplain LeaseState holds} it. */
+import io.holdfast.spi.WatchSignal;
+
+/**
+ * The state of a claim: it {@linkplain AcquireState acquires} the lock, or {@linkplain LeaseState holds} it. States do
+ * not change; each method takes an event and returns the next state with the action.
+ */
 sealed interface ClaimState permits AcquireState, LeaseState {
+
+    /** What the thread that has replaced the state does next. */
+    enum Action {
+        NONE,
+        /** Send the attempt of the state. */
+        ATTEMPT,
+        /** Hand out the lease: the next state is that of the lease. */
+        DELIVER,
+        /** Complete empty. */
+        NOT_AVAILABLE,
+        /** Fail: the wait timed out. */
+        TIMED_OUT,
+        /** Fail: the client was closed. */
+        CLOSED,
+        /** Fail with the failure of the state. */
+        FAIL,
+        /** Fail: each grant had ended when its answer arrived. */
+        GRANTED_TOO_LATE,
+        RENEW,
+        /** Send the release, and repeat it until it is answered or the deadline passes. */
+        RELEASE,
+        SIGNAL_RELEASED,
+        /** Wait for the end of the renewal in flight. */
+        STOP_RENEWING,
+        /** Send the renewal that makes the lease a whole one, and wait for its end. */
+        RENEW_BEFORE_EXPORT,
+        /** Emit the text by which another process takes the lease over. */
+        EXPORT,
+        ASK_FOR_READ_LEASE,
+        /** Open the read lease that continues the claim. */
+        GO_ON_AS_READER,
+        /** The server does not keep the lock for this claim any more. */
+        SIGNAL_LOSS,
+        /** The server may still keep the lock for this claim. */
+        SIGNAL_LOSS_AND_RELEASE
+    }
+
+    /** {@code withdraws}: the acquisition ends, and the back end may have something of the claim. */
+    record Step(ClaimState state, Action action, boolean withdraws) {
+
+        Step(ClaimState state, Action action) {
+            this(state, action, false);
+        }
+
+        AcquireState acquiring() {
+            return (AcquireState) state;
+        }
+
+        LeaseState lease() {
+            return (LeaseState) state;
+        }
+    }
 
     /** Returns whether the claim has to be woken at {@link #wakeAtNanos}. */
     boolean wantsWake();
 
     long wakeAtNanos();
+
+    /** Handles the passing of time. */
+    Step tick(long nowNanos);
+
+    /** {@code sentAttempt}: the number of the last attempt that has left its thread. */
+    Step signalled(WatchSignal signal, int sentAttempt, long nowNanos);
+
+    /** Handles the end of the signals. */
+    Step unwatched(long nowNanos);
+
+    /** Handles the close of the client. */
+    Step closed();
 }

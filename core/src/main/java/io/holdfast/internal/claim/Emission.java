@@ -1,30 +1,30 @@
 package io.holdfast.internal.claim;
 
-import io.holdfast.internal.run.Delivery;
+import io.holdfast.internal.engine.Engine;
+import java.time.Duration;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Scannable;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
 /**
- * The subscriber's side of an acquisition. One atomic field decides how it ends: with a lease, with another signal, or
- * with a cancellation.
- *
- * @param <L> the lease of one lock, or of several
+ * The subscriber's side of an acquisition, an export or a downgrade. One atomic field decides how it ends: with a value,
+ * with another signal, or with a cancellation.
  */
-public final class Emission<L extends Emission.Returnable> {
+public final class Emission<T> implements Subscription {
 
-    /** A lease that a subscriber may have dropped without seeing it. */
-    public interface Returnable {
+    public interface Owner {
 
-        /**
-         * Returns an action that releases the lease. The action does not keep the user's object from being garbage
-         * collected.
-         */
-        Runnable giveBack();
+        /** Called once, at the first request. */
+        void begin();
+
+        /** The subscriber has cancelled before its signal, and gets none. */
+        void left();
     }
 
     private static final int IDLE = 0;
@@ -38,39 +38,56 @@ public final class Emission<L extends Emission.Returnable> {
     private static final AtomicIntegerFieldUpdater<Emission> STAGE =
             AtomicIntegerFieldUpdater.newUpdater(Emission.class, "stage");
 
+    @SuppressWarnings("rawtypes")
+    private static final AtomicIntegerFieldUpdater<Emission> ADMITTED =
+            AtomicIntegerFieldUpdater.newUpdater(Emission.class, "admitted");
+
+    private final Engine engine;
+
     /** Dropped with the emission: the client knows its leases, and must not keep alive what the subscriber keeps. */
-    private CoreSubscriber<? super L> subscriber;
+    private CoreSubscriber<? super T> subscriber;
 
-    private final Delivery delivery;
+    private volatile Owner owner;
 
-    /** IDLE until requested, OVER after the signal or the cancellation; written by compare-and-set. */
+    /** IDLE until requested, OVER after the signal or the cancellation. */
     private volatile int stage;
 
-    /**
-     * The thread that emits the lease; written by it, before and after. Other threads only compare it with themselves.
-     */
-    private @Nullable Thread emitter;
+    /** 1 while it counts towards the client's limit of waiters. */
+    private volatile int admitted;
 
-    /**
-     * A subscriber that had marked itself before the request. The acquisition may be the clean-up of its cancelled work.
-     * Written once, by the thread of the first request, before the acquisition begins.
-     */
+    // Written by the thread of the first request, before the stage.
+    private long startedAtNanos;
+
+    /** A subscriber that had marked itself before. The acquisition may be the clean-up of its cancelled work. */
     private @Nullable Object markedBefore;
+
+    /** Written before and after the emission by its thread. Other threads only compare it with themselves. */
+    private @Nullable Thread emitter;
 
     /** Written before the stage becomes DROPPED_IF_LEFT, read after that. */
     private @Nullable Runnable handedOver;
 
-    public Emission(CoreSubscriber<? super L> subscriber, Delivery delivery) {
+    public Emission(CoreSubscriber<? super T> subscriber, Engine engine, Owner owner) {
         this.subscriber = subscriber;
-        this.delivery = delivery;
+        this.engine = engine;
+        this.owner = owner;
+    }
+
+    /** The next owner begins again in place of the first one. */
+    void handTo(Owner next) {
+        owner = next;
     }
 
     public Context context() {
         return subscriber.currentContext();
     }
 
-    public boolean isIdle() {
-        return stage == IDLE;
+    public Duration waited() {
+        return Duration.ofNanos(engine.alarms.now() - startedAtNanos);
+    }
+
+    public long startedAtNanos() {
+        return startedAtNanos;
     }
 
     /** Returns whether a signal can still be sent. */
@@ -82,35 +99,47 @@ public final class Emission<L extends Emission.Returnable> {
         return stage >= DROPPED_IF_LEFT;
     }
 
-    /** Returns true for the first request. */
-    public boolean open() {
-        boolean isFirst = STAGE.compareAndSet(this, IDLE, OPEN);
-        if (isFirst) {
-            markedBefore = cancelledBelow();
+    /** Returns false when too many wait. A claim that begins again keeps the place of the one before it. */
+    boolean admit() {
+        if (admitted == 0 && engine.admission.enter()) {
+            admitted = 1;
         }
-        return isFirst;
+        return admitted == 1;
     }
 
-    /**
-     * Handles a cancellation by the subscriber.
-     *
-     * @param first runs when this ends an acquisition that is under way
-     */
-    public void leave(Runnable first) {
+    /** Leaves once. Called before the signal, since the subscriber may begin another acquisition when it gets it. */
+    void dismiss() {
+        if (ADMITTED.compareAndSet(this, 1, 0)) {
+            engine.admission.leave();
+        }
+    }
+
+    @Override
+    public void request(long n) {
+        if (Operators.validate(n) && stage == IDLE) {
+            startedAtNanos = engine.alarms.now();
+            markedBefore = cancelledBelow();
+            if (STAGE.compareAndSet(this, IDLE, OPEN)) {
+                owner.begin();
+            }
+        }
+    }
+
+    @Override
+    public void cancel() {
         boolean decided;
         do {
-            decided =
-                    leave(stage, first); // false when the stage has changed meanwhile, which happens five times at most
+            decided = left(stage); // false when the stage has changed meanwhile, which happens five times at most
         } while (!decided);
     }
 
-    private boolean leave(int seen, Runnable first) {
+    private boolean left(int seen) {
         return switch (seen) {
             case IDLE -> STAGE.compareAndSet(this, IDLE, OVER);
             case OPEN -> {
                 boolean left = STAGE.compareAndSet(this, OPEN, OVER);
                 if (left) {
-                    first.run();
+                    owner.left();
                 }
                 yield left;
             }
@@ -131,32 +160,67 @@ public final class Emission<L extends Emission.Returnable> {
         };
     }
 
+    /** Emits the value if it still holds, and otherwise releases it. */
+    public void deliver(T value, GuardedLease lease, String lockName) {
+        engine.delivery.run(() -> emit(value, lease), rejected -> {
+            lease.releaseUnused();
+            failNow(refusal(lockName, rejected));
+        });
+    }
+
+    private void emit(T value, GuardedLease lease) {
+        if (!lease.isValid()) {
+            Throwable lost = lease.lost();
+            lease.releaseUnused();
+            failNow(lost);
+        } else if (begin()) {
+            lease.handedOut();
+            emit(value);
+        } else {
+            lease.releaseUnused();
+        }
+    }
+
+    RuntimeException refusal(String lockName, RejectedExecutionException rejected) {
+        return engine.delivery.refusal(lockName, rejected);
+    }
+
     /**
-     * Decides for the lease and against a cancellation: {@link #emit} follows. Returns false when the subscriber has
+     * Decides for the value and against a cancellation: {@link #emit} follows. Returns false when the subscriber has
      * cancelled before.
      */
     public boolean begin() {
-        return !isCancelledSinceTheRequest() && STAGE.compareAndSet(this, OPEN, EMITTING);
+        Object marked = cancelledBelow();
+        boolean isWanted = (marked == null || marked == markedBefore) && STAGE.compareAndSet(this, OPEN, EMITTING);
+        if (isWanted) {
+            dismiss();
+        }
+        return isWanted;
     }
 
-    /** Emits the lease, and releases it if the subscriber cancelled meanwhile, or threw. */
-    public void emit(L lease) {
+    /** Emits the value. A lease is released if the subscriber cancelled meanwhile, or threw. */
+    public void emit(T value) {
         boolean isKept = false;
         try {
-            isKept = isKept(lease);
+            isKept = isKept(value);
         } finally {
             subscriber = Operators.emptySubscriber();
             if (!isKept) {
                 stage = OVER;
-                lease.giveBack().run();
+                giveBack(value).run();
             }
         }
     }
 
-    /** Emits the lease. Returns false when the subscriber cancelled meanwhile. */
-    private boolean isKept(L lease) {
+    /** A text of an export has no way back: a process may have it. */
+    private static Runnable giveBack(Object value) {
+        return value instanceof GuardedLease lease ? lease.giveBack() : () -> {};
+    }
+
+    /** Emits the value. Returns false when the subscriber cancelled meanwhile. */
+    private boolean isKept(T value) {
         emitter = Thread.currentThread();
-        subscriber.onNext(lease);
+        subscriber.onNext(value);
         // Not after onComplete(): doFinally() marks itself then, after any end, and passes on every cancellation.
         Object cancelled = cancelledBelow();
         subscriber.onComplete();
@@ -170,14 +234,8 @@ public final class Emission<L extends Emission.Returnable> {
         // Reactor's own subscribers also mark themselves as cancelled when they have all that they wanted. Such
         // subscribers never cancel afterwards: a cancellation that still arrives was on its way, and the lease was
         // dropped. If the mark is from before the request, any cancellation from now on releases the lease.
-        handedOver = lease.giveBack();
+        handedOver = giveBack(value);
         return STAGE.compareAndSet(this, EMITTING, DROPPED_IF_LEFT);
-    }
-
-    /** Returns whether a subscriber has marked itself since the request. */
-    private boolean isCancelledSinceTheRequest() {
-        Object marked = cancelledBelow();
-        return marked != null && marked != markedBefore;
     }
 
     /**
@@ -200,23 +258,23 @@ public final class Emission<L extends Emission.Returnable> {
 
     /** Completes empty, unless it has ended. */
     public void complete() {
-        delivery.run(this::completeNow);
+        engine.delivery.run(() -> {
+            if (STAGE.compareAndSet(this, OPEN, OVER)) {
+                subscriber.onComplete();
+            }
+        });
     }
 
     /** Ends with an error, unless it has ended. */
     public void fail(Throwable error) {
-        delivery.run(() -> failNow(error));
+        dismiss();
+        engine.delivery.run(() -> failNow(error));
     }
 
-    public void failNow(Throwable error) {
+    void failNow(Throwable error) {
+        dismiss();
         if (STAGE.compareAndSet(this, OPEN, OVER)) {
             subscriber.onError(error);
-        }
-    }
-
-    private void completeNow() {
-        if (STAGE.compareAndSet(this, OPEN, OVER)) {
-            subscriber.onComplete();
         }
     }
 }

@@ -3,9 +3,15 @@ package io.holdfast.internal.claim;
 import io.holdfast.LockLease;
 import reactor.core.publisher.Mono;
 
-/** The engine's view of each lease of one lock that it hands out. */
+/** Each lease of one lock that the engine hands out. */
 public interface EngineLease extends LockLease, GuardedLease {
 
     @Override
     Mono<Void> release();
+
+    /** The user cannot end it alone: a {@code withLock} or a {@code MultiLease} releases it. */
+    default void bePart() {}
+
+    @Override
+    boolean isValid();
 }

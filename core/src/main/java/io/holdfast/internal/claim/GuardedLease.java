@@ -2,25 +2,25 @@ package io.holdfast.internal.claim;
 
 import io.holdfast.LockLostException;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 
-/** The lease that a {@code withLock} holds while its work runs: of one lock, or of several. */
+/** A lease, or several, as the engine hands it out: to a subscriber, which may be a {@code withLock}. */
 public interface GuardedLease {
 
     /** The {@code withLock} that holds a lease. */
     interface Holder {
 
-        /** Handles the loss of the lease; not called after a release was requested. */
+        /** Not called after a release was requested. */
         void lost();
 
-        /**
-         * Handles the end of the release.
-         *
-         * @param failure why the lease ended before that; null if it did not
-         */
-        void released(@Nullable Throwable failure);
+        /** Handles the end of the release; {@code failure}: why the lease ended before that. */
+        default void released(@Nullable Throwable failure) {}
     }
+
+    /** Called right before the holder gets a lease that was granted together with others. */
+    default void handedOut() {}
 
     /** Returns a context with the lease, for acquisitions inside the work. */
     Context enter(Context context);
@@ -42,11 +42,24 @@ public interface GuardedLease {
     /** Releases the lease in the background; no work has begun under it. */
     void releaseUnused();
 
-    /** Releases the lease like a user. */
     Mono<Void> release();
 
+    /** Passes the result of the release to the holder. */
+    default void release(Holder holder) {
+        stopWatchingLoss();
+        Disposable unused = release().subscribe(none -> {}, holder::released, () -> holder.released(null));
+    }
+
+    /** Releases without a subscriber. The events report failures. */
+    default void releaseInBackground() {
+        Disposable unused = release().subscribe(none -> {}, failure -> {});
+    }
+
     /**
-     * Releases the lease, and passes the result to the holder. Like {@link #release()}, without a chain of operators.
+     * Returns an action that releases the lease, and that does not keep the user's object from being garbage collected.
+     * A nested lease is the exception: the server does not know it.
      */
-    void release(Holder holder);
+    default Runnable giveBack() {
+        return this::releaseInBackground;
+    }
 }

@@ -1,11 +1,11 @@
 package io.holdfast.internal.claim;
 
+import io.holdfast.LockLease;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.LockSettings;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.support.Printable;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
@@ -35,26 +35,23 @@ public final class HeldLocks {
      * @throws IllegalStateException if a read lock would be upgraded, or the lock is not re-entrant
      * @throws io.holdfast.LockLostException if that lease is lost
      */
-    static Optional<LeaseHandle> covering(LockSettings lock, ContextView context) {
-        if (lock.key().kind() == LockKind.SEMAPHORE) {
-            return Optional.empty();
+    static @Nullable LeaseHandle covering(LockSettings lock, ContextView context) {
+        boolean isCounted = lock.key().kind() == LockKind.SEMAPHORE;
+        HeldLocks held = isCounted ? null : in(context);
+        while (held != null && !(held.isOf(lock) && held.covers(lock))) {
+            held = held.outer;
         }
-        for (HeldLocks held = in(context); held != null; held = held.outer) {
-            if (held.isOf(lock) && held.covers(lock)) {
-                return Optional.of(held.lease);
-            }
-        }
-        return Optional.empty();
+        return held == null ? null : held.lease;
     }
 
     /** Returns the lease without the rules for acquiring. */
-    public static Optional<LeaseHandle> current(LockSettings lock, ContextView context) {
+    public static @Nullable LockLease current(LockSettings lock, ContextView context) {
         for (HeldLocks held = in(context); held != null; held = held.outer) {
             if (held.isOf(lock) && !held.upgrades(lock.key()) && held.lease.isValid()) {
-                return Optional.of(held.lease);
+                return held.lease;
             }
         }
-        return Optional.empty();
+        return null;
     }
 
     /** Returns whether this is work under a lease of that client, which is still held. */

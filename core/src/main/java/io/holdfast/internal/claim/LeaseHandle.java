@@ -1,21 +1,19 @@
 package io.holdfast.internal.claim;
 
+import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
 import io.holdfast.internal.engine.BackendCall;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.LockSettings;
-import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.support.Printable;
 import java.time.Duration;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
-import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 
@@ -23,9 +21,9 @@ import reactor.util.context.Context;
  * The user's side of a lease. The engine holds it weakly. So each object that must keep the lease alive refers to it,
  * such as the publishers made here.
  */
-public final class LeaseHandle implements EngineLease, Emission.Returnable {
+public final class LeaseHandle implements EngineLease {
 
-    private final Claim claim;
+    private final HeldClaim claim;
     private final LeaseSignals signals;
 
     /** Whether it is the read lease that follows a downgrade; the claim's other lease has ended then. */
@@ -34,43 +32,52 @@ public final class LeaseHandle implements EngineLease, Emission.Returnable {
     /** Whether a {@code withLock} or a {@code MultiLease} owns it, and releases it. Written before the user gets it. */
     private volatile boolean isPart;
 
-    LeaseHandle(Claim claim, LeaseSignals signals, boolean asReader) {
+    LeaseHandle(HeldClaim claim, LeaseSignals signals, boolean asReader) {
         this.claim = claim;
         this.signals = signals;
         this.asReader = asReader;
     }
 
-    Claim claim() {
+    HeldClaim claim() {
         return claim;
     }
 
     LockSettings lock() {
-        return claim.lock();
+        return claim.lock;
+    }
+
+    private Engine engine() {
+        return claim.lock.engine();
     }
 
     LockKey key() {
-        return claim.key(asReader);
+        return asReader ? LockKey.of(LockKind.READ, lockName()) : claim.lock.key();
     }
 
     boolean isHeld() {
         return claim.isHeld() && !isReleased();
     }
 
+    /** Returns whether the holder has ended it in any way: no lease is nested in it, and no loss follows. */
     boolean isReleased() {
-        return claim.isReleased(asReader);
+        return claim.lease().isReleased(asReader);
     }
 
+    /** Returns the loss of a nested lease, when this lease is not valid any more. */
     Loss lossOfViews() {
-        return claim.lossOfViews(asReader);
+        return isReleased() ? Loss.OUTERMOST_RELEASED : claim.loss(asReader);
     }
 
-    boolean export(LeaseExport wanted) {
-        return claim.export(asReader, wanted);
+    boolean isSucceededBy(Successor<?> wanted) {
+        return claim.isSucceeded(asReader, wanted);
     }
 
-    /** Called right before the holder gets the lease, if it was granted together with others. */
+    @Override
     public void handedOut() {
-        claim.handedOut();
+        claim.handedOut = true;
+        if (asReader && engine().events.areWanted()) {
+            engine().events.report(new LockEvent.Downgraded(lockName(), fencingToken(), claim.heldFor()));
+        }
     }
 
     @Override
@@ -85,7 +92,7 @@ public final class LeaseHandle implements EngineLease, Emission.Returnable {
 
     @Override
     public Duration remaining() {
-        return claim.remaining(asReader);
+        return isValid() ? Duration.ofNanos(Math.max(0, claim.lease().validUntilNanos() - claim.now())) : Duration.ZERO;
     }
 
     @Override
@@ -103,18 +110,27 @@ public final class LeaseHandle implements EngineLease, Emission.Returnable {
         return Mono.defer(() -> signals.noLongerHeld().doOnTerminate(this::stayReachable));
     }
 
+    /**
+     * The waiting subscriber refers to this method, and so to this handle: a lease with a subscriber to its loss is not
+     * abandoned.
+     */
+    private void stayReachable() {}
+
     @Override
     public Runnable giveBack() {
-        Claim held = claim;
+        HeldClaim held = claim;
         boolean side = asReader;
         return () -> held.release(side);
     }
 
+    /** The least hold time does not apply, unless work has begun under the writer's lease before. */
     @Override
     public void releaseUnused() {
-        claim.releaseUnused(asReader);
+        claim.handedOut &= asReader;
+        claim.release(asReader);
     }
 
+    @Override
     public void bePart() {
         isPart = true;
     }
@@ -130,29 +146,22 @@ public final class LeaseHandle implements EngineLease, Emission.Returnable {
         return claim.lost(asReader);
     }
 
-    /**
-     * The waiting subscriber refers to this method, and so to this handle: a lease with a subscriber to its loss is not
-     * abandoned.
-     */
-    private void stayReachable() {}
-
     @Override
     public Mono<Void> renew() {
-        return Mono.defer(this::renewed).transform(this::delivered);
+        return engine().delivery.of(Mono.defer(this::renewed));
     }
 
     private Mono<Void> renewed() {
         if (!isValid()) {
             return Mono.error(lost());
         }
-        Engine engine = lock().engine();
-        long sentAt = engine.alarms.now();
+        long sentAt = claim.now();
         return BackendCall.mono(
-                        engine,
+                        engine(),
                         lockName(),
                         "renewal",
-                        lock().operationNanos(),
-                        () -> engine.backend
+                        claim.operationNanos(),
+                        () -> engine().backend
                                 .renew(claim.renewal())
                                 .doOnNext(answer -> claim.renewedByHand(asReader, sentAt, answer)))
                 .flatMap(answer -> {
@@ -165,26 +174,22 @@ public final class LeaseHandle implements EngineLease, Emission.Returnable {
 
     @Override
     public Mono<String> export() {
-        return LeaseExport.of(this);
+        return Mono.defer(() -> engine().has(LockFeature.HAND_ON)
+                ? Successor.export(this)
+                : engine().delivery.of(Mono.error(Adoption.unsupported(engine()))));
     }
 
     @Override
     public Mono<LockLease> downgrade() {
-        return new Mono<>() {
-            @Override
-            public void subscribe(CoreSubscriber<? super LockLease> subscriber) {
-                RuntimeException refusal = refusalOfDowngrade();
-                if (refusal == null) {
-                    subscriber.onSubscribe(new LeaseDowngrade(claim, subscriber));
-                } else {
-                    delivered(Mono.<LockLease>error(refusal)).subscribe(subscriber);
-                }
-            }
-        };
+        return Mono.defer(() -> {
+            RuntimeException refusal = refusalOfDowngrade();
+            return refusal == null
+                    ? Successor.downgrade(this)
+                    : engine().delivery.of(Mono.error(refusal));
+        });
     }
 
     private @Nullable RuntimeException refusalOfDowngrade() {
-        LockBackend backend = claim.lock().engine().backend;
         String name = Printable.text(lockName());
         if (key().kind() != LockKind.WRITE) {
             return new IllegalStateException(
@@ -196,10 +201,7 @@ public final class LeaseHandle implements EngineLease, Emission.Returnable {
                     "this lease of lock '%s' is released by withLock, or with others of a MultiLease, and cannot be downgraded: acquire() the write lock by itself"
                             .formatted(name));
         }
-        return backend.features().contains(LockFeature.DOWNGRADE)
-                ? null
-                : new UnsupportedOperationException("back end %s cannot turn a writer into a reader, it has only %s"
-                        .formatted(backend.name(), new TreeSet<>(backend.features())));
+        return engine().has(LockFeature.DOWNGRADE) ? null : engine().unsupported("turn a writer into a reader");
     }
 
     @Override
@@ -224,10 +226,6 @@ public final class LeaseHandle implements EngineLease, Emission.Returnable {
     public void release(Holder holder) {
         claim.release(asReader);
         signals.watchRelease(holder);
-    }
-
-    private <T> Mono<T> delivered(Mono<T> result) {
-        return claim.lock().engine().delivery.of(result);
     }
 
     @Override

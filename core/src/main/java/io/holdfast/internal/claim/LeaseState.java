@@ -1,16 +1,16 @@
 package io.holdfast.internal.claim;
 
 import io.holdfast.LossReason;
-import io.holdfast.internal.engine.LeaseTerms;
+import io.holdfast.internal.engine.LockTerms;
 import io.holdfast.internal.run.Validity;
 import io.holdfast.spi.Ownership;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-// Longer than other files: one state machine, whose transitions a reader compares with one another.
-
 /**
- * One lease from its grant to its end. Immutable; each method takes an event and returns the next state with the
- * action.
+ * One lease from its grant to its end.
  *
  * <pre>
  *             renewed / failed              released                   answered, or given up
@@ -19,10 +19,8 @@ import org.jspecify.annotations.Nullable;
  *     └──────────────────────────▶ LOST                         └────────────────────────────▶ LOST
  * </pre>
  *
- * <p>A lease that is handed on is EXPORTING while a last renewal is in flight, and then EXPORTED. A lease that becomes
- * a read lease is STOPPING while a renewal is in flight, DOWNGRADING until the back end has confirmed the change, and
- * then HELD again. RELEASED, EXPORTED and LOST are final. Each event checks the deadline, so that an answer after the
- * deadline does not bring a lease back.
+ * <p>RELEASED, EXPORTED and LOST are final. Each event checks the deadline, so that an answer after the deadline does
+ * not bring a lease back.
  *
  * @param nextRenewalNanos when the next renewal is due; while DOWNGRADING the next request to downgrade
  * @param renewing whether a renewal is in flight, or was at the end; while DOWNGRADING a request to downgrade
@@ -43,24 +41,27 @@ record LeaseState(
         @Nullable LossReason lossReason)
         implements ClaimState {
 
-    /** The phase of a lease. */
     enum Phase {
-        /** The client holds the lock until the deadline. */
         HELD,
-        /** The holder has released; the back end has not confirmed yet. */
         RELEASING,
-        /** The release has ended. */
         RELEASED,
         /** The lease will be handed on to another process when a last renewal has ended. */
         EXPORTING,
-        /** The lease was handed on: another process may hold the lock. */
         EXPORTED,
         /** The lease will become a read lease when the renewal in flight has ended. */
         STOPPING,
         /** The lease will become a read lease: the client sends the request until it is answered. */
         DOWNGRADING,
-        /** The lease ended before it was released. */
         LOST
+    }
+
+    /** How far a grant may be relied on. */
+    enum Standing {
+        CONFIRMED,
+        /** A pushed grant: it ends soon unless it is renewed. */
+        PUSHED,
+        /** The back end has signalled a loss already, perhaps of an earlier attempt. */
+        DOUBTED
     }
 
     /** How the claim holds the lock. */
@@ -76,7 +77,7 @@ record LeaseState(
      *
      * @param attempt the number of the last request that may take the lock; a release carries it
      */
-    record Hold(long fencingToken, int attempt, Side side, long grantedAtNanos, LeaseTerms terms) {
+    record Hold(long fencingToken, int attempt, Side side, long grantedAtNanos, LockTerms terms) {
 
         Hold becomingReader() {
             return new Hold(fencingToken, attempt + 1, Side.BECOMING_READER, grantedAtNanos, terms);
@@ -85,50 +86,41 @@ record LeaseState(
         Hold reader() {
             return new Hold(fencingToken, attempt, Side.READER, grantedAtNanos, terms);
         }
-    }
 
-    /** The next state and the action. */
-    record Step(LeaseState state, LeaseAction action) {}
+        long bounded(long untilNanos) {
+            Optional<Duration> most = terms.options().maxHoldTime();
+            return most.isEmpty()
+                    ? untilNanos
+                    : Validity.earlier(untilNanos, grantedAtNanos + most.get().toNanos());
+        }
+    }
 
     /**
      * Makes a new lease. A pushed grant is renewed soon, because it is short until it is confirmed; a grant whose loss
      * was signalled before it, at once.
      */
-    static LeaseState of(Grant grant, int attempt, LeaseTerms terms, long nowNanos) {
-        long renewal = switch (grant.standing()) {
-            case CONFIRMED -> RenewalSchedule.next(grant.sentAtNanos(), grant.leaseNanos(), terms.gridPhaseNanos());
-            case PUSHED -> RenewalSchedule.confirmation(nowNanos, grant.validUntilNanos());
+    static LeaseState of(
+            long token, long sentAt, long leaseNanos, Standing standing, int attempt, LockTerms terms, long nowNanos) {
+        Hold hold = new Hold(token, attempt, Side.AS_GRANTED, nowNanos, terms);
+        long until = Validity.until(sentAt, leaseNanos);
+        long renewal = switch (standing) {
+            case CONFIRMED -> RenewalSchedule.next(sentAt, leaseNanos, terms.gridPhaseNanos());
+            case PUSHED -> RenewalSchedule.confirmation(nowNanos, until);
             case DOUBTED -> nowNanos;
         };
-        return new LeaseState(
-                Phase.HELD,
-                new Hold(grant.fencingToken(), attempt, Side.AS_GRANTED, nowNanos, terms),
-                grant.sentAtNanos(),
-                bounded(terms, grant.validUntilNanos()),
-                renewal,
-                false,
-                grant.standing() == Grant.Standing.CONFIRMED,
-                0,
-                null);
+        boolean confirmed = standing == Standing.CONFIRMED;
+        return new LeaseState(Phase.HELD, hold, sentAt, hold.bounded(until), renewal, false, confirmed, 0, null);
     }
 
-    /** Returns whether the lease may be used. */
     boolean isValid(long nowNanos) {
         return phase == Phase.HELD && !Validity.isOver(validUntilNanos, nowNanos);
     }
 
-    /**
-     * Returns whether the lease was lost because it reached the longest hold time, and not because renewals were
-     * missing.
-     */
+    /** Returns whether the lease was lost because of the longest hold time, and not because renewals were missing. */
     boolean reachedLongestHold() {
         return lossReason == LossReason.EXPIRED
-                && terms().boundedHold()
-                && Validity.isOver(terms().holdUntilNanos(), validUntilNanos);
-    }
-
-    LeaseTerms terms() {
-        return hold.terms();
+                && hold.terms().options().maxHoldTime().isPresent()
+                && hold.bounded(validUntilNanos + 1) == validUntilNanos;
     }
 
     /** Returns whether the end was decided, and answered. */
@@ -140,9 +132,9 @@ record LeaseState(
         return hold.side() == Side.READER;
     }
 
-    /** Returns whether the deadline passed before the back end had confirmed a downgrade. */
-    boolean expiredOnItsWayToReader() {
-        return lossReason == LossReason.EXPIRED && hold.side() == Side.BECOMING_READER && !reachedLongestHold();
+    /** Returns whether the holder has ended the lease of that side: no lease is nested in it, and no loss follows. */
+    boolean isReleased(boolean asReader) {
+        return isReader() != asReader || (phase != Phase.HELD && phase != Phase.LOST);
     }
 
     @Override
@@ -156,32 +148,41 @@ record LeaseState(
         return wantsRequest && !renewing ? Validity.earlier(nextRenewalNanos, validUntilNanos) : validUntilNanos;
     }
 
-    /** Handles the passing of time. */
-    Step tick(long nowNanos) {
-        if (phase != Phase.HELD && !isOnItsWayToReader()) {
+    @Override
+    public Step tick(long nowNanos) {
+        if (!wantsWake()) {
             return stay();
         }
         if (Validity.isOver(validUntilNanos, nowNanos)) {
             return expired();
         }
-        if (phase == Phase.DOWNGRADING && !renewing && Validity.isOver(nextRenewalNanos, nowNanos)) {
+        boolean isDue = !renewing && Validity.isOver(nextRenewalNanos, nowNanos);
+        if (isDue && phase == Phase.DOWNGRADING) {
             return askForReadLease();
         }
-        if (phase != Phase.HELD || renewing || !wantsRenewal() || !Validity.isOver(nextRenewalNanos, nowNanos)) {
-            return stay();
-        }
-        return new Step(
-                held(sentAtNanos, validUntilNanos, nextRenewalNanos, true, confirmed, failures), LeaseAction.RENEW);
+        return isDue && phase == Phase.HELD && wantsRenewal()
+                ? new Step(
+                        held(sentAtNanos, validUntilNanos, nextRenewalNanos, true, confirmed, failures), Action.RENEW)
+                : stay();
     }
 
-    /** Handles a signal that the lock may be lost. */
-    Step verify(long nowNanos) {
-        if (phase == Phase.DOWNGRADING) { // the read lease renews at once
-            return new Step(downgrading(hold, nextRenewalNanos, renewing, false, failures), LeaseAction.NONE);
+    @Override
+    public Step signalled(WatchSignal signal, int sentAttempt, long nowNanos) {
+        if (signal instanceof WatchSignal.Lost lost) {
+            return lose(lost.reason());
+        }
+        return signal instanceof WatchSignal.Granted ? stay() : unwatched(nowNanos);
+    }
+
+    /** The lock may be lost: the lease is renewed at once. */
+    @Override
+    public Step unwatched(long nowNanos) {
+        if (phase == Phase.DOWNGRADING) {
+            return none(downgrading(hold, nextRenewalNanos, renewing, false, failures));
         }
         return phase != Phase.HELD
                 ? stay()
-                : new Step(held(sentAtNanos, validUntilNanos, nowNanos, renewing, false, failures), LeaseAction.NONE);
+                : none(held(sentAtNanos, validUntilNanos, nowNanos, renewing, false, failures));
     }
 
     /** Handles a confirmed renewal. */
@@ -189,27 +190,20 @@ record LeaseState(
         if (phase != Phase.HELD) {
             return notHeldAndRenewed(automatic, nowNanos);
         }
-        if (Validity.isOver(validUntilNanos, nowNanos)) {
-            return expired();
-        }
         boolean stillRenewing = renewing && !automatic;
         if (sent - sentAtNanos < 0) {
-            return new Step(
-                    held(sentAtNanos, validUntilNanos, nextRenewalNanos, stillRenewing, confirmed, failures),
-                    LeaseAction.NONE);
+            return unlessOver(
+                    nowNanos,
+                    none(held(sentAtNanos, validUntilNanos, nextRenewalNanos, stillRenewing, confirmed, failures)));
         }
-        long until = bounded(terms(), Validity.until(sent, leaseNanos));
-        if (Validity.isOver(until, nowNanos)) {
-            return held(sent, until, nextRenewalNanos, stillRenewing, confirmed, failures)
-                    .expired();
-        }
+        long until = hold.bounded(Validity.until(sent, leaseNanos));
         // The server may have processed a renewal from before the doubt before the signalled change: renew once more.
         boolean clears = confirmed || Validity.isOver(nextRenewalNanos, sent);
-        long next = clears ? RenewalSchedule.next(sent, leaseNanos, terms().gridPhaseNanos()) : nextRenewalNanos;
-        return new Step(held(sent, until, next, stillRenewing, clears, 0), LeaseAction.NONE);
+        long next = clears ? RenewalSchedule.next(sent, leaseNanos, hold.terms().gridPhaseNanos()) : nextRenewalNanos;
+        LeaseState after = held(sent, until, next, stillRenewing, clears, 0);
+        return unlessOver(nowNanos, after.unlessOver(nowNanos, none(after)));
     }
 
-    /** Handles the answer that the claim does not hold the lock. */
     Step renewalDenied() {
         return lose(LossReason.NOT_HELD);
     }
@@ -219,37 +213,31 @@ record LeaseState(
         if (phase != Phase.HELD) {
             return notHeldAndRenewed(automatic, nowNanos);
         }
-        boolean stillRenewing = renewing && !automatic;
-        if (Validity.isOver(validUntilNanos, nowNanos)) {
-            return held(sentAtNanos, validUntilNanos, nextRenewalNanos, stillRenewing, confirmed, failures)
-                    .expired();
-        }
         if (!automatic) {
-            return stay();
+            return unlessOver(nowNanos, stay());
         }
         long next = RenewalSchedule.retry(nowNanos, validUntilNanos);
-        return new Step(held(sentAtNanos, validUntilNanos, next, false, confirmed, failures + 1), LeaseAction.NONE);
+        LeaseState after = held(sentAtNanos, validUntilNanos, next, false, confirmed, failures + 1);
+        return after.unlessOver(nowNanos, none(after));
     }
 
     /** Handles the end of the lease by the back end, its session, or the client. */
     Step lose(LossReason reason) {
-        if (phase != Phase.HELD && phase != Phase.EXPORTING && !isOnItsWayToReader()) {
+        if (!wantsWake() && phase != Phase.EXPORTING) {
             return stay();
         }
         boolean storeMayHoldIt = reason != LossReason.NOT_HELD;
         return new Step(
-                ended(Phase.LOST, reason),
-                storeMayHoldIt ? LeaseAction.SIGNAL_LOSS_AND_RELEASE : LeaseAction.SIGNAL_LOSS);
+                ended(Phase.LOST, reason), storeMayHoldIt ? Action.SIGNAL_LOSS_AND_RELEASE : Action.SIGNAL_LOSS);
     }
 
-    /** Handles a release by the holder. */
+    @Override
+    public Step closed() {
+        return lose(LossReason.CLIENT_CLOSED);
+    }
+
     Step releaseAsked(long nowNanos) {
-        if (phase != Phase.HELD) {
-            return stay();
-        }
-        return Validity.isOver(validUntilNanos, nowNanos)
-                ? expired()
-                : new Step(ended(Phase.RELEASING, null), LeaseAction.RELEASE);
+        return phase != Phase.HELD ? stay() : unlessOver(nowNanos, to(Phase.RELEASING, Action.RELEASE));
     }
 
     /** Handles the answer to the release. */
@@ -258,47 +246,37 @@ record LeaseState(
             return stay();
         }
         return ownership == Ownership.HELD || unknownBefore
-                ? new Step(ended(Phase.RELEASED, null), LeaseAction.SIGNAL_RELEASED)
-                : new Step(ended(Phase.LOST, LossReason.NOT_HELD), LeaseAction.SIGNAL_LOSS);
+                ? to(Phase.RELEASED, Action.SIGNAL_RELEASED)
+                : new Step(ended(Phase.LOST, LossReason.NOT_HELD), Action.SIGNAL_LOSS);
     }
 
     /** Handles a release without a confirmation until the deadline; the server ends the lease by itself. */
     Step releaseGivenUp() {
-        return phase != Phase.RELEASING ? stay() : new Step(ended(Phase.RELEASED, null), LeaseAction.SIGNAL_RELEASED);
+        return phase != Phase.RELEASING ? stay() : to(Phase.RELEASED, Action.SIGNAL_RELEASED);
     }
 
-    /**
-     * Handles an export by the holder. A grant that is short, or in doubt, is renewed first: the other process may need
-     * some time.
-     */
+    /** A grant that is short, or in doubt, is renewed first: the other process may need some time. */
     Step exportAsked(long nowNanos) {
         if (phase != Phase.HELD) {
             return stay();
         }
-        if (Validity.isOver(validUntilNanos, nowNanos)) {
-            return expired();
-        }
-        if (confirmed && !renewing) {
-            return new Step(ended(Phase.EXPORTED, null), LeaseAction.EXPORT);
-        }
-        return new Step(
-                ended(Phase.EXPORTING, null), renewing ? LeaseAction.STOP_RENEWING : LeaseAction.RENEW_BEFORE_EXPORT);
+        return unlessOver(
+                nowNanos,
+                confirmed && !renewing
+                        ? to(Phase.EXPORTED, Action.EXPORT)
+                        : to(Phase.EXPORTING, renewing ? Action.STOP_RENEWING : Action.RENEW_BEFORE_EXPORT));
     }
 
-    /** Handles the cancellation of an export. */
-    Step exportCancelled() {
-        return phase == Phase.EXPORTING ? new Step(ended(Phase.RELEASING, null), LeaseAction.RELEASE) : stay();
-    }
-
-    /** Handles a downgrade by the holder. */
     Step downgradeAsked(long nowNanos) {
         if (phase != Phase.HELD) {
             return stay();
         }
-        if (Validity.isOver(validUntilNanos, nowNanos)) {
-            return expired();
-        }
-        return renewing ? new Step(ended(Phase.STOPPING, null), LeaseAction.STOP_RENEWING) : askForReadLease();
+        return unlessOver(nowNanos, renewing ? to(Phase.STOPPING, Action.STOP_RENEWING) : askForReadLease());
+    }
+
+    /** Handles the cancellation of an export or of a downgrade. */
+    Step successorCancelled() {
+        return phase == Phase.EXPORTING || isOnItsWayToReader() ? to(Phase.RELEASING, Action.RELEASE) : stay();
     }
 
     /** Handles the answer that the claim is now a reader. */
@@ -306,41 +284,28 @@ record LeaseState(
         if (phase != Phase.DOWNGRADING) {
             return stay();
         }
-        if (Validity.isOver(validUntilNanos, nowNanos)) {
-            return expired();
-        }
-        long until = bounded(terms(), Validity.until(sent, leaseNanos));
+        long until = hold.bounded(Validity.until(sent, leaseNanos));
         if (Validity.isOver(until, nowNanos)) {
             return downgradeFailed(nowNanos);
         }
-        long next = confirmed ? RenewalSchedule.next(sent, leaseNanos, terms().gridPhaseNanos()) : nowNanos;
-        return new Step(
-                new LeaseState(Phase.HELD, hold.reader(), sent, until, next, false, confirmed, 0, null),
-                LeaseAction.GO_ON_AS_READER);
+        long next =
+                confirmed ? RenewalSchedule.next(sent, leaseNanos, hold.terms().gridPhaseNanos()) : nowNanos;
+        LeaseState reader = new LeaseState(Phase.HELD, hold.reader(), sent, until, next, false, confirmed, 0, null);
+        return unlessOver(nowNanos, new Step(reader, Action.GO_ON_AS_READER));
     }
 
     /** Handles a request to downgrade with an unknown outcome. */
     Step downgradeFailed(long nowNanos) {
-        if (phase != Phase.DOWNGRADING) {
-            return stay();
-        }
-        if (Validity.isOver(validUntilNanos, nowNanos)) {
-            return expired();
-        }
         long next = RenewalSchedule.retry(nowNanos, validUntilNanos);
-        return new Step(downgrading(hold, next, false, confirmed, failures + 1), LeaseAction.NONE);
-    }
-
-    /** Handles the cancellation of a downgrade. */
-    Step downgradeCancelled() {
-        return isOnItsWayToReader() ? new Step(ended(Phase.RELEASING, null), LeaseAction.RELEASE) : stay();
+        return phase != Phase.DOWNGRADING
+                ? stay()
+                : unlessOver(nowNanos, none(downgrading(hold, next, false, confirmed, failures + 1)));
     }
 
     private Step askForReadLease() {
         // Its answer proves the lease, unless a signal comes meanwhile.
         return new Step(
-                downgrading(hold.becomingReader(), nextRenewalNanos, true, true, failures),
-                LeaseAction.ASK_FOR_READ_LEASE);
+                downgrading(hold.becomingReader(), nextRenewalNanos, true, true, failures), Action.ASK_FOR_READ_LEASE);
     }
 
     private LeaseState downgrading(Hold next, long nextNanos, boolean inFlight, boolean isConfirmed, int failed) {
@@ -348,20 +313,12 @@ record LeaseState(
                 Phase.DOWNGRADING, next, sentAtNanos, validUntilNanos, nextNanos, inFlight, isConfirmed, failed, null);
     }
 
-    /**
-     * Handles the end of the last renewal. So no renewal arrives after the release by the next holder, or after the
-     * claim is a reader.
-     */
+    /** So no renewal arrives after the release by the next holder, or after the claim is a reader. */
     private Step notHeldAndRenewed(boolean automatic, long nowNanos) {
-        if (phase == Phase.EXPORTING && automatic) {
-            return Validity.isOver(validUntilNanos, nowNanos)
-                    ? expired()
-                    : new Step(ended(Phase.EXPORTED, null), LeaseAction.EXPORT);
+        if (!automatic || (phase != Phase.EXPORTING && phase != Phase.STOPPING)) {
+            return stay();
         }
-        if (phase == Phase.STOPPING && automatic) {
-            return Validity.isOver(validUntilNanos, nowNanos) ? expired() : askForReadLease();
-        }
-        return stay();
+        return unlessOver(nowNanos, phase == Phase.EXPORTING ? to(Phase.EXPORTED, Action.EXPORT) : askForReadLease());
     }
 
     private boolean isOnItsWayToReader() {
@@ -369,11 +326,11 @@ record LeaseState(
     }
 
     private boolean wantsRenewal() {
-        return terms().autoRenew() || !confirmed;
+        return hold.terms().options().autoRenew() || !confirmed;
     }
 
-    private static long bounded(LeaseTerms terms, long untilNanos) {
-        return terms.boundedHold() ? Validity.earlier(untilNanos, terms.holdUntilNanos()) : untilNanos;
+    private Step unlessOver(long nowNanos, Step step) {
+        return Validity.isOver(validUntilNanos, nowNanos) ? expired() : step;
     }
 
     private Step expired() {
@@ -381,7 +338,15 @@ record LeaseState(
     }
 
     Step stay() {
-        return new Step(this, LeaseAction.NONE);
+        return none(this);
+    }
+
+    private static Step none(LeaseState next) {
+        return new Step(next, Action.NONE);
+    }
+
+    private Step to(Phase next, Action action) {
+        return new Step(ended(next, null), action);
     }
 
     private LeaseState held(long sent, long until, long next, boolean inFlight, boolean isConfirmed, int failed) {

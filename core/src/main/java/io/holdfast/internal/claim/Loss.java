@@ -4,106 +4,74 @@ import io.holdfast.LockBackendException;
 import io.holdfast.LockLostException;
 import io.holdfast.LockOptions;
 import io.holdfast.LossReason;
+import io.holdfast.internal.claim.LeaseState.Phase;
+import io.holdfast.internal.claim.LeaseState.Side;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The reason why a lease does not hold its lock, with the words for a message.
  *
- * @param reason the reason for programs
  * @param why what happened; continues "was lost: "
  * @param cause the failure of the last renewal, if the deadline passed because of it
  */
 record Loss(LossReason reason, String why, @Nullable LockBackendException cause) {
 
-    private static final Loss RELEASED = new Loss(LossReason.NOT_HELD, "it was released before", null);
+    static final Loss RELEASED = new Loss(LossReason.NOT_HELD, "it was released before");
 
-    private static final Loss HANDED_ON =
-            new Loss(LossReason.NOT_HELD, "it was handed on to another process by export()", null);
-
-    private static final Loss DOWNGRADED =
-            new Loss(LossReason.NOT_HELD, "it was given up for a read lease by downgrade()", null);
-
-    private static final Loss OUTERMOST_RELEASED = new Loss(
+    static final Loss OUTERMOST_RELEASED = new Loss(
             LossReason.NOT_HELD,
-            "the outermost lease was released while work under this nested lease was still running; let the outermost withLock wait for that work, or start it outside, where it takes the lock itself",
-            null);
+            "the outermost lease was released while work under this nested lease was still running; let the outermost withLock wait for that work, or start it outside, where it takes the lock itself");
 
-    /** Returns the loss of a lease that is used after its own release. */
-    static Loss released() {
-        return RELEASED;
+    private Loss(LossReason reason, String why) {
+        this(reason, why, null);
     }
 
-    /** Returns the loss of a lease that is used after it was handed on. */
-    static Loss handedOn() {
-        return HANDED_ON;
-    }
-
-    /** Returns the loss of a lease that is used after its downgrade was requested. */
-    static Loss downgraded() {
-        return DOWNGRADED;
-    }
-
-    /**
-     * Returns the loss of a lease whose deadline passed before the back end confirmed its downgrade.
-     *
-     * @param lastFailure the last failure of the requests to downgrade
-     */
-    static Loss notDowngraded(@Nullable LockBackendException lastFailure) {
-        String passed = "its deadline passed before the back end confirmed the downgrade";
-        return new Loss(
-                LossReason.EXPIRED,
-                lastFailure == null ? passed : passed + "; the last request failed: " + lastFailure.getMessage(),
-                lastFailure);
-    }
-
-    /** Returns the loss of a nested lease that was not released before the outermost one. */
-    static Loss outermostReleased() {
-        return OUTERMOST_RELEASED;
-    }
-
-    /**
-     * Returns the loss of a lease that ended before it was released.
-     *
-     * @param lastFailure the last failure of the renewals, unless a later one was confirmed
-     */
-    static Loss of(
-            LeaseState lease, LossReason reason, LockOptions options, @Nullable LockBackendException lastFailure) {
+    /** {@code lastFailure}: that of the renewals or requests to downgrade, unless a later one was confirmed. */
+    static Loss of(LeaseState lease, boolean asReader, @Nullable LockBackendException lastFailure) {
+        Phase phase = lease.phase();
+        LossReason reason = lease.lossReason();
+        if (lease.isReader() != asReader || phase == Phase.STOPPING || phase == Phase.DOWNGRADING) {
+            return new Loss(LossReason.NOT_HELD, "it was given up for a read lease by downgrade()");
+        }
+        if (phase == Phase.EXPORTING || phase == Phase.EXPORTED) {
+            return new Loss(LossReason.NOT_HELD, "it was handed on to another process by export()");
+        }
+        if (reason == null) {
+            return RELEASED;
+        }
         return switch (reason) {
-            case EXPIRED -> expired(lease, options, lastFailure);
-            case NOT_HELD -> new Loss(reason, "the back end says that this lease does not hold it any more", null);
-            case DISCONNECTED -> new Loss(reason, "the session with the server ended", null);
-            case CLIENT_CLOSED -> new Loss(reason, "the lock client was closed", null);
+            case EXPIRED -> expired(lease, lastFailure);
+            case NOT_HELD -> new Loss(reason, "the back end says that this lease does not hold it any more");
+            case DISCONNECTED -> new Loss(reason, "the session with the server ended");
+            case CLIENT_CLOSED -> new Loss(reason, "the lock client was closed");
         };
     }
 
-    private static Loss expired(LeaseState lease, LockOptions options, @Nullable LockBackendException lastFailure) {
+    private static Loss expired(LeaseState lease, @Nullable LockBackendException lastFailure) {
+        LockOptions options = lease.hold().terms().options();
         if (lease.reachedLongestHold()) {
-            String limit = options.maxHoldTime()
-                    .map(time -> " of %d ms".formatted(time.toMillis()))
-                    .orElse("");
+            long limit = options.maxHoldTime().orElseThrow().toMillis();
             return new Loss(
-                    LossReason.EXPIRED, "its longest hold time%s (maxHoldTime) was reached".formatted(limit), null);
+                    LossReason.EXPIRED, "its longest hold time of %d ms (maxHoldTime) was reached".formatted(limit));
         }
-        String passed = "its deadline passed without a confirmed renewal; ";
-        return new Loss(LossReason.EXPIRED, passed + whatBecameOfRenewals(lease, lastFailure), lastFailure);
-    }
-
-    private static String whatBecameOfRenewals(LeaseState lease, @Nullable LockBackendException lastFailure) {
-        if (lastFailure != null) {
-            return (lease.renewing()
-                            ? "the last renewal was not answered by then, and the one before failed: "
-                            : "the last renewal failed: ")
-                    + lastFailure.getMessage();
+        String why = "its deadline passed without a confirmed renewal; ";
+        if (lease.hold().side() == Side.BECOMING_READER) {
+            why = "its deadline passed before the back end confirmed the downgrade"
+                    + (lastFailure == null ? "" : "; the last request failed: ");
+        } else if (lastFailure != null) {
+            why += lease.renewing()
+                    ? "the last renewal was not answered by then, and the one before failed: "
+                    : "the last renewal failed: ";
+        } else if (lease.renewing()) {
+            why += "a renewal was not answered by then: the server may be slow, or this process may have been paused";
+        } else if (!options.autoRenew()) {
+            why += "autoRenew is off";
+        } else {
+            why += lease.confirmed()
+                    ? "no renewal had failed until then, so this process may have been paused"
+                    : "this client did not run in time to confirm the grant: a waiter that is served has a short lease until then; the machine may be overloaded, or this process may have been paused";
         }
-        if (lease.renewing()) {
-            return "a renewal was not answered by then: the server may be slow, or this process may have been paused";
-        }
-        if (lease.terms().autoRenew() && !lease.confirmed()) {
-            return "this client did not run in time to confirm the grant: a waiter that is served has a short lease until then; the machine may be overloaded, or this process may have been paused";
-        }
-        return lease.terms().autoRenew()
-                ? "no renewal had failed until then, so this process may have been paused"
-                : "autoRenew is off";
+        return new Loss(LossReason.EXPIRED, lastFailure == null ? why : why + lastFailure.getMessage(), lastFailure);
     }
 
     LockLostException exception(String lockName, long fencingToken) {

@@ -7,6 +7,7 @@ import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
 import io.holdfast.spi.support.Printable;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -20,22 +21,13 @@ import reactor.util.context.Context;
  */
 final class NestedLease implements EngineLease {
 
-    /**
-     * The end of a view.
-     *
-     * @param loss null when it was released
-     */
-    private record End(@Nullable Loss loss) {}
-
-    private static final End RELEASED = new End(null);
-
     private final LeaseHandle outermost;
 
     /**
-     * Written once, by the first thread that releases the view or finds that the outermost lease has ended. All other
-     * threads report the same end.
+     * The loss of this view, empty when it was released. Written once, by the first thread that releases the view or
+     * finds that the outermost lease has ended.
      */
-    private final AtomicReference<@Nullable End> end = new AtomicReference<>();
+    private final AtomicReference<@Nullable Optional<Loss>> end = new AtomicReference<>();
 
     private final Sinks.Empty<Void> over = Sinks.empty();
 
@@ -69,7 +61,7 @@ final class NestedLease implements EngineLease {
     @Override
     public Mono<LossReason> onLoss() {
         return Mono.firstWithSignal(over.asMono(), outermost.noLongerHeld())
-                .then(Mono.defer(() -> Mono.justOrEmpty(end().loss()).map(Loss::reason)));
+                .then(Mono.defer(() -> Mono.justOrEmpty(end()).map(Loss::reason)));
     }
 
     @Override
@@ -94,9 +86,9 @@ final class NestedLease implements EngineLease {
     @Override
     public Mono<Void> release() {
         return Mono.defer(() -> {
-            Loss loss = end().loss();
+            Optional<Loss> loss = end();
             Sinks.EmitResult unused = over.tryEmitEmpty();
-            return loss == null ? Mono.empty() : Mono.error(exception(loss));
+            return loss.<Mono<Void>>map(it -> Mono.error(exception(it))).orElse(Mono.empty());
         });
     }
 
@@ -115,13 +107,7 @@ final class NestedLease implements EngineLease {
 
     @Override
     public void releaseUnused() {
-        release().subscribe(none -> {}, failure -> {});
-    }
-
-    @Override
-    public void release(Holder holder) {
-        stopWatchingLoss();
-        Disposable unused = release().subscribe(none -> {}, holder::released, () -> holder.released(null));
+        releaseInBackground();
     }
 
     /** Returns the context unchanged: a lock nested in this view finds the outermost lease. */
@@ -132,20 +118,16 @@ final class NestedLease implements EngineLease {
 
     @Override
     public LockLostException lost() {
-        Loss loss = end().loss();
-        return exception(loss == null ? Loss.released() : loss);
+        return exception(end().orElse(Loss.RELEASED));
     }
 
-    /**
-     * Returns the end of this view. A view without an end ends now; it counts as released if the outermost lease is
-     * valid.
-     */
-    private End end() {
-        End known = end.get();
+    /** A view without an end ends now; it counts as released if the outermost lease is valid. */
+    private Optional<Loss> end() {
+        Optional<Loss> known = end.get();
         if (known != null) {
             return known;
         }
-        End mine = outermost.isValid() ? RELEASED : new End(outermost.lossOfViews());
+        Optional<Loss> mine = outermost.isValid() ? Optional.empty() : Optional.of(outermost.lossOfViews());
         return end.compareAndSet(null, mine) ? mine : requireNonNull(end.get());
     }
 

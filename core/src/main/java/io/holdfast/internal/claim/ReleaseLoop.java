@@ -4,7 +4,7 @@ import io.holdfast.LockBackendException;
 import io.holdfast.internal.engine.BackendCall;
 import io.holdfast.internal.engine.LockSettings;
 import io.holdfast.internal.engine.Members;
-import io.holdfast.internal.engine.Members.Stage;
+import io.holdfast.internal.run.AlarmClock;
 import io.holdfast.internal.run.AlarmClock.Alarm;
 import io.holdfast.internal.run.Validity;
 import io.holdfast.spi.LockBackend;
@@ -26,34 +26,16 @@ import reactor.util.context.Context;
  */
 public final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ownership> {
 
-    /** Receives the result. */
     interface Result {
 
-        /**
-         * Handles the answer.
-         *
-         * @param unknownBefore whether an earlier request may have ended the claim already
-         */
-        void released(Ownership ownership, boolean unknownBefore);
+        /** {@code unknownBefore}: whether an earlier request may have ended the claim already. */
+        default void released(Ownership ownership, boolean unknownBefore) {}
 
         /** Handles a release that is not answered within one operation timeout; the loop goes on. */
-        void takesLong();
+        default void takesLong() {}
 
         void unconfirmed(LockBackendException lastFailure);
     }
-
-    /** Ignores the result: the release was reported before, and the server ends the lease by itself a little later. */
-    private static final Result AFTER_MIN_HOLD = new Result() {
-
-        @Override
-        public void released(Ownership ownership, boolean unknownBefore) {}
-
-        @Override
-        public void takesLong() {}
-
-        @Override
-        public void unconfirmed(LockBackendException lastFailure) {}
-    };
 
     private final LockSettings lock;
     private final LockClaim claim;
@@ -85,15 +67,7 @@ public final class ReleaseLoop extends Members.Member implements BackendCall.Req
         this.result = result;
     }
 
-    static void start(LockSettings lock, LockClaim claim, long untilNanos, Result result) {
-        start(lock, claim, lock.engine().alarms.now(), untilNanos, result);
-    }
-
-    /**
-     * Starts a loop.
-     *
-     * @param keptUntilNanos until when the server keeps the lock
-     */
+    /** {@code keptUntilNanos}: until when the server keeps the lock, now for not at all. */
     static void start(LockSettings lock, LockClaim claim, long keptUntilNanos, long untilNanos, Result result) {
         long now = lock.engine().alarms.now();
         ReleaseLoop loop = new ReleaseLoop(lock, claim, keptUntilNanos, untilNanos, result, now);
@@ -130,11 +104,10 @@ public final class ReleaseLoop extends Members.Member implements BackendCall.Req
     public void answered(Ownership answer) {
         boolean isKept = keeps && answer == Ownership.HELD;
         if (isKept) {
-            lock.engine()
-                    .alarms
-                    .set(
-                            Alarm.of(() -> start(lock, claim, lock.storeForgetsAtNanos(), AFTER_MIN_HOLD)),
-                            keptUntilNanos);
+            // Its result does not matter: the release was reported, and the server ends the lease by itself soon.
+            Alarm over =
+                    Alarm.of(() -> start(lock, claim, keptUntilNanos, lock.storeForgetsAtNanos(), unconfirmed -> {}));
+            lock.engine().alarms.set(over, keptUntilNanos);
         }
         // An earlier request may have reached the server. If the least hold time is over, the claim may have ended
         // there.
@@ -144,31 +117,30 @@ public final class ReleaseLoop extends Members.Member implements BackendCall.Req
     }
 
     @Override
-    public void failed(LockBackendException error) {
+    public void failed(LockBackendException error, int answered) {
+        AlarmClock alarms = lock.engine().alarms;
         failures++;
         lastFailure = error;
-        long next = lock.engine().alarms.now()
-                + lock.options()
-                        .backoff()
-                        .pause(failures, lock.engine().random())
-                        .toNanos();
-        if (error.isTransient() && next - untilNanos < 0) {
+        Duration pause = lock.options().backoff().pause(failures, lock.engine().random());
+        long next = alarms.now() + pause.toNanos();
+        boolean isTriedAgain = error.isTransient() && next - untilNanos < 0;
+        if (isTriedAgain) {
             if (next - patientUntilNanos >= 0) {
                 result.takesLong();
             } else {
-                Alarm patience = patienceOver != null ? patienceOver : Alarm.of(result::takesLong);
-                patienceOver = patience;
-                lock.engine().alarms.set(patience, patientUntilNanos);
+                patienceOver = set(patienceOver, result::takesLong, patientUntilNanos);
             }
-            Alarm again = nextTry != null ? nextTry : Alarm.of(this::sendAgain);
-            nextTry = again;
-            lock.engine().alarms.set(again, next);
-            if (lock.engine().alarms.isClosed()) {
-                end(false, () -> result.unconfirmed(error)); // the clock is closed: no next try follows
-            }
-        } else {
+            nextTry = set(nextTry, () -> send(alarms.now()), next);
+        }
+        if (!isTriedAgain || alarms.isClosed()) { // a closed clock starts no next try
             end(false, () -> result.unconfirmed(error));
         }
+    }
+
+    private Alarm set(@Nullable Alarm before, Runnable ring, long dueNanos) {
+        Alarm alarm = before != null ? before : Alarm.of(ring);
+        lock.engine().alarms.set(alarm, dueNanos);
+        return alarm;
     }
 
     /** Returns true: the closing client sends no other release. */
@@ -178,38 +150,20 @@ public final class ReleaseLoop extends Members.Member implements BackendCall.Req
     }
 
     @Override
-    public Stage stage() {
-        return Stage.RELEASING;
-    }
-
-    /** Does nothing: the closing client waits for it. */
-    @Override
-    public void close() {}
-
-    @Override
     public void abandon() {
         lock.engine().alarms.off(nextTry);
-        LockBackendException failure = lastFailure;
-        end(
-                false,
-                () -> result.unconfirmed(
-                        failure != null
-                                ? failure
-                                : new LockBackendException(
-                                        claim.key().name(),
-                                        "release of lock '%s' was not answered before the client was closed; the back end frees it when the lease ends"
-                                                .formatted(claim.key().name()),
-                                        true,
-                                        null)));
-    }
-
-    private void sendAgain() {
-        send(lock.engine().alarms.now());
+        LockBackendException known = lastFailure;
+        String message =
+                "release of lock '%s' was not answered before the client was closed; the back end frees it when the lease ends"
+                        .formatted(lock.name());
+        LockBackendException failure =
+                known != null ? known : new LockBackendException(lock.name(), message, true, null);
+        end(false, () -> result.unconfirmed(failure));
     }
 
     private void send(long nowNanos) {
         keeps = !Validity.isOver(keptUntilNanos, nowNanos);
-        BackendCall.start(lock.engine(), claim.key().name(), lock.operationNanos(), Context.empty(), this, nowNanos);
+        BackendCall.start(lock.engine(), lock.name(), lock.operationNanos(), Context.empty(), this, nowNanos);
     }
 
     private void end(boolean isKept, Runnable report) {

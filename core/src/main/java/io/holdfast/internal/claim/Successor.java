@@ -1,8 +1,132 @@
 package io.holdfast.internal.claim;
 
-/** What follows a lease that ends without a release: a text for another process, or a read lease. */
-interface Successor {
+import io.holdfast.LockLease;
+import io.holdfast.internal.claim.ClaimState.Step;
+import io.holdfast.internal.engine.Engine;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import reactor.core.CoreSubscriber;
+import reactor.core.Exceptions;
+import reactor.core.publisher.Mono;
 
-    /** Handles the loss of the lease: nothing follows. */
-    void failed(Throwable why);
+/**
+ * What follows a lease that ends without a release: a text for another process, or a read lease. It is one subscription
+ * to {@code export} or {@code downgrade}; a cancellation before its value releases the lock.
+ */
+abstract class Successor<T> implements Emission.Owner {
+
+    final LeaseHandle lease;
+    final Engine engine;
+    final Emission<T> emission;
+
+    private Successor(LeaseHandle lease, CoreSubscriber<? super T> subscriber) {
+        this.lease = lease;
+        engine = lease.lock().engine();
+        emission = new Emission<>(subscriber, engine, this);
+    }
+
+    static Mono<String> export(LeaseHandle lease) {
+        return mono(subscriber -> new Export(lease, subscriber));
+    }
+
+    static Mono<LockLease> downgrade(LeaseHandle lease) {
+        return mono(subscriber -> new Downgrade(lease, subscriber));
+    }
+
+    private static <T> Mono<T> mono(Function<CoreSubscriber<? super T>, Successor<T>> made) {
+        return new Mono<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super T> subscriber) {
+                subscriber.onSubscribe(made.apply(subscriber).emission);
+            }
+        };
+    }
+
+    abstract Step asked(LeaseState state, long nowNanos);
+
+    @Override
+    public void begin() {
+        if (!lease.isSucceededBy(this)) {
+            failed(lease.lost());
+        }
+    }
+
+    @Override
+    public void left() {
+        lease.claim().successorCancelled(this);
+    }
+
+    /** The lease was lost: nothing follows. */
+    final void failed(Throwable why) {
+        emission.fail(why);
+    }
+
+    /**
+     * A cancellation after the emission has begun releases nothing, since a process may have the text. If an operator
+     * drops the text then, the lock stays held until its lease ends.
+     */
+    static final class Export extends Successor<String> {
+
+        private final AtomicBoolean isReleased = new AtomicBoolean();
+
+        private Export(LeaseHandle lease, CoreSubscriber<? super String> subscriber) {
+            super(lease, subscriber);
+        }
+
+        @Override
+        Step asked(LeaseState state, long nowNanos) {
+            return state.exportAsked(nowNanos);
+        }
+
+        /** The text may be on its way already. */
+        @Override
+        public void left() {
+            super.left();
+            if (lease.claim().isHandedOnTo(this)) {
+                release();
+            }
+        }
+
+        /** No process has the text. */
+        private void release() {
+            if (isReleased.compareAndSet(false, true)) {
+                lease.claim().releaseInBackground();
+            }
+        }
+
+        void succeeded(long minHoldNanos) {
+            String text;
+            try {
+                text = lease.claim().handedOn(minHoldNanos).text();
+            } catch (Throwable broken) {
+                release();
+                failed(broken);
+                Exceptions.throwIfJvmFatal(broken); // only now: otherwise the subscriber would wait for ever
+                return;
+            }
+            engine.delivery.run(() -> {
+                if (emission.begin()) {
+                    emission.emit(text);
+                } else {
+                    release();
+                }
+            });
+        }
+    }
+
+    static final class Downgrade extends Successor<LockLease> {
+
+        private Downgrade(LeaseHandle lease, CoreSubscriber<? super LockLease> subscriber) {
+            super(lease, subscriber);
+        }
+
+        @Override
+        Step asked(LeaseState state, long nowNanos) {
+            return state.downgradeAsked(nowNanos);
+        }
+
+        void succeeded(LeaseHandle reader) {
+            emission.deliver(reader, reader, reader.lockName());
+        }
+    }
 }

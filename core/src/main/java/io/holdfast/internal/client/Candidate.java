@@ -52,7 +52,7 @@ final class Candidate<T> {
         Mono<LockLease> elected = Mono.defer(() -> {
             elected(0);
             hasCompleted = false;
-            return new AcquireMono(lock, lock.terms().acquirePlan())
+            return new AcquireMono(lock, lock.terms().acquireMode(), false)
                     .doOnNext(lease -> elected(lease.fencingToken())); // the lease may be lost before the term begins
         });
         return GuardedFlux.of(elected, this::begin)

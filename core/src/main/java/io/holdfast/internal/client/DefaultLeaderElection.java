@@ -9,11 +9,9 @@ import io.holdfast.LockOptions;
 import io.holdfast.internal.engine.BackendCall;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.LockSettings;
-import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.support.Printable;
 import java.util.Optional;
-import java.util.TreeSet;
 import java.util.function.Function;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -46,13 +44,10 @@ final class DefaultLeaderElection implements LeaderElection {
     @Override
     public Mono<LockHolder> leader() {
         Engine engine = settings.engine();
-        LockBackend backend = engine.backend;
-        Mono<Optional<LockHolder>> answer = backend.features().contains(LockFeature.HOLDERS)
+        Mono<Optional<LockHolder>> answer = engine.has(LockFeature.HOLDERS)
                 ? BackendCall.mono(
                         engine, name(), "request for the leader", settings.operationNanos(), this::firstHolder)
-                : Mono.error(
-                        () -> new UnsupportedOperationException("back end %s cannot report the leader, it has only %s"
-                                .formatted(backend.name(), new TreeSet<>(backend.features()))));
+                : Mono.error(() -> engine.unsupported("report the leader"));
         return engine.delivery.of(answer.flatMap(Mono::justOrEmpty));
     }
 

@@ -23,7 +23,6 @@ import io.holdfast.spi.LockKind;
 import io.holdfast.spi.support.Closing;
 import io.holdfast.spi.support.Printable;
 import java.time.Duration;
-import java.util.TreeSet;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Stream;
 import reactor.core.publisher.Mono;
@@ -70,13 +69,13 @@ final class DefaultLockClient implements LockClient {
 
     @Override
     public ReactiveReadWriteLock readWriteLock(String name) {
-        require(LockFeature.READ_WRITE, "read/write locks");
+        engine.require(LockFeature.READ_WRITE, "make read/write locks");
         return new ReadWriteLock(lock(LockKey.of(LockKind.READ, name)), lock(LockKey.of(LockKind.WRITE, name)));
     }
 
     @Override
     public ReactiveSemaphore semaphore(String name, int permits) {
-        require(LockFeature.SEMAPHORE, "semaphores");
+        engine.require(LockFeature.SEMAPHORE, "make semaphores");
         return new DefaultReactiveSemaphore(settings(new LockKey(LockKind.SEMAPHORE, name, permits)));
     }
 
@@ -152,13 +151,6 @@ final class DefaultLockClient implements LockClient {
 
     private LockSettings settings(LockKey key) {
         return new LockSettings(engine, key, 1, defaults);
-    }
-
-    private void require(LockFeature feature, String what) {
-        if (!engine.backend.features().contains(feature)) {
-            throw new UnsupportedOperationException("back end %s has no %s, only %s"
-                    .formatted(engine.backend.name(), what, new TreeSet<>(engine.backend.features())));
-        }
     }
 
     @Override

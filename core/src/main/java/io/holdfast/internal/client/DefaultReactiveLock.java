@@ -8,6 +8,7 @@ import io.holdfast.ReactiveLock;
 import io.holdfast.internal.claim.AcquireMono;
 import io.holdfast.internal.claim.HeldLocks;
 import io.holdfast.internal.engine.LockSettings;
+import io.holdfast.internal.engine.LockTerms.Mode;
 import io.holdfast.internal.guard.GuardedFlux;
 import io.holdfast.internal.guard.GuardedMono;
 import io.holdfast.spi.support.Printable;
@@ -41,12 +42,12 @@ class DefaultReactiveLock implements ReactiveLock {
 
     @Override
     public Mono<LockLease> tryAcquire() {
-        return new AcquireMono(settings, settings.terms().tryPlan());
+        return new AcquireMono(settings, Mode.TRY, false);
     }
 
     @Override
     public Mono<LockLease> acquire() {
-        return new AcquireMono(settings, settings.terms().acquirePlan());
+        return new AcquireMono(settings, settings.terms().acquireMode(), false);
     }
 
     @Override
@@ -67,8 +68,7 @@ class DefaultReactiveLock implements ReactiveLock {
 
     @Override
     public Mono<LockLease> current() {
-        return Mono.deferContextual(
-                context -> Mono.justOrEmpty(HeldLocks.current(settings, context).map(lease -> (LockLease) lease)));
+        return Mono.deferContextual(context -> Mono.justOrEmpty(HeldLocks.current(settings, context)));
     }
 
     @Override

@@ -39,16 +39,12 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
 
         void answered(T answer);
 
-        void failed(LockBackendException error);
+        /** Fails after this number of answers. */
+        void failed(LockBackendException error, int answered);
 
         /** How many answers. */
         default int expected() {
             return 1;
-        }
-
-        /** Fails after this number of answers. */
-        default void failed(LockBackendException error, int answered) {
-            failed(error);
         }
 
         /**
@@ -60,8 +56,8 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
 
         /** Only an attempt can meet a full queue. */
         default void refused(LockQueueFullException error) {
-            failed(new LockBackendException(
-                    error.lockName(), "refused unexpectedly: " + error.getMessage(), false, error));
+            String message = "refused unexpectedly: " + error.getMessage();
+            failed(new LockBackendException(error.lockName(), message, false, error), 0);
         }
     }
 
@@ -137,7 +133,7 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
         }
 
         @Override
-        public void failed(LockBackendException error) {
+        public void failed(LockBackendException error, int answered) {
             // Closing ends a request that is under way like a timeout.
             Throwable end = engine.isClosed() ? engine.closedException(lockName) : error;
             Turn.runUsersCode(() -> sink.error(end));
@@ -251,8 +247,8 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     }
 
     private String describe(String end) {
-        return lockName.isEmpty()
-                ? "%s of back end %s %s".formatted(request.what(), engine.backend.name(), end)
-                : "%s of lock '%s' on back end %s %s".formatted(request.what(), lockName, engine.backend.name(), end);
+        String ofLock = lockName.isEmpty() ? "" : " of lock '%s'".formatted(lockName);
+        String on = lockName.isEmpty() ? "of" : "on";
+        return "%s%s %s back end %s %s".formatted(request.what(), ofLock, on, engine.backend.name(), end);
     }
 }

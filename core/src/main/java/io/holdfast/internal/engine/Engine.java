@@ -13,6 +13,7 @@ import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockFeature;
 import java.time.Duration;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -79,6 +80,22 @@ public final class Engine {
         ids = randomness.ids(owner);
         client = backend.features().contains(LockFeature.RUNS) ? ids.next() : "";
         gridPhaseNanos = randomness.seed().phase() >>> 1;
+    }
+
+    public boolean has(LockFeature feature) {
+        return backend.features().contains(feature);
+    }
+
+    /** {@code what} continues "cannot". */
+    public void require(LockFeature feature, String what) {
+        if (!has(feature)) {
+            throw unsupported(what);
+        }
+    }
+
+    public UnsupportedOperationException unsupported(String what) {
+        return new UnsupportedOperationException("back end %s cannot %s, it has only %s"
+                .formatted(backend.name(), what, new TreeSet<>(backend.features())));
     }
 
     public double random() {
@@ -200,7 +217,7 @@ public final class Engine {
 
     /** Counts acquisitions too: another thread may be about to open the lease of one that was granted. */
     private void completeWhenDrained() {
-        if (draining && !members.any(member -> member.stage() != Stage.RELEASING)) {
+        if (draining && members.hasOnlyReleases()) {
             Sinks.EmitResult unused = drained.tryEmitEmpty();
         }
     }

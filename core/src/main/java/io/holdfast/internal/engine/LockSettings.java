@@ -1,14 +1,13 @@
 package io.holdfast.internal.engine;
 
 import io.holdfast.LockOptions;
-import io.holdfast.internal.engine.AcquirePlan.Mode;
+import io.holdfast.internal.engine.LockTerms.Mode;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.support.Printable;
-import java.util.TreeSet;
 
 /** A lock's name and options, checked against its client. Each of its leases takes that many permits. */
 public record LockSettings(Engine engine, LockKey key, int permits, LockTerms terms) {
@@ -28,16 +27,17 @@ public record LockSettings(Engine engine, LockKey key, int permits, LockTerms te
                     "a lease of semaphore '%s' takes at least 1 and at most %d permits, not %d"
                             .formatted(Printable.text(key.name()), key.permits(), taken));
         }
-        if (taken > 1 && !engine.backend.features().contains(LockFeature.MANY_PERMITS)) {
-            throw new UnsupportedOperationException(
-                    "back end %s cannot give %d permits of semaphore '%s' to one lease, only one: it has only %s"
-                            .formatted(
-                                    engine.backend.name(),
-                                    taken,
-                                    Printable.text(key.name()),
-                                    new TreeSet<>(engine.backend.features())));
+        if (taken > 1) {
+            engine.require(
+                    LockFeature.MANY_PERMITS,
+                    "give %d permits of semaphore '%s' to one lease, only one"
+                            .formatted(taken, Printable.text(key.name())));
         }
         return new LockSettings(engine, key, taken, terms);
+    }
+
+    public String name() {
+        return key.name();
     }
 
     public LockOptions options() {

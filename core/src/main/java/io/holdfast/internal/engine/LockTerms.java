@@ -1,7 +1,8 @@
 package io.holdfast.internal.engine;
 
 import io.holdfast.LockOptions;
-import io.holdfast.internal.engine.AcquirePlan.Mode;
+import io.holdfast.internal.run.Validity;
+import io.holdfast.spi.LockFeature;
 import java.time.Duration;
 
 /**
@@ -11,48 +12,51 @@ import java.time.Duration;
  * @param minHoldNanos 0 for no minimum
  * @param claimLease the lease duration that a claim requests: longer than that of the options if the minimum does not
  *     fit into it
- * @param unbounded for a lease without a longest hold time
+ * @param gridPhaseNanos a random start of this client's renewal grid, so that clients do not renew in step
  */
 public record LockTerms(
-        LockOptions options,
-        long operationNanos,
-        AcquirePlan tryPlan,
-        AcquirePlan acquirePlan,
-        long minHoldNanos,
-        Duration claimLease,
-        LeaseTerms unbounded) {
+        LockOptions options, long operationNanos, long minHoldNanos, Duration claimLease, long gridPhaseNanos) {
+
+    public enum Mode {
+        /** One attempt; if the lock is not available, the result is empty. */
+        TRY,
+        /** One attempt; if the lock is not available, the acquisition times out. */
+        ONE_ATTEMPT,
+        /** As many attempts as necessary. */
+        WAIT
+    }
 
     /** Checks the options against the client and its back end: see {@link io.holdfast.ReactiveLock#with}. */
     public static LockTerms of(Engine engine, LockOptions options) {
-        Mode mode = options.waitTimeout().filter(Duration::isZero).isPresent() ? Mode.ONE_ATTEMPT : Mode.WAIT;
         long operationNanos = engine.operationTimeout(options).toNanos();
         long minHoldNanos = options.minHoldTime().map(Duration::toNanos).orElse(0L);
-        Duration claimLease = MinHold.lease(options.leaseDuration(), minHoldNanos, operationNanos);
+        Duration claimLease = lease(options.leaseDuration(), minHoldNanos, operationNanos);
         if (minHoldNanos > 0) {
-            MinHold.require(engine.backend, claimLease);
+            engine.require(LockFeature.MIN_HOLD, "keep a minHoldTime, since its locks end with a session");
+            engine.backend.checkLease(claimLease);
         }
-        return new LockTerms(
-                options,
-                operationNanos,
-                plan(Mode.TRY, options),
-                plan(mode, options),
-                minHoldNanos,
-                claimLease,
-                new LeaseTerms(options.autoRenew(), false, 0, engine.gridPhaseNanos));
+        return new LockTerms(options, operationNanos, minHoldNanos, claimLease, engine.gridPhaseNanos);
     }
 
-    private static AcquirePlan plan(Mode mode, LockOptions options) {
-        return new AcquirePlan(
-                mode,
-                options.waitTimeout().isPresent(),
-                options.leaseDuration().toNanos(),
-                options.minHoldTime().isPresent(),
-                options.backoff());
+    public Mode acquireMode() {
+        return options.waitTimeout().filter(Duration::isZero).isPresent() ? Mode.ONE_ATTEMPT : Mode.WAIT;
     }
 
-    public LeaseTerms lease(long grantedAtNanos) {
-        return options.maxHoldTime()
-                .map(limit -> unbounded.until(grantedAtNanos + limit.toNanos()))
-                .orElse(unbounded);
+    /** Returns the lease to request for the rest of the least hold time. */
+    public Duration leaseFor(long leftNanos) {
+        return lease(options.leaseDuration(), leftNanos, operationNanos);
+    }
+
+    /**
+     * The minimum counts from the moment when this client receives the grant. The server granted it at most one
+     * operation timeout before, and the local deadline comes a margin before the server's expiry. A lease with room for
+     * both ends on neither side before the minimum.
+     */
+    static Duration lease(Duration usual, long leftNanos, long operationNanos) {
+        if (leftNanos <= 0) {
+            return usual;
+        }
+        long needed = Validity.leaseNanosFor(leftNanos + operationNanos);
+        return needed > usual.toNanos() ? Duration.ofNanos(needed) : usual;
     }
 }

@@ -4,12 +4,11 @@ import io.holdfast.ClientReport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The list of all that is under way in one client: acquisitions, leases and releases. It is linked through its members,
- * because each lock cycle joins and leaves it three times. Thread-safe: the monitor guards a few memory accesses.
+ * The list of all that is under way in one client: claims and releases. It is linked through its members, because each
+ * lock cycle joins and leaves it twice. Thread-safe: the monitor guards a few memory accesses.
  */
 public final class Members {
 
@@ -19,16 +18,18 @@ public final class Members {
         RELEASING
     }
 
-    public abstract static class Member {
+    public static class Member {
 
-        // Both fields are written under the monitor of the list, and null outside of it.
-        private @Nullable Member previous;
-        private @Nullable Member next;
+        // Written under the monitor of the list; outside of the list, a member is its own neighbour.
+        private Member previous = this;
+        private Member next = this;
 
-        public abstract Stage stage();
+        public Stage stage() {
+            return Stage.RELEASING;
+        }
 
-        /** Ends it because the client closes. */
-        public abstract void close();
+        /** Ends it because the client closes, which waits for a release. */
+        public void close() {}
 
         /** Ends it because the client drains, unless it holds a lock. */
         public void refuse() {}
@@ -52,62 +53,39 @@ public final class Members {
         }
     }
 
-    private static final class End extends Member {
-
-        @Override
-        public Stage stage() {
-            return Stage.RELEASING;
-        }
-
-        @Override
-        public void close() {}
-    }
-
-    private final Member end = new End();
-
-    Members() {
-        end.previous = end;
-        end.next = end;
-    }
+    private final Member end = new Member();
 
     synchronized void add(Member member) {
-        Member last = linked(end.previous);
-        member.previous = last;
+        member.previous = end.previous;
         member.next = end;
-        last.next = member;
+        end.previous.next = member;
         end.previous = member;
     }
 
     /** Returns false when the member is not in the list. */
     synchronized boolean remove(Member member) {
-        if (member.previous == null) {
-            return false;
-        }
-        Member before = linked(member.previous);
-        Member after = linked(member.next);
-        before.next = after;
-        after.previous = before;
-        member.previous = null;
-        member.next = null;
-        return true;
+        boolean isListed = member.next != member;
+        member.next.previous = member.previous;
+        member.previous.next = member.next;
+        member.previous = member;
+        member.next = member;
+        return isListed;
     }
 
     synchronized boolean isEmpty() {
         return end.next == end;
     }
 
-    /** Returns whether one member matches a predicate; it must be quick. */
-    synchronized boolean any(Predicate<Member> which) {
-        for (Member at = linked(end.next); at != end; at = linked(at.next)) {
-            if (which.test(at)) {
-                return true;
-            }
+    synchronized boolean hasOnlyReleases() {
+        Member at = end.next;
+        while (at != end && at.stage() == Stage.RELEASING) {
+            at = at.next;
         }
-        return false;
+        return at == end;
     }
 
     /** Returns the present members of one stage, oldest first. */
-    synchronized List<Member> all(Stage stage) {
+    List<Member> all(Stage stage) {
         return ask(member -> member.stage() == stage ? member : null, Integer.MAX_VALUE)
                 .oldest();
     }
@@ -119,7 +97,7 @@ public final class Members {
     synchronized <R> Some<R> ask(Function<Member, @Nullable R> question, int most) {
         List<R> oldest = new ArrayList<>();
         long count = 0;
-        for (Member at = linked(end.next); at != end; at = linked(at.next)) {
+        for (Member at = end.next; at != end; at = at.next) {
             R answer = question.apply(at);
             if (answer != null) {
                 count++;
@@ -129,12 +107,5 @@ public final class Members {
             }
         }
         return new Some<>(count, oldest);
-    }
-
-    private static Member linked(@Nullable Member neighbour) {
-        if (neighbour == null) {
-            throw new IllegalStateException("a member has only one neighbour");
-        }
-        return neighbour;
     }
 }

@@ -18,11 +18,8 @@ public interface Renewable {
 
     boolean isHeld();
 
-    /** Includes a lease that is to be exported after the renewal. */
-    boolean isToBeRenewed();
-
-    /** The lease is not held any more. */
-    void renewalNotSent();
+    /** Called right before the renewal is sent; after false, the renewal has ended without an answer. */
+    boolean startsRenewal();
 
     void renewalAnswered(long sentAtNanos, Renewal answer);
 

@@ -3,20 +3,25 @@ package io.holdfast.internal.engine;
 import io.holdfast.LockBackendException;
 import io.holdfast.internal.run.Drain;
 import io.holdfast.internal.run.Turn;
+import io.holdfast.spi.Renewal;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.util.context.Context;
 
 /**
  * Sends the renewals that are due at the same time together.
  *
- * <p>After each failure a lease goes out in a batch of half the size, down to one. So a slow server gets smaller
- * requests, and one bad claim cannot fail the others for long. That is the last resort; a back end can answer for each
- * claim separately.
+ * <p>Leases of one batch have similar time limits, so that a short limit does not end the request of the others. After
+ * each failure a lease goes out in a batch of half the size, down to one. So a slow server gets smaller requests, and
+ * one bad claim cannot fail the others for long.
  *
  * <p>Requests in flight are bounded. A lease beyond the bound waits until a request ends, at the latest by its time
  * limit, and goes out then; its deadline does not change.
@@ -27,7 +32,13 @@ public final class Renewals {
      * Room for 16 000 leases; for a server that needs longer than their time limit for that many, more requests do not
      * help.
      */
-    static final int MOST_IN_FLIGHT = 32;
+    private static final int MOST_IN_FLIGHT = 32;
+
+    /** A batch of this size keeps a Redis server busy for about as long as one network round trip. */
+    private static final int LARGEST = 500;
+
+    private static final Comparator<Renewable> BY_LIMIT_THEN_FAILURES =
+            Comparator.comparingLong(Renewable::operationNanos).thenComparingInt(Renewable::renewalFailures);
 
     private final Engine engine;
     private final Queue<Renewable> due = new ConcurrentLinkedQueue<>();
@@ -48,10 +59,7 @@ public final class Renewals {
         due.add(lease);
     }
 
-    /**
-     * Sends all added leases for which there is room; called when all alarms of one moment have rung, and when a
-     * request has ended.
-     */
+    /** Called when all alarms of one moment have rung, and when a request has ended. */
     public void flush() {
         if ((isWaiting || !due.isEmpty()) && sending.isDue()) {
             Turn.take(sending); // users' code that an answer causes must not delay the next request
@@ -65,16 +73,24 @@ public final class Renewals {
         }
         if (!due.isEmpty()) {
             // Leases that are due now may have shorter time limits than the waiting ones.
-            waiting = new ArrayDeque<>(RenewalBatches.of(takeDue(), free));
+            waiting = batches(takeDue(), free);
         }
         isWaiting = true; // a request may end before it has been sent, and then flushes for the waiting batches
         while (free > 0 && !waiting.isEmpty()) {
             List<Renewable> batch = waiting.remove();
-            batch.removeIf(lease -> !isToBeSent(lease));
+            batch.removeIf(lease -> !lease.startsRenewal());
             if (!batch.isEmpty()) {
                 free--;
                 inFlight.incrementAndGet();
-                RenewalBatch.send(engine, batch, this::ended);
+                Renewable first = batch.get(0); // it has the shortest limit
+                Batch request = new Batch(batch, engine.alarms.now());
+                BackendCall.start(
+                        engine,
+                        first.lockName(),
+                        first.operationNanos(),
+                        Context.empty(),
+                        request,
+                        request.sentAtNanos);
             }
         }
         isWaiting = !waiting.isEmpty();
@@ -90,26 +106,102 @@ public final class Renewals {
         return taken;
     }
 
-    /** A lease that was released since is not renewed any more. */
-    private static boolean isToBeSent(Renewable lease) {
-        if (lease.isToBeRenewed()) {
-            return true;
+    /** With many failed leases, batches are larger rather than wait for each other. */
+    private static Deque<List<Renewable>> batches(List<Renewable> due, int free) {
+        due.sort(BY_LIMIT_THEN_FAILURES);
+        int least = Math.min(LARGEST, (due.size() + free - 1) / free);
+        Deque<List<Renewable>> batches = new ArrayDeque<>();
+        int from = 0;
+        for (int to = 1; to <= due.size(); to++) {
+            if (to == due.size() || !fits(due.get(from), due.get(to), to - from, least)) {
+                batches.add(new ArrayList<>(due.subList(from, to)));
+                from = to;
+            }
         }
-        lease.renewalNotSent();
-        return false;
+        return batches;
     }
 
-    private void ended() {
-        inFlight.decrementAndGet();
-        flush();
+    /** A lease may give up at most a fifth of its time limit. */
+    private static boolean fits(Renewable first, Renewable next, int size, int least) {
+        long limit = first.operationNanos();
+        int most = Math.max(least, LARGEST >> Math.min(next.renewalFailures(), 30));
+        return next.operationNanos() <= limit + limit / 4 && size < Math.max(1, most);
     }
 
     /** Returns a failure for an answer that no back end should give. */
-    public static LockBackendException unreadable(String lockName, Throwable defect) {
+    private static LockBackendException unreadable(String lockName, Throwable defect) {
         return new LockBackendException(
                 lockName,
                 "the answer to the renewal of lock '%s' met something unexpected: %s".formatted(lockName, defect),
                 false,
                 defect);
+    }
+
+    /** One request. Each answer counts when it arrives; a failure is one of the leases without an answer. */
+    private final class Batch implements BackendCall.Request<Renewal> {
+
+        private final List<Renewable> leases;
+        private final long sentAtNanos;
+
+        // These fields are used by the back end's thread only; its signals are serial.
+        private int next;
+        private final List<Renewable> unknown = new ArrayList<>();
+        private @Nullable LockBackendException whyUnknown;
+
+        Batch(List<Renewable> leases, long sentAtNanos) {
+            this.leases = leases;
+            this.sentAtNanos = sentAtNanos;
+        }
+
+        @Override
+        public int expected() {
+            return leases.size();
+        }
+
+        @Override
+        public String what() {
+            return leases.size() == 1 ? "renewal" : "renewal (with %d others)".formatted(leases.size() - 1);
+        }
+
+        @Override
+        public Publisher<Renewal> ask() {
+            return leases.size() == 1
+                    ? engine.backend.renew(leases.get(0).renewal())
+                    : engine.backend.renewAll(
+                            leases.stream().map(Renewable::renewal).toList());
+        }
+
+        @Override
+        public void answered(Renewal answer) {
+            Renewable lease = leases.get(next++);
+            if (answer instanceof Renewal.Unknown it) {
+                unknown.add(lease);
+                whyUnknown = whyUnknown == null ? it.failure() : whyUnknown;
+            }
+            try {
+                lease.renewalAnswered(sentAtNanos, answer);
+            } catch (Throwable unreadable) {
+                lease.renewalFailed(unreadable(lease.lockName(), unreadable));
+            }
+            if (next == leases.size()) {
+                if (whyUnknown != null) {
+                    engine.events.renewalsFailed(unknown, whyUnknown, engine.alarms.now());
+                }
+                ended();
+            }
+        }
+
+        @Override
+        public void failed(LockBackendException error, int answered) {
+            List<Renewable> rest = leases.subList(answered, leases.size());
+            engine.events.renewalsFailed(rest, error, engine.alarms.now());
+            rest.forEach(lease -> lease.renewalFailed(error));
+            ended();
+        }
+
+        private void ended() {
+            inFlight.decrementAndGet();
+            flush();
+        }
     }
 }

@@ -10,7 +10,6 @@ import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
-import reactor.core.Disposable;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
@@ -148,7 +147,7 @@ final class Guard<L, T> implements CoreSubscriber<L>, Subscription, GuardedLease
             case STARTING -> stopWork();
             case WORKING -> {
                 stopWork();
-                releaseInBackground(held());
+                held().releaseInBackground();
             }
             default -> {}
         }
@@ -173,7 +172,7 @@ final class Guard<L, T> implements CoreSubscriber<L>, Subscription, GuardedLease
             if (!STAGE.compareAndSet(this, Stage.STARTING, Stage.WORKING)
                     && STAGE.compareAndSet(this, Stage.LEFT_WHILE_STARTING, Stage.ENDED)) {
                 if (hasWorkBegun) {
-                    releaseInBackground(granted);
+                    granted.releaseInBackground();
                 } else {
                     granted.releaseUnused();
                 }
@@ -310,11 +309,6 @@ final class Guard<L, T> implements CoreSubscriber<L>, Subscription, GuardedLease
 
     private GuardedLease held() {
         return requireNonNull(lease);
-    }
-
-    /** Releases without a subscriber. The events report failures. */
-    private static void releaseInBackground(GuardedLease lease) {
-        Disposable unused = lease.release().subscribe(done -> {}, failure -> {});
     }
 
     private final class Working implements CoreSubscriber<T>, Subscription {

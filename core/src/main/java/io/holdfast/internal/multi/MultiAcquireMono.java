@@ -19,6 +19,6 @@ public final class MultiAcquireMono extends Mono<MultiLease> {
 
     @Override
     public void subscribe(CoreSubscriber<? super MultiLease> subscriber) {
-        subscriber.onSubscribe(new MultiAcquisition(locks, waits, subscriber));
+        subscriber.onSubscribe(new MultiAcquisition(locks, waits, subscriber).subscription());
     }
 }

@@ -4,18 +4,15 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.LockLease;
-import io.holdfast.LockLostException;
 import io.holdfast.LockOptions;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
 import io.holdfast.internal.claim.AcquireMono;
 import io.holdfast.internal.claim.Emission;
 import io.holdfast.internal.claim.EngineLease;
-import io.holdfast.internal.claim.GuardedLease;
-import io.holdfast.internal.engine.AcquirePlan;
 import io.holdfast.internal.engine.LockSettings;
+import io.holdfast.internal.engine.LockTerms.Mode;
 import io.holdfast.internal.run.AlarmClock.Alarm;
-import io.holdfast.internal.run.Delivery;
 import io.holdfast.internal.run.Mailbox;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,24 +23,22 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.BaseSubscriber;
-import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
 /**
  * One subscription to {@code acquire} or {@code tryAcquire} of several locks. It acts on the decisions of
  * {@link MultiAcquireState}: a separate acquisition tries each member, or waits for it.
  */
-final class MultiAcquisition implements Subscription, Mailbox.Owner {
+final class MultiAcquisition implements Emission.Owner, Mailbox.Owner {
 
     private static final Duration SHORTEST_WAIT = Duration.ofMillis(1);
 
     private final MultiLockSettings locks;
     private final boolean waits;
-    private final Emission<MultiLeaseHandle> emission;
+    private final Emission<MultiLease> emission;
     private final Mailbox mailbox = new Mailbox(this);
 
-    // Written within the mailbox, except the first field, which is written before the first task.
-    private long startedAtNanos;
+    // Written within the mailbox.
     private MultiAcquireState state;
     private @Nullable Alarm timedOut;
     private final @Nullable Asked[] asked;
@@ -53,25 +48,23 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         this.locks = locks;
         this.waits = waits;
         state = MultiAcquireState.of(locks.members().size(), waits);
-        emission = new Emission<>(subscriber, locks.engine().delivery);
+        emission = new Emission<>(subscriber, locks.engine(), this);
         asked = new Asked[locks.members().size()];
         held = new EngineLease[locks.members().size()];
     }
 
-    @Override
-    public void request(long n) {
-        if (!Operators.validate(n) || !emission.isIdle()) {
-            return;
-        }
-        startedAtNanos = locks.engine().alarms.now();
-        if (emission.open()) {
-            mailbox.post(this::start);
-        }
+    Subscription subscription() {
+        return emission;
     }
 
     @Override
-    public void cancel() {
-        emission.leave(() -> mailbox.post(() -> step(state.left())));
+    public void begin() {
+        mailbox.post(this::start);
+    }
+
+    @Override
+    public void left() {
+        mailbox.post(() -> step(state.left()));
     }
 
     private void start() {
@@ -82,7 +75,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         if (limit != null && !limit.isZero()) {
             Alarm over = Alarm.of(() -> mailbox.post(() -> step(state.timedOut(this::timedOut))));
             timedOut = over;
-            locks.engine().alarms.set(over, startedAtNanos + limit.toNanos());
+            locks.engine().alarms.set(over, emission.startedAtNanos() + limit.toNanos());
         }
         step(state.start());
     }
@@ -117,7 +110,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
 
     private void tryOne(int member) {
         LockSettings lock = locks.members().get(member);
-        ask(member, lock, lock.terms().tryPlan());
+        ask(member, lock, Mode.TRY);
     }
 
     private void waitFor(int member) {
@@ -128,7 +121,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
                     lock.options().toBuilder().waitTimeout(left(limit)).build();
             lock = LockSettings.of(lock.engine(), lock.key(), lock.permits(), limited);
         }
-        ask(member, lock, lock.terms().acquirePlan());
+        ask(member, lock, lock.terms().acquireMode());
     }
 
     /**
@@ -139,18 +132,14 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         if (limit.isZero()) {
             return limit;
         }
-        Duration left = limit.minus(waited());
+        Duration left = limit.minus(emission.waited());
         return left.compareTo(SHORTEST_WAIT) < 0 ? SHORTEST_WAIT : left;
     }
 
-    private Duration waited() {
-        return Duration.ofNanos(locks.engine().alarms.now() - startedAtNanos);
-    }
-
-    private void ask(int member, LockSettings lock, AcquirePlan plan) {
+    private void ask(int member, LockSettings lock, Mode mode) {
         Asked one = new Asked(member);
         asked[member] = one;
-        AcquireMono.ofMember(lock, plan).subscribe(one);
+        new AcquireMono(lock, mode, true).subscribe(one);
     }
 
     private void withdraw(int member) {
@@ -179,36 +168,19 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         Arrays.fill(held, null); // a subscriber that drops its leases may keep a reference to this
         MultiLeaseHandle leases = new MultiLeaseHandle(all);
         leases.stopWatchingLoss();
-        Delivery delivery = locks.engine().delivery;
-        delivery.run(() -> emit(leases), rejected -> {
-            leases.releaseUnused();
-            emission.failNow(delivery.refusal(locks.names().get(0), rejected));
-        });
-    }
-
-    private void emit(MultiLeaseHandle leases) {
-        if (!leases.isValid()) {
-            LockLostException lost = leases.lost();
-            leases.releaseUnused();
-            emission.failNow(lost);
-        } else if (!emission.begin()) {
-            leases.releaseUnused();
-        } else {
-            leases.handedOut();
-            emission.emit(leases);
-        }
+        emission.deliver(leases, leases, locks.names().get(0));
     }
 
     /** The one attempt of the member has no answer yet. */
     private LockTimeoutException timedOut(int member) {
-        return new LockTimeoutException(locks.names().get(member), waited(), 1, false, null);
+        return new LockTimeoutException(locks.names().get(member), emission.waited(), 1, false, null);
     }
 
     private void granted(int member, EngineLease lease) {
         held[member] = lease;
         step(state.granted(member));
         if (lease.equals(held[member])) { // otherwise it was handed out, or released
-            lease.watchLoss(new LossDuringWait(this, member, lease));
+            lease.watchLoss(() -> mailbox.post(() -> lost(member, lease)));
         }
     }
 
@@ -224,7 +196,7 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
     private void failed(int member, Throwable error) {
         Throwable told = error instanceof LockTimeoutException over
                 ? new LockTimeoutException(
-                        over.lockName(), waited(), over.attempts(), over.backendAnswered(), over.getCause())
+                        over.lockName(), emission.waited(), over.attempts(), over.backendAnswered(), over.getCause())
                 : error;
         step(state.failed(member, told));
     }
@@ -272,16 +244,5 @@ final class MultiAcquisition implements Subscription, Mailbox.Owner {
         protected void hookOnError(Throwable error) {
             mailbox.post(() -> failed(member, error));
         }
-    }
-
-    private record LossDuringWait(MultiAcquisition all, int member, EngineLease lease) implements GuardedLease.Holder {
-
-        @Override
-        public void lost() {
-            all.mailbox.post(() -> all.lost(member, lease));
-        }
-
-        @Override
-        public void released(@Nullable Throwable failure) {}
     }
 }

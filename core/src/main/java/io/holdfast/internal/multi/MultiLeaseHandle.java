@@ -3,10 +3,8 @@ package io.holdfast.internal.multi;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.MultiLease;
-import io.holdfast.internal.claim.Emission;
 import io.holdfast.internal.claim.EngineLease;
 import io.holdfast.internal.claim.GuardedLease;
-import io.holdfast.internal.claim.LeaseHandle;
 import io.holdfast.spi.support.Printable;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,14 +12,13 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 
 /** The user's side of the leases of several locks. It keeps them reachable. */
-final class MultiLeaseHandle implements MultiLease, GuardedLease, Emission.Returnable {
+final class MultiLeaseHandle implements MultiLease, GuardedLease {
 
     private final List<EngineLease> members;
 
@@ -30,20 +27,12 @@ final class MultiLeaseHandle implements MultiLease, GuardedLease, Emission.Retur
 
     MultiLeaseHandle(List<EngineLease> members) {
         this.members = List.copyOf(members);
-        for (EngineLease member : members) {
-            if (member instanceof LeaseHandle handle) {
-                handle.bePart();
-            }
-        }
+        members.forEach(EngineLease::bePart);
     }
 
-    /** Called right before the holder gets the leases. */
-    void handedOut() {
-        for (EngineLease member : members) {
-            if (member instanceof LeaseHandle handle) {
-                handle.handedOut();
-            }
-        }
+    @Override
+    public void handedOut() {
+        members.forEach(GuardedLease::handedOut);
     }
 
     @Override
@@ -124,17 +113,8 @@ final class MultiLeaseHandle implements MultiLease, GuardedLease, Emission.Retur
 
     @Override
     public Runnable giveBack() {
-        List<Runnable> each =
-                inReverse().stream().map(MultiLeaseHandle::giveBack).toList();
+        List<Runnable> each = inReverse().stream().map(GuardedLease::giveBack).toList();
         return () -> each.forEach(Runnable::run);
-    }
-
-    /**
-     * Returns an action without a reference to the user's object. A nested view is the exception: the server does not
-     * know it.
-     */
-    private static Runnable giveBack(EngineLease member) {
-        return member instanceof LeaseHandle handle ? handle.giveBack() : () -> releaseInBackground(member);
     }
 
     @Override
@@ -153,29 +133,20 @@ final class MultiLeaseHandle implements MultiLease, GuardedLease, Emission.Retur
         return (found == null ? members.get(0) : found).lost();
     }
 
+    /** Cancels the work first: no other client gets the remaining locks before the work can stop. */
     @Override
     public void watchLoss(Holder holder) {
         for (EngineLease member : members) {
-            member.watchLoss(new OnLossOf(this, member, holder));
-        }
-    }
-
-    /** Cancels the work first: no other client gets the remaining locks before the work can stop. */
-    private record OnLossOf(MultiLeaseHandle all, EngineLease member, Holder holder) implements Holder {
-
-        @Override
-        public void lost() {
-            if (all.lost.compareAndSet(null, member)) {
-                try {
-                    holder.lost();
-                } finally {
-                    releaseInBackground(all);
+            member.watchLoss(() -> {
+                if (lost.compareAndSet(null, member)) {
+                    try {
+                        holder.lost();
+                    } finally {
+                        releaseInBackground();
+                    }
                 }
-            }
+            });
         }
-
-        @Override
-        public void released(@Nullable Throwable failure) {}
     }
 
     @Override
@@ -186,17 +157,6 @@ final class MultiLeaseHandle implements MultiLease, GuardedLease, Emission.Retur
     @Override
     public void releaseUnused() {
         inReverse().forEach(GuardedLease::releaseUnused);
-    }
-
-    @Override
-    public void release(Holder holder) {
-        stopWatchingLoss();
-        Disposable unused = release().subscribe(none -> {}, holder::released, () -> holder.released(null));
-    }
-
-    /** Releases without a subscriber; the events report failures. */
-    static void releaseInBackground(GuardedLease lease) {
-        Disposable unused = lease.release().subscribe(done -> {}, failure -> {});
     }
 
     @Override

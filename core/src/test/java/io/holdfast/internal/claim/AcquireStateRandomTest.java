@@ -3,12 +3,10 @@ package io.holdfast.internal.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
-import io.holdfast.internal.claim.AcquireAction.Attempt;
-import io.holdfast.internal.claim.AcquireAction.Deliver;
-import io.holdfast.internal.claim.AcquireAction.Pause;
 import io.holdfast.internal.claim.AcquireState.Phase;
-import io.holdfast.internal.claim.AcquireState.Step;
-import io.holdfast.internal.engine.AcquirePlan.Mode;
+import io.holdfast.internal.claim.ClaimState.Action;
+import io.holdfast.internal.claim.ClaimState.Step;
+import io.holdfast.internal.engine.LockTerms.Mode;
 import io.holdfast.spi.LockAttempt;
 import java.util.HashMap;
 import java.util.List;
@@ -80,12 +78,12 @@ class AcquireStateRandomTest {
             switch (random.nextInt(12)) {
                 case 0, 1, 2 -> answer();
                 case 3 -> stale();
-                case 4 -> signal("changed", state.changed(now));
-                case 5 -> signal("armed", state.armed(now));
-                case 6 -> signal("disarmed", state.disarmed(now));
+                case 4 -> signal("changed", state.signalled(Acquiring.CHANGED, Acquiring.ALL_SENT, now));
+                case 5 -> signal("armed", state.signalled(Acquiring.ARMED, Acquiring.ALL_SENT, now));
+                case 6 -> signal("disarmed", state.unwatched(now));
                 case 7 -> granted();
                 case 8, 9 -> pauseOver();
-                case 10 -> signal("lost", state.lost(now));
+                case 10 -> signal("lost", state.signalled(Acquiring.LOST, Acquiring.ALL_SENT, now));
                 default -> {
                     if (random.nextInt(4) == 0) {
                         end(random.nextInt(3));
@@ -147,18 +145,19 @@ class AcquireStateRandomTest {
 
         /** The acquisition rests no longer than the last answer took. */
         private void attemptsOrRests(String why, Step step) {
-            if (step.action() instanceof Pause rest) {
-                assertThat(restUntil - rest.untilNanos()).as(why).isNotNegative();
+            if (step.acquiring().phase() == Phase.PAUSING) {
+                assertThat(restUntil - step.state().wakeAtNanos()).as(why).isNotNegative();
             } else {
-                assertThat(step.action()).as(why).isInstanceOf(Attempt.class);
+                assertThat(step.action()).as(why).isEqualTo(Action.ATTEMPT);
             }
         }
 
         private void granted() {
             int number = Math.max(1, state.attempt() - random.nextInt(3) + random.nextInt(2));
-            Step step = state.granted(Acquiring.granted(number, 100 + random.nextInt(20_000)), true, now);
-            if (step.action() instanceof Deliver deliver) {
-                assertThat(deliver.grant().sentAtNanos())
+            Step step =
+                    state.signalled(Acquiring.granted(number, 100 + random.nextInt(20_000)), Acquiring.ALL_SENT, now);
+            if (step.action() == Action.DELIVER) {
+                assertThat(step.lease().sentAtNanos())
                         .as("send time of attempt %d", number)
                         .isEqualTo(sentAt.get(number));
             } else if (inFlight != 0) {
@@ -170,7 +169,7 @@ class AcquireStateRandomTest {
         private void pauseOver() {
             Phase before = state.phase();
             Step step = state.pauseOver(now);
-            assertThat(step.action() instanceof Attempt).isEqualTo(before == Phase.PAUSING);
+            assertThat(step.action() == Action.ATTEMPT).isEqualTo(before == Phase.PAUSING);
             take("pause over", step);
         }
 
@@ -186,10 +185,21 @@ class AcquireStateRandomTest {
 
         /** Checks the invariants after every step. */
         private void take(String event, Step step) {
-            AcquireAction action = step.action();
-            log.append(
-                    "%d %s: %s, %s%n".formatted(now, event, action, step.state().phase()));
-            if (action instanceof Attempt next) {
+            Action action = step.action();
+            log.append("%d %s: %s%n".formatted(now, event, Acquiring.action(step)));
+            if (action == Action.DELIVER) {
+                assertThat(over).as("delivered after the end").isFalse();
+                assertThat(step.lease().validUntilNanos() - now)
+                        .as("left of the lease")
+                        .isPositive();
+                assertThat(sentAt).containsValue(step.lease().sentAtNanos());
+                delivered = true;
+                over = true;
+                state = state.broken().acquiring(); // the acquisition has ended
+                return;
+            }
+            AcquireState next = step.acquiring();
+            if (action == Action.ATTEMPT) {
                 assertThat(inFlight).as("attempts in flight").isZero();
                 assertThat(over).as("attempts after the end").isFalse();
                 assertThat(next.attempt()).isEqualTo(sentAt.size() + 1);
@@ -197,38 +207,20 @@ class AcquireStateRandomTest {
                 inFlight = next.attempt();
                 signalled = false;
                 nothingLeft = false;
-            } else if (action instanceof Pause pause) {
-                assertThat(pause.untilNanos() - now).isBetween(0L, Acquiring.millis(Acquiring.LEASE_MILLIS));
+            } else if (action != Action.NONE || step.withdraws()) {
+                assertThat(over && action != Action.NONE).as("signalled twice").isFalse();
+                over = true;
+            } else if (next.phase() == Phase.PAUSING && !next.equals(state)) {
+                assertThat(next.wakeAtNanos() - now).isBetween(0L, Acquiring.millis(Acquiring.LEASE_MILLIS));
                 assertThat(mode == Mode.WAIT || event.startsWith("Acquired") || state.phase() == Phase.PAUSING)
                         .as("waits, or was granted a lease that was over")
                         .isTrue();
-            } else if (action instanceof Deliver deliver) {
-                assertThat(over).as("delivered after the end").isFalse();
-                assertThat(deliver.grant().validUntilNanos() - now)
-                        .as("left of the lease")
-                        .isPositive();
-                assertThat(sentAt).containsValue(deliver.grant().sentAtNanos());
-                delivered = true;
-                over = true;
-            } else if (!(action instanceof AcquireAction.None)) {
-                assertThat(over && !(action instanceof AcquireAction.Withdraw))
-                        .as("signalled twice")
-                        .isFalse();
-                over = true;
             }
-            if (withdraws(action)) {
+            if (step.withdraws()) {
                 withdrawals++;
                 assertThat(inFlight).as("attempts in flight at the withdrawal").isZero();
             }
-            state = step.state();
-        }
-
-        private static boolean withdraws(AcquireAction action) {
-            return action instanceof AcquireAction.Withdraw
-                    || action instanceof AcquireAction.Failed
-                    || action instanceof AcquireAction.GrantedTooLate
-                    || (action instanceof AcquireAction.TimedOut timedOut && timedOut.withdraw())
-                    || (action instanceof AcquireAction.Closed closed && closed.withdraw());
+            state = next;
         }
     }
 }

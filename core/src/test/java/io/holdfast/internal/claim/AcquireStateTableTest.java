@@ -3,8 +3,9 @@ package io.holdfast.internal.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.internal.claim.AcquireState.Phase;
-import io.holdfast.internal.claim.AcquireState.Step;
-import io.holdfast.internal.engine.AcquirePlan.Mode;
+import io.holdfast.internal.claim.ClaimState.Action;
+import io.holdfast.internal.claim.ClaimState.Step;
+import io.holdfast.internal.engine.LockTerms.Mode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -16,118 +17,122 @@ class AcquireStateTableTest {
     @ParameterizedTest(name = "{0} {1}: {2}, {3}")
     @CsvSource(textBlock = """
         # phase  , event          , action           , next phase
-        READY    , acquired       , None             , READY
-        READY    , acquired late  , None             , READY
-        READY    , contended      , None             , READY
-        READY    , queued         , None             , READY
-        READY    , failed         , None             , READY
-        READY    , refused        , None             , READY
-        READY    , stale answer   , None             , READY
-        READY    , stale failure  , None             , READY
-        READY    , armed          , None             , READY
-        READY    , changed        , None             , READY
-        READY    , lost           , None             , READY
-        READY    , disarmed       , None             , READY
-        READY    , granted        , None             , READY
-        READY    , granted late   , None             , READY
-        READY    , granted unknown , None             , READY
-        READY    , pause over     , None             , READY
-        READY    , timed out      , TimedOut         , ENDED
-        READY    , closed         , Closed           , ENDED
-        READY    , left           , None             , ENDED
-        ATTEMPTING  , acquired       , Deliver          , ENDED
-        ATTEMPTING  , acquired late  , Pause            , PAUSING
-        ATTEMPTING  , contended      , Pause            , PAUSING
-        ATTEMPTING  , queued         , Pause            , PAUSING
-        ATTEMPTING  , failed         , Pause            , PAUSING
-        ATTEMPTING  , refused        , Failed           , ENDED
-        ATTEMPTING  , stale answer   , None             , ATTEMPTING
-        ATTEMPTING  , stale failure  , None             , ATTEMPTING
-        ATTEMPTING  , armed          , None             , ATTEMPTING
-        ATTEMPTING  , changed        , None             , ATTEMPTING
-        ATTEMPTING  , lost           , None             , ATTEMPTING
-        ATTEMPTING  , disarmed       , None             , ATTEMPTING
-        ATTEMPTING  , granted        , Deliver          , ENDED
-        ATTEMPTING  , granted late   , None             , ATTEMPTING
-        ATTEMPTING  , granted unknown, None             , ATTEMPTING
-        ATTEMPTING  , pause over     , None             , ATTEMPTING
-        ATTEMPTING  , timed out      , TimedOut         , LEAVING
-        ATTEMPTING  , closed         , Closed           , LEAVING
-        ATTEMPTING  , left           , None             , LEAVING
-        PAUSING  , acquired       , None             , PAUSING
-        PAUSING  , acquired late  , None             , PAUSING
-        PAUSING  , contended      , None             , PAUSING
-        PAUSING  , queued         , None             , PAUSING
-        PAUSING  , failed         , None             , PAUSING
-        PAUSING  , refused        , None             , PAUSING
-        PAUSING  , stale answer   , None             , PAUSING
-        PAUSING  , stale failure  , None             , PAUSING
-        PAUSING  , armed          , Attempt             , ATTEMPTING
-        PAUSING  , changed        , Attempt             , ATTEMPTING
-        PAUSING  , lost           , Attempt             , ATTEMPTING
-        PAUSING  , disarmed       , Attempt             , ATTEMPTING
-        PAUSING  , granted        , Deliver          , ENDED
-        PAUSING  , granted late   , Attempt             , ATTEMPTING
-        PAUSING  , granted unknown, Attempt             , ATTEMPTING
-        PAUSING  , pause over     , Attempt             , ATTEMPTING
-        PAUSING  , timed out      , TimedOut+withdraw, ENDED
-        PAUSING  , closed         , Closed+withdraw  , ENDED
-        PAUSING  , left           , Withdraw         , ENDED
-        LEAVING  , acquired       , Withdraw         , ENDED
-        LEAVING  , acquired late  , Withdraw         , ENDED
-        LEAVING  , contended      , Withdraw         , ENDED
-        LEAVING  , queued         , Withdraw         , ENDED
-        LEAVING  , failed         , Withdraw         , ENDED
-        LEAVING  , refused        , Withdraw         , ENDED
-        LEAVING  , stale answer   , None             , LEAVING
-        LEAVING  , stale failure  , None             , LEAVING
-        LEAVING  , armed          , None             , LEAVING
-        LEAVING  , changed        , None             , LEAVING
-        LEAVING  , lost           , None             , LEAVING
-        LEAVING  , disarmed       , None             , LEAVING
-        LEAVING  , granted        , None             , LEAVING
-        LEAVING  , granted late   , None             , LEAVING
-        LEAVING  , granted unknown, None             , LEAVING
-        LEAVING  , pause over     , None             , LEAVING
-        LEAVING  , timed out      , None             , LEAVING
-        LEAVING  , closed         , None             , LEAVING
-        LEAVING  , left           , None             , LEAVING
-        ENDED    , acquired       , None             , ENDED
-        ENDED    , acquired late  , None             , ENDED
-        ENDED    , contended      , None             , ENDED
-        ENDED    , queued         , None             , ENDED
-        ENDED    , failed         , None             , ENDED
-        ENDED    , refused        , None             , ENDED
-        ENDED    , stale answer   , None             , ENDED
-        ENDED    , stale failure  , None             , ENDED
-        ENDED    , armed          , None             , ENDED
-        ENDED    , changed        , None             , ENDED
-        ENDED    , lost           , None             , ENDED
-        ENDED    , disarmed       , None             , ENDED
-        ENDED    , granted        , None             , ENDED
-        ENDED    , granted late   , None             , ENDED
-        ENDED    , granted unknown, None             , ENDED
-        ENDED    , pause over     , None             , ENDED
-        ENDED    , timed out      , None             , ENDED
-        ENDED    , closed         , None             , ENDED
-        ENDED    , left           , None             , ENDED
+        READY    , acquired       , NONE             , READY
+        READY    , acquired late  , NONE             , READY
+        READY    , contended      , NONE             , READY
+        READY    , queued         , NONE             , READY
+        READY    , failed         , NONE             , READY
+        READY    , refused        , NONE             , READY
+        READY    , stale answer   , NONE             , READY
+        READY    , stale failure  , NONE             , READY
+        READY    , armed          , NONE             , READY
+        READY    , changed        , NONE             , READY
+        READY    , lost           , NONE             , READY
+        READY    , disarmed       , NONE             , READY
+        READY    , granted        , NONE             , READY
+        READY    , granted late   , NONE             , READY
+        READY    , granted unknown , NONE             , READY
+        READY    , pause over     , NONE             , READY
+        READY    , timed out      , TIMED_OUT        , ENDED
+        READY    , closed         , CLOSED           , ENDED
+        READY    , left           , NONE             , ENDED
+        ATTEMPTING  , acquired       , DELIVER          , ENDED
+        ATTEMPTING  , acquired late  , NONE             , PAUSING
+        ATTEMPTING  , contended      , NONE             , PAUSING
+        ATTEMPTING  , queued         , NONE             , PAUSING
+        ATTEMPTING  , failed         , NONE             , PAUSING
+        ATTEMPTING  , refused        , FAIL+withdraw    , ENDED
+        ATTEMPTING  , stale answer   , NONE             , ATTEMPTING
+        ATTEMPTING  , stale failure  , NONE             , ATTEMPTING
+        ATTEMPTING  , armed          , NONE             , ATTEMPTING
+        ATTEMPTING  , changed        , NONE             , ATTEMPTING
+        ATTEMPTING  , lost           , NONE             , ATTEMPTING
+        ATTEMPTING  , disarmed       , NONE             , ATTEMPTING
+        ATTEMPTING  , granted        , DELIVER          , ENDED
+        ATTEMPTING  , granted late   , NONE             , ATTEMPTING
+        ATTEMPTING  , granted unknown, NONE             , ATTEMPTING
+        ATTEMPTING  , pause over     , NONE             , ATTEMPTING
+        ATTEMPTING  , timed out      , TIMED_OUT        , LEAVING
+        ATTEMPTING  , closed         , CLOSED           , LEAVING
+        ATTEMPTING  , left           , NONE             , LEAVING
+        PAUSING  , acquired       , NONE             , PAUSING
+        PAUSING  , acquired late  , NONE             , PAUSING
+        PAUSING  , contended      , NONE             , PAUSING
+        PAUSING  , queued         , NONE             , PAUSING
+        PAUSING  , failed         , NONE             , PAUSING
+        PAUSING  , refused        , NONE             , PAUSING
+        PAUSING  , stale answer   , NONE             , PAUSING
+        PAUSING  , stale failure  , NONE             , PAUSING
+        PAUSING  , armed          , ATTEMPT          , ATTEMPTING
+        PAUSING  , changed        , ATTEMPT          , ATTEMPTING
+        PAUSING  , lost           , ATTEMPT          , ATTEMPTING
+        PAUSING  , disarmed       , ATTEMPT          , ATTEMPTING
+        PAUSING  , granted        , DELIVER          , ENDED
+        PAUSING  , granted late   , ATTEMPT          , ATTEMPTING
+        PAUSING  , granted unknown, ATTEMPT          , ATTEMPTING
+        PAUSING  , pause over     , ATTEMPT          , ATTEMPTING
+        PAUSING  , timed out      , TIMED_OUT+withdraw, ENDED
+        PAUSING  , closed         , CLOSED+withdraw  , ENDED
+        PAUSING  , left           , NONE+withdraw    , ENDED
+        LEAVING  , acquired       , NONE+withdraw    , ENDED
+        LEAVING  , acquired late  , NONE+withdraw    , ENDED
+        LEAVING  , contended      , NONE+withdraw    , ENDED
+        LEAVING  , queued         , NONE+withdraw    , ENDED
+        LEAVING  , failed         , NONE+withdraw    , ENDED
+        LEAVING  , refused        , NONE+withdraw    , ENDED
+        LEAVING  , stale answer   , NONE             , LEAVING
+        LEAVING  , stale failure  , NONE             , LEAVING
+        LEAVING  , armed          , NONE             , LEAVING
+        LEAVING  , changed        , NONE             , LEAVING
+        LEAVING  , lost           , NONE             , LEAVING
+        LEAVING  , disarmed       , NONE             , LEAVING
+        LEAVING  , granted        , NONE             , LEAVING
+        LEAVING  , granted late   , NONE             , LEAVING
+        LEAVING  , granted unknown, NONE             , LEAVING
+        LEAVING  , pause over     , NONE             , LEAVING
+        LEAVING  , timed out      , NONE             , LEAVING
+        LEAVING  , closed         , NONE             , LEAVING
+        LEAVING  , left           , NONE             , LEAVING
+        ENDED    , acquired       , NONE             , ENDED
+        ENDED    , acquired late  , NONE             , ENDED
+        ENDED    , contended      , NONE             , ENDED
+        ENDED    , queued         , NONE             , ENDED
+        ENDED    , failed         , NONE             , ENDED
+        ENDED    , refused        , NONE             , ENDED
+        ENDED    , stale answer   , NONE             , ENDED
+        ENDED    , stale failure  , NONE             , ENDED
+        ENDED    , armed          , NONE             , ENDED
+        ENDED    , changed        , NONE             , ENDED
+        ENDED    , lost           , NONE             , ENDED
+        ENDED    , disarmed       , NONE             , ENDED
+        ENDED    , granted        , NONE             , ENDED
+        ENDED    , granted late   , NONE             , ENDED
+        ENDED    , granted unknown, NONE             , ENDED
+        ENDED    , pause over     , NONE             , ENDED
+        ENDED    , timed out      , NONE             , ENDED
+        ENDED    , closed         , NONE             , ENDED
+        ENDED    , left           , NONE             , ENDED
         """)
     void eachEventHasOneOutcomeInEachPhase(Phase phase, String event, String action, Phase next) {
         Step step = happens(event, in(phase));
 
         assertThat(Acquiring.action(step)).isEqualTo(action);
-        assertThat(step.state().phase()).isEqualTo(next);
+        if (step.action() == Action.DELIVER) {
+            assertThat(step.lease().phase()).isEqualTo(LeaseState.Phase.HELD);
+        } else {
+            assertThat(step.acquiring().phase()).isEqualTo(next);
+        }
     }
 
     private static AcquireState in(Phase phase) {
         AcquireState attempting = Acquiring.started(Mode.WAIT);
         AcquireState state = switch (phase) {
-            case READY -> AcquireState.ready(false);
+            case READY -> AcquireState.ready(0);
             case ATTEMPTING -> attempting;
             case PAUSING ->
-                attempting.answered(1, Acquiring.queued(10_000), NOW, 0).state();
-            case LEAVING -> attempting.left().state();
-            case ENDED -> attempting.answered(1, Acquiring.acquired(), NOW, 0).state();
+                attempting.answered(1, Acquiring.queued(10_000), NOW, 0).acquiring();
+            case LEAVING -> attempting.left().acquiring();
+            case ENDED -> attempting.broken().acquiring();
         };
         assertThat(state.phase()).isEqualTo(phase);
         return state;
@@ -144,13 +149,14 @@ class AcquireStateTableTest {
             case "refused" -> state.attemptFailed(1, Acquiring.failure(false), NOW, 0);
             case "stale answer" -> state.answered(2, Acquiring.acquired(), NOW, 0);
             case "stale failure" -> state.attemptFailed(2, Acquiring.failure(false), NOW, 0);
-            case "armed" -> state.armed(NOW);
-            case "changed" -> state.changed(NOW);
-            case "lost" -> state.lost(NOW);
-            case "disarmed" -> state.disarmed(NOW);
-            case "granted" -> state.granted(Acquiring.granted(1, 2_000), true, NOW);
-            case "granted late" -> state.granted(Acquiring.granted(1, 2_000), true, Acquiring.millis(1_978));
-            case "granted unknown" -> state.granted(Acquiring.granted(9, 2_000), true, NOW);
+            case "armed" -> state.signalled(Acquiring.ARMED, Acquiring.ALL_SENT, NOW);
+            case "changed" -> state.signalled(Acquiring.CHANGED, Acquiring.ALL_SENT, NOW);
+            case "lost" -> state.signalled(Acquiring.LOST, Acquiring.ALL_SENT, NOW);
+            case "disarmed" -> state.unwatched(NOW);
+            case "granted" -> state.signalled(Acquiring.granted(1, 2_000), Acquiring.ALL_SENT, NOW);
+            case "granted late" ->
+                state.signalled(Acquiring.granted(1, 2_000), Acquiring.ALL_SENT, Acquiring.millis(1_978));
+            case "granted unknown" -> state.signalled(Acquiring.granted(9, 2_000), Acquiring.ALL_SENT, NOW);
             case "pause over" -> state.pauseOver(NOW);
             case "timed out" -> state.timedOut();
             case "closed" -> state.closed();

@@ -3,8 +3,10 @@ package io.holdfast.internal.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.internal.claim.AcquireState.Phase;
-import io.holdfast.internal.claim.AcquireState.Step;
-import io.holdfast.internal.engine.AcquirePlan.Mode;
+import io.holdfast.internal.claim.ClaimState.Action;
+import io.holdfast.internal.claim.ClaimState.Step;
+import io.holdfast.internal.claim.LeaseState.Standing;
+import io.holdfast.internal.engine.LockTerms.Mode;
 import io.holdfast.spi.LockAttempt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,40 +22,40 @@ class AcquireStateTest {
     void itStartsWithTheFirstAttempt(Mode mode) {
         Step step = Acquiring.start(Acquiring.plan(mode, false), false, NOW);
 
-        assertThat(step.action()).isEqualTo(new AcquireAction.Attempt(1));
-        assertThat(step.state().attempt()).isEqualTo(1);
+        attempts(1, step);
+        assertThat(step.acquiring().attempt()).isEqualTo(1);
     }
 
     @Test
     void itKnowsWhetherTheLastAttemptThatEndedWasAnswered() {
         AcquireState asked = Acquiring.started(Mode.WAIT);
         AcquireState failed = asked.attemptFailed(1, Acquiring.failure(true), Acquiring.millis(10), 0)
-                .state();
-        AcquireState askedAgain = failed.pauseOver(Acquiring.millis(100)).state();
+                .acquiring();
+        AcquireState askedAgain = failed.pauseOver(Acquiring.millis(100)).acquiring();
         AcquireState queued = askedAgain
                 .answered(2, Acquiring.queued(100), Acquiring.millis(110), 0)
-                .state();
-        AcquireState pending = queued.pauseOver(Acquiring.millis(210)).state();
+                .acquiring();
+        AcquireState pending = queued.pauseOver(Acquiring.millis(210)).acquiring();
 
         assertThat(asked.isAnswered()).isFalse();
         assertThat(failed.isAnswered()).isFalse();
         assertThat(askedAgain.isAnswered()).isFalse();
         assertThat(queued.isAnswered()).isTrue();
-        assertThat(queued.lastFailure()).isNotNull();
+        assertThat(queued.failure()).isNotNull();
         assertThat(pending.isAnswered()).isTrue();
         assertThat(pending.attemptFailed(3, Acquiring.failure(true), Acquiring.millis(220), 0)
-                        .state()
+                        .acquiring()
                         .isAnswered())
                 .isFalse();
     }
 
     @Test
     void anAnsweredLeaseCountsFromTheSendTimeOfItsAttempt() {
-        Grant grant =
+        LeaseState grant =
                 delivered(Acquiring.started(Mode.WAIT).answered(1, Acquiring.acquired(), Acquiring.millis(500), 0));
 
         assertThat(grant.sentAtNanos()).isZero();
-        assertThat(grant.standing()).isEqualTo(Grant.Standing.CONFIRMED);
+        assertThat(standing(grant)).isEqualTo(Standing.CONFIRMED);
         assertThat(grant.validUntilNanos()).isEqualTo(Acquiring.millis(30_000 - 300 - 2));
     }
 
@@ -61,79 +63,80 @@ class AcquireStateTest {
     void aPushedGrantCountsFromTheSendTimeOfTheAttemptThatItNames() {
         AcquireState state = Acquiring.started(Mode.WAIT)
                 .attemptFailed(1, Acquiring.failure(true), Acquiring.millis(100), 0)
-                .state()
+                .acquiring()
                 .pauseOver(Acquiring.millis(200))
-                .state();
+                .acquiring();
 
-        Grant first = delivered(state.granted(Acquiring.granted(1, 2_000), true, Acquiring.millis(300)));
-        Grant second = delivered(state.granted(Acquiring.granted(2, 2_000), true, Acquiring.millis(300)));
+        LeaseState first =
+                delivered(state.signalled(Acquiring.granted(1, 2_000), Acquiring.ALL_SENT, Acquiring.millis(300)));
+        LeaseState second =
+                delivered(state.signalled(Acquiring.granted(2, 2_000), Acquiring.ALL_SENT, Acquiring.millis(300)));
 
         assertThat(first.sentAtNanos()).isZero();
         assertThat(second.sentAtNanos()).isEqualTo(Acquiring.millis(200));
-        assertThat(first.standing()).isEqualTo(Grant.Standing.PUSHED);
+        assertThat(standing(first)).isEqualTo(Standing.PUSHED);
     }
 
     @Test
     void aGrantThatNamesAnAttemptBeforeAnAnsweredOneIsIgnored() {
         AcquireState state = Acquiring.started(Mode.WAIT)
                 .answered(1, Acquiring.queued(100), Acquiring.millis(10), 0)
-                .state()
+                .acquiring()
                 .pauseOver(Acquiring.millis(110))
-                .state()
+                .acquiring()
                 .answered(2, Acquiring.queued(100), Acquiring.millis(120), 0)
-                .state();
+                .acquiring();
 
-        Step step = state.granted(Acquiring.granted(1, 2_000), true, Acquiring.millis(130));
+        Step step = state.signalled(Acquiring.granted(1, 2_000), Acquiring.ALL_SENT, Acquiring.millis(130));
 
-        assertThat(step.action()).isEqualTo(new AcquireAction.Attempt(3));
+        attempts(3, step);
     }
 
     @Test
     void aPushedGrantBecomesAWholeLeaseWhereThePlanNeedsIt() {
         AcquireState state = Acquiring.start(Acquiring.wholeLeasePlan(), true, 0)
-                .state()
+                .acquiring()
                 .answered(1, Acquiring.queued(100), Acquiring.millis(10), 0)
-                .state();
+                .acquiring();
 
-        Step step = state.granted(Acquiring.granted(1, 2_000), true, Acquiring.millis(20));
+        Step step = state.signalled(Acquiring.granted(1, 2_000), Acquiring.ALL_SENT, Acquiring.millis(20));
 
-        assertThat(step.action()).isEqualTo(new AcquireAction.Attempt(2));
-        assertThat(delivered(step.state().answered(2, Acquiring.acquired(), Acquiring.millis(30), 0))
-                        .standing())
-                .isEqualTo(Grant.Standing.CONFIRMED);
+        attempts(2, step);
+        assertThat(standing(delivered(step.acquiring().answered(2, Acquiring.acquired(), Acquiring.millis(30), 0))))
+                .isEqualTo(Standing.CONFIRMED);
     }
 
     @Test
     void aLossSignalledBeforeTheAnswerPutsTheGrantInDoubt() {
-        Step granted = Acquiring.started(Mode.WAIT).lost(NOW).state().answered(1, Acquiring.acquired(), NOW, 0);
+        Step granted = Acquiring.started(Mode.WAIT)
+                .signalled(Acquiring.LOST, Acquiring.ALL_SENT, NOW)
+                .acquiring()
+                .answered(1, Acquiring.acquired(), NOW, 0);
 
-        assertThat(granted.action())
-                .isInstanceOfSatisfying(
-                        AcquireAction.Deliver.class,
-                        deliver -> assertThat(deliver.grant().standing()).isEqualTo(Grant.Standing.DOUBTED));
+        assertThat(standing(delivered(granted))).isEqualTo(Standing.DOUBTED);
     }
 
     @Test
     void aLossSignalledBeforeAPushPutsTheGrantInDoubt() {
-        AcquireState lost = Acquiring.started(Mode.WAIT).lost(NOW).state();
+        AcquireState lost = Acquiring.started(Mode.WAIT)
+                .signalled(Acquiring.LOST, Acquiring.ALL_SENT, NOW)
+                .acquiring();
 
-        Grant pushed = delivered(lost.granted(Acquiring.granted(1, 2_000), true, NOW));
+        LeaseState pushed = delivered(lost.signalled(Acquiring.granted(1, 2_000), Acquiring.ALL_SENT, NOW));
 
-        assertThat(pushed.standing()).isEqualTo(Grant.Standing.DOUBTED);
+        assertThat(standing(pushed)).isEqualTo(Standing.DOUBTED);
     }
 
     @Test
     void aLossSignalledBeforeTheAttemptWasSentPutsNoGrantInDoubt() {
         AcquireState attemptingAgain = Acquiring.started(Mode.WAIT)
-                .lost(NOW)
-                .state()
+                .signalled(Acquiring.LOST, Acquiring.ALL_SENT, NOW)
+                .acquiring()
                 .answered(1, Acquiring.queued(10_000), NOW, 0)
-                .state();
+                .acquiring();
 
-        assertThat(attemptingAgain.answered(2, Acquiring.acquired(), NOW, 0).action())
-                .isInstanceOfSatisfying(
-                        AcquireAction.Deliver.class,
-                        deliver -> assertThat(deliver.grant().standing()).isEqualTo(Grant.Standing.CONFIRMED));
+        assertThat(standing(delivered(attemptingAgain.answered(2, Acquiring.acquired(), NOW, 0))))
+                .isEqualTo(Standing.CONFIRMED);
     }
 
     @ParameterizedTest
@@ -141,21 +144,28 @@ class AcquireStateTest {
     void aSignalDuringAnAttemptLeadsToAnotherAttemptAsSoonAsItIsAnswered(String signal) {
         AcquireState attempting = Acquiring.started(Mode.WAIT);
         AcquireState signalled = switch (signal) {
-            case "armed" -> attempting.armed(NOW).state();
-            case "changed" -> attempting.changed(NOW).state();
-            case "lost" -> attempting.lost(NOW).state();
-            case "disarmed" -> attempting.disarmed(NOW).state();
-            default -> attempting.granted(Acquiring.granted(9, 10), true, NOW).state();
+            case "armed" ->
+                attempting.signalled(Acquiring.ARMED, Acquiring.ALL_SENT, NOW).acquiring();
+            case "changed" ->
+                attempting.signalled(Acquiring.CHANGED, Acquiring.ALL_SENT, NOW).acquiring();
+            case "lost" ->
+                attempting.signalled(Acquiring.LOST, Acquiring.ALL_SENT, NOW).acquiring();
+            case "disarmed" -> attempting.unwatched(NOW).acquiring();
+            default ->
+                attempting
+                        .signalled(Acquiring.granted(9, 10), Acquiring.ALL_SENT, NOW)
+                        .acquiring();
         };
 
         Step answered = signalled.answered(1, Acquiring.queued(10_000), NOW, 0);
 
-        assertThat(answered.action()).isEqualTo(new AcquireAction.Attempt(2));
-        assertThat(answered.state()
+        attempts(2, answered);
+        assertThat(answered.acquiring()
                         .answered(2, Acquiring.queued(10_000), NOW, 0)
-                        .action())
+                        .acquiring()
+                        .phase())
                 .as("once for a signal")
-                .isInstanceOf(AcquireAction.Pause.class);
+                .isEqualTo(Phase.PAUSING);
     }
 
     @ParameterizedTest
@@ -172,56 +182,56 @@ class AcquireStateTest {
         LockAttempt notNow = answer.equals("queued") ? Acquiring.queued(within) : Acquiring.contended(within);
 
         Step step = Acquiring.start(Acquiring.plan(Mode.WAIT, false), armed, 0)
-                .state()
+                .acquiring()
                 .answered(1, notNow, NOW, 0);
 
-        assertThat(step.action()).isEqualTo(new AcquireAction.Pause(NOW + Acquiring.millis(pause)));
+        pausesUntil(NOW + Acquiring.millis(pause), step);
     }
 
     @Test
     void whenTheSignalsStopTheBackEndIsPolled() {
-        AcquireState state = Acquiring.started(Mode.WAIT).disarmed(NOW).state();
+        AcquireState state = Acquiring.started(Mode.WAIT).unwatched(NOW).acquiring();
 
         Step second = state.answered(1, Acquiring.queued(10_000), NOW, 0);
-        Step polled = second.state().answered(2, Acquiring.queued(10_000), NOW, 0);
+        Step polled = second.acquiring().answered(2, Acquiring.queued(10_000), NOW, 0);
 
-        assertThat(polled.action()).isEqualTo(new AcquireAction.Pause(NOW + Acquiring.millis(40)));
+        pausesUntil(NOW + Acquiring.millis(40), polled);
     }
 
     @ParameterizedTest
-    @CsvSource({"TRY, NotAvailable", "ONE_ATTEMPT, TimedOut"})
+    @CsvSource({"TRY, NOT_AVAILABLE", "ONE_ATTEMPT, TIMED_OUT"})
     void oneAttemptIsAll(Mode mode, String end) {
         Step step = Acquiring.started(mode).answered(1, Acquiring.contended(10), NOW, 0);
 
         assertThat(Acquiring.action(step)).isEqualTo(end);
-        assertThat(step.state().phase()).isEqualTo(Phase.ENDED);
+        assertThat(step.acquiring().phase()).isEqualTo(Phase.ENDED);
     }
 
     @ParameterizedTest
     @CsvSource({
-        "TRY, true, Failed",
-        "TRY, false, Failed",
-        "ONE_ATTEMPT, true, TimedOut+withdraw",
-        "ONE_ATTEMPT, false, Failed",
+        "TRY, true, FAIL+withdraw",
+        "TRY, false, FAIL+withdraw",
+        "ONE_ATTEMPT, true, TIMED_OUT+withdraw",
+        "ONE_ATTEMPT, false, FAIL+withdraw",
     })
     void oneAttemptThatFailsEndsWithAWithdrawal(Mode mode, boolean isTransient, String end) {
         Step step = Acquiring.started(mode).attemptFailed(1, Acquiring.failure(isTransient), NOW, 0);
 
         assertThat(Acquiring.action(step)).isEqualTo(end);
-        assertThat(step.state().lastFailure()).isNotNull();
+        assertThat(step.acquiring().failure()).isNotNull();
     }
 
     @ParameterizedTest
     @EnumSource(value = Mode.class, names = "WAIT", mode = EnumSource.Mode.EXCLUDE)
     void oneAttemptThatFoundTheLockTakenLeavesNothingToWithdraw(Mode mode) {
-        AcquireState leaving = Acquiring.started(mode).left().state();
+        AcquireState leaving = Acquiring.started(mode).left().acquiring();
 
         assertThat(Acquiring.action(leaving.answered(1, Acquiring.contended(10), NOW, 0)))
-                .isEqualTo("None");
+                .isEqualTo("NONE");
         assertThat(Acquiring.action(leaving.answered(1, Acquiring.acquired(), NOW, 0)))
-                .isEqualTo("Withdraw");
+                .isEqualTo("NONE+withdraw");
         assertThat(Acquiring.action(leaving.attemptFailed(1, Acquiring.failure(true), NOW, 0)))
-                .isEqualTo("Withdraw");
+                .isEqualTo("NONE+withdraw");
     }
 
     @Test
@@ -229,10 +239,10 @@ class AcquireStateTest {
         Failing failing = new Failing(false);
 
         failing.attemptUntil(29_999);
-        assertThat(failing.last.action()).isInstanceOf(AcquireAction.Pause.class);
+        assertThat(failing.last.acquiring().phase()).isEqualTo(Phase.PAUSING);
         failing.attemptUntil(30_000);
 
-        assertThat(Acquiring.action(failing.last)).isEqualTo("Failed");
+        assertThat(Acquiring.action(failing.last)).isEqualTo("FAIL+withdraw");
     }
 
     @Test
@@ -242,9 +252,9 @@ class AcquireStateTest {
         failing.attemptUntil(29_999);
         failing.attemptUntil(10 * Acquiring.LEASE_MILLIS);
 
-        assertThat(failing.last.action()).isInstanceOf(AcquireAction.Pause.class);
-        assertThat(Acquiring.action(failing.last.state().timedOut())).isEqualTo("TimedOut+withdraw");
-        assertThat(failing.last.state().lastFailure()).isNotNull();
+        assertThat(failing.last.acquiring().phase()).isEqualTo(Phase.PAUSING);
+        assertThat(Acquiring.action(failing.last.acquiring().timedOut())).isEqualTo("TIMED_OUT+withdraw");
+        assertThat(failing.last.acquiring().failure()).isNotNull();
     }
 
     @Test
@@ -255,25 +265,25 @@ class AcquireStateTest {
 
         failing.attemptUntil(30_000);
 
-        assertThat(failing.last.action()).isEqualTo(new AcquireAction.Pause(Acquiring.millis(30_020)));
+        pausesUntil(Acquiring.millis(30_020), failing.last);
     }
 
     @Test
     void aFailureWithRetryAfterDelaysTheNextAttemptAndIsNotCounted() {
         AcquireState state = Acquiring.started(Mode.WAIT)
                 .attemptFailed(1, Acquiring.failure(true), Acquiring.millis(20_000), 0)
-                .state()
+                .acquiring()
                 .pauseOver(Acquiring.millis(20_020))
-                .state();
+                .acquiring();
 
         Step waits = state.attemptFailed(2, Acquiring.notYet(90_000), Acquiring.millis(40_000), 0);
-        assertThat(waits.action()).isEqualTo(new AcquireAction.Pause(Acquiring.millis(130_020)));
-        Step again = waits.state()
+        pausesUntil(Acquiring.millis(130_020), waits);
+        Step again = waits.acquiring()
                 .pauseOver(Acquiring.millis(130_020))
-                .state()
+                .acquiring()
                 .attemptFailed(3, Acquiring.failure(true), Acquiring.millis(130_100), 0);
-        assertThat(again.action()).isInstanceOf(AcquireAction.Pause.class);
-        assertThat(again.state().isAnswered()).isFalse();
+        assertThat(again.acquiring().phase()).isEqualTo(Phase.PAUSING);
+        assertThat(again.acquiring().isAnswered()).isFalse();
     }
 
     /** The clock may be below zero, as {@link System#nanoTime} may be. */
@@ -281,18 +291,18 @@ class AcquireStateTest {
     void aSignalCausesAnAttemptAtOnceEvenIfTheClockIsBelowZero() {
         long now = -Acquiring.millis(1_000_000);
         AcquireState waits = Acquiring.start(Acquiring.plan(Mode.WAIT, false), true, now)
-                .state()
+                .acquiring()
                 .attemptFailed(1, Acquiring.notYet(90_000), now, 0)
-                .state();
+                .acquiring();
 
-        assertThat(waits.changed(now).action()).isEqualTo(new AcquireAction.Attempt(2));
+        attempts(2, waits.signalled(Acquiring.CHANGED, Acquiring.ALL_SENT, now));
     }
 
     @Test
     void aRetryAfterOfYearsIsBounded() {
         Step step = Acquiring.started(Mode.WAIT).attemptFailed(1, Acquiring.notYet(Long.MAX_VALUE), 0, 0);
 
-        assertThat(step.action()).isEqualTo(new AcquireAction.Pause(Acquiring.millis(86_400_020)));
+        pausesUntil(Acquiring.millis(86_400_020), step);
     }
 
     @ParameterizedTest
@@ -301,24 +311,41 @@ class AcquireStateTest {
         long late = Acquiring.millis(Acquiring.LEASE_MILLIS + 300);
 
         Step first = Acquiring.started(mode).answered(1, Acquiring.acquired(), late, 0);
-        assertThat(first.action()).isEqualTo(new AcquireAction.Pause(late + Acquiring.millis(20)));
-        Step second = first.state()
+        pausesUntil(late + Acquiring.millis(20), first);
+        Step second = first.acquiring()
                 .pauseOver(late + Acquiring.millis(20))
-                .state()
+                .acquiring()
                 .answered(2, Acquiring.acquired(), 2 * late, 0);
-        assertThat(Acquiring.action(second)).isEqualTo(mode == Mode.WAIT ? "Pause" : "GrantedTooLate");
+        assertThat(Acquiring.action(second)).isEqualTo(mode == Mode.WAIT ? "NONE" : "GRANTED_TOO_LATE+withdraw");
     }
 
     @ParameterizedTest
-    @CsvSource({"TRY, Failed", "ONE_ATTEMPT, TimedOut+withdraw"})
+    @CsvSource({"TRY, FAIL+withdraw", "ONE_ATTEMPT, TIMED_OUT+withdraw"})
     void oneAttemptDoesNotWaitForTheQuarantine(Mode mode, String end) {
         assertThat(Acquiring.action(Acquiring.started(mode).attemptFailed(1, Acquiring.notYet(90_000), NOW, 0)))
                 .isEqualTo(end);
     }
 
-    private static Grant delivered(Step step) {
-        assertThat(step.action()).isInstanceOf(AcquireAction.Deliver.class);
-        return ((AcquireAction.Deliver) step.action()).grant();
+    private static LeaseState delivered(Step step) {
+        assertThat(step.action()).isEqualTo(Action.DELIVER);
+        return step.lease();
+    }
+
+    private static Standing standing(LeaseState lease) {
+        if (lease.confirmed()) {
+            return Standing.CONFIRMED;
+        }
+        return lease.nextRenewalNanos() == lease.hold().grantedAtNanos() ? Standing.DOUBTED : Standing.PUSHED;
+    }
+
+    private static void attempts(int number, Step step) {
+        assertThat(step.action()).isEqualTo(Action.ATTEMPT);
+        assertThat(step.acquiring().attempt()).isEqualTo(number);
+    }
+
+    private static void pausesUntil(long nanos, Step step) {
+        assertThat(step.acquiring().phase()).isEqualTo(Phase.PAUSING);
+        assertThat(step.acquiring().wakeAtNanos()).isEqualTo(nanos);
     }
 
     /** An acquisition whose back end fails; the first attempt is sent at 0. */
@@ -342,59 +369,60 @@ class AcquireStateTest {
         }
 
         private AcquireState attempting(long millis) {
-            AcquireState state = last.state();
+            AcquireState state = last.acquiring();
             return state.phase() == Phase.PAUSING
-                    ? state.pauseOver(Acquiring.millis(millis)).state()
+                    ? state.pauseOver(Acquiring.millis(millis)).acquiring()
                     : state;
         }
     }
 
     @Test
     void waitEndsAtItsLimitAndNotBefore() {
-        AcquireState attempting = AcquireState.ready(false)
-                .begin(Acquiring.plan(Mode.WAIT, true), true, Acquiring.millis(100), 0)
-                .state();
+        AcquireState attempting = Acquiring.start(Acquiring.plan(Mode.WAIT, true), true, Acquiring.millis(100), 0)
+                .acquiring();
         assertThat(attempting.wakeAtNanos()).isEqualTo(Acquiring.millis(100));
         AcquireState waits =
-                attempting.answered(1, Acquiring.queued(10_000), NOW, 0).state();
+                attempting.answered(1, Acquiring.queued(10_000), NOW, 0).acquiring();
         assertThat(waits.wakeAtNanos()).isEqualTo(Acquiring.millis(100));
-        assertThat(Acquiring.action(waits.tick(Acquiring.millis(100) - 1))).isEqualTo("None");
-        assertThat(Acquiring.action(waits.tick(Acquiring.millis(100)))).isEqualTo("TimedOut+withdraw");
-        assertThat(Acquiring.action(attempting.tick(Acquiring.millis(100)))).isEqualTo("TimedOut");
+        assertThat(Acquiring.action(waits.tick(Acquiring.millis(100) - 1))).isEqualTo("NONE");
+        assertThat(Acquiring.action(waits.tick(Acquiring.millis(100)))).isEqualTo("TIMED_OUT+withdraw");
+        assertThat(Acquiring.action(attempting.tick(Acquiring.millis(100)))).isEqualTo("TIMED_OUT");
     }
 
     @Test
     void pauseEndsAtItsTimeAndNotBefore() {
         AcquireState waits = Acquiring.started(Mode.WAIT)
                 .answered(1, Acquiring.queued(10_000), NOW, 0)
-                .state();
-        assertThat(Acquiring.action(waits.tick(waits.wakeAtNanos() - 1))).isEqualTo("None");
-        assertThat(Acquiring.action(waits.tick(waits.wakeAtNanos()))).isEqualTo("Attempt");
+                .acquiring();
+        assertThat(Acquiring.action(waits.tick(waits.wakeAtNanos() - 1))).isEqualTo("NONE");
+        assertThat(Acquiring.action(waits.tick(waits.wakeAtNanos()))).isEqualTo("ATTEMPT");
     }
 
     @Test
     void claimThatHasSentNothingEndsWithoutAWithdrawal() {
-        AcquireState ready = AcquireState.ready(false);
-        assertThat(Acquiring.action(ready.left())).isEqualTo("None");
-        assertThat(Acquiring.action(ready.closed())).isEqualTo("Closed");
-        assertThat(Acquiring.action(ready.left().state().begin(Acquiring.plan(Mode.WAIT, false), true, 0, 0)))
-                .isEqualTo("None");
+        AcquireState ready = AcquireState.ready(0);
+        assertThat(Acquiring.action(ready.left())).isEqualTo("NONE");
+        assertThat(Acquiring.action(ready.closed())).isEqualTo("CLOSED");
+        assertThat(Acquiring.action(ready.left()
+                        .acquiring()
+                        .begin(Acquiring.plan(Mode.WAIT, false).terms(), Mode.WAIT, true, 0, 0)))
+                .isEqualTo("NONE");
     }
 
     /** It holds the lock already. */
     @Test
     void adoptedClaimThatHasSentNothingIsReleasedWhenItLeaves() {
-        AcquireState ready = AcquireState.ready(true);
-        assertThat(Acquiring.action(ready.left())).isEqualTo("Withdraw");
+        AcquireState ready = AcquireState.ready(1);
+        assertThat(Acquiring.action(ready.left())).isEqualTo("NONE+withdraw");
     }
 
     /** Its attempt could arrive after the release. */
     @Test
     void grantIsNotHandedOutWhileAnAttemptIsAboutToBeSent() {
         AcquireState attempting = Acquiring.started(Mode.WAIT);
-        assertThat(Acquiring.action(attempting.granted(Acquiring.granted(1, 2_000), false, NOW)))
-                .isEqualTo("None");
-        assertThat(Acquiring.action(attempting.granted(Acquiring.granted(1, 2_000), true, NOW)))
-                .isEqualTo("Deliver");
+        assertThat(Acquiring.action(attempting.signalled(Acquiring.granted(1, 2_000), 0, NOW)))
+                .isEqualTo("NONE");
+        assertThat(Acquiring.action(attempting.signalled(Acquiring.granted(1, 2_000), Acquiring.ALL_SENT, NOW)))
+                .isEqualTo("DELIVER");
     }
 }

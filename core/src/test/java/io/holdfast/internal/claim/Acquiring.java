@@ -2,37 +2,68 @@ package io.holdfast.internal.claim;
 
 import io.holdfast.Backoff;
 import io.holdfast.LockBackendException;
-import io.holdfast.internal.claim.AcquireState.Step;
-import io.holdfast.internal.engine.AcquirePlan;
-import io.holdfast.internal.engine.AcquirePlan.Mode;
+import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
+import io.holdfast.internal.claim.ClaimState.Step;
+import io.holdfast.internal.engine.LockTerms;
+import io.holdfast.internal.engine.LockTerms.Mode;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /** Shared by the tests of acquisitions. Times are milliseconds after an origin of nanoseconds. */
 final class Acquiring {
 
     static final long LEASE_MILLIS = 30_000;
+    static final WatchSignal ARMED = new WatchSignal.Armed();
+    static final WatchSignal CHANGED = new WatchSignal.Changed();
+    static final WatchSignal LOST = new WatchSignal.Lost(LossReason.NOT_HELD);
+
+    /** All attempts have left their thread. */
+    static final int ALL_SENT = Integer.MAX_VALUE;
 
     private Acquiring() {}
 
-    static AcquirePlan plan(Mode mode, boolean limited) {
-        Backoff backoff = Backoff.exponential(Duration.ofMillis(20), Duration.ofSeconds(1));
-        return new AcquirePlan(mode, limited, Duration.ofMillis(LEASE_MILLIS).toNanos(), false, backoff);
+    /** The options and the mode of an acquisition. */
+    record Plan(LockTerms terms, Mode mode) {}
+
+    static Plan plan(Mode mode, boolean limited) {
+        return plan(mode, limited ? options().waitTimeout(Duration.ofHours(1)) : options());
     }
 
-    static AcquirePlan wholeLeasePlan() {
-        AcquirePlan usual = plan(Mode.WAIT, false);
-        return new AcquirePlan(usual.mode(), usual.limited(), usual.leaseNanos(), true, usual.backoff());
+    static Plan wholeLeasePlan() {
+        return plan(Mode.WAIT, options().minHoldTime(Duration.ofSeconds(1)));
+    }
+
+    private static Plan plan(Mode mode, LockOptions.Builder options) {
+        return new Plan(new LockTerms(options.build(), 0, 0, Duration.ZERO, 0), mode);
+    }
+
+    private static LockOptions.Builder options() {
+        return LockOptions.builder()
+                .leaseDuration(Duration.ofMillis(LEASE_MILLIS))
+                .backoff(Backoff.exponential(Duration.ofMillis(20), Duration.ofSeconds(1)));
+    }
+
+    /** The terms of a lease. */
+    static LockTerms terms(boolean autoRenew, @Nullable Duration maxHoldTime) {
+        LockOptions.Builder options = options().autoRenew(autoRenew).leaseDuration(Duration.ofSeconds(3));
+        return plan(Mode.TRY, maxHoldTime == null ? options : options.maxHoldTime(maxHoldTime))
+                .terms();
     }
 
     /** Sends the first attempt. The end of a limited wait is far away. */
-    static Step start(AcquirePlan plan, boolean armed, long nowNanos) {
-        return AcquireState.ready(false).begin(plan, armed, nowNanos + millis(3_600_000), nowNanos);
+    static Step start(Plan plan, boolean armed, long nowNanos) {
+        return start(plan, armed, nowNanos + millis(3_600_000), nowNanos);
+    }
+
+    static Step start(Plan plan, boolean armed, long giveUpAt, long nowNanos) {
+        return AcquireState.ready(0).begin(plan.terms(), plan.mode(), armed, giveUpAt, nowNanos);
     }
 
     static AcquireState started(Mode mode) {
-        return start(plan(mode, false), true, 0).state();
+        return start(plan(mode, false), true, 0).acquiring();
     }
 
     static long millis(long millis) {
@@ -63,15 +94,8 @@ final class Acquiring {
         return LockBackendException.notYet("stock/42", "on purpose", Duration.ofMillis(millis));
     }
 
-    /** Returns the name of the action with its important fields. */
+    /** Returns the name of the action, and whether the claim is withdrawn. */
     static String action(Step step) {
-        AcquireAction action = step.action();
-        if (action instanceof AcquireAction.TimedOut over) {
-            return over.withdraw() ? "TimedOut+withdraw" : "TimedOut";
-        }
-        if (action instanceof AcquireAction.Closed closed) {
-            return closed.withdraw() ? "Closed+withdraw" : "Closed";
-        }
-        return action.getClass().getSimpleName();
+        return step.action() + (step.withdraws() ? "+withdraw" : "");
     }
 }

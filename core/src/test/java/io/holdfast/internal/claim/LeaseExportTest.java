@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
-import io.holdfast.internal.engine.AcquirePlan.Mode;
 import io.holdfast.internal.engine.Admission;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.Events;
 import io.holdfast.internal.engine.LockSettings;
+import io.holdfast.internal.engine.LockTerms.Mode;
 import io.holdfast.internal.engine.Randomness;
 import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.spi.LockAttempt;

@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import io.holdfast.LossReason;
+import io.holdfast.internal.claim.ClaimState.Action;
+import io.holdfast.internal.claim.ClaimState.Step;
 import io.holdfast.internal.claim.LeaseState.Phase;
-import io.holdfast.internal.claim.LeaseState.Step;
-import io.holdfast.internal.engine.LeaseTerms;
+import io.holdfast.internal.claim.LeaseState.Standing;
+import io.holdfast.internal.engine.LockTerms;
 import io.holdfast.spi.Ownership;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -36,7 +39,8 @@ class LeaseStateRandomTest {
 
         private final Random random;
         private final StringBuilder log = new StringBuilder();
-        private final LeaseTerms terms;
+        private final LockTerms terms;
+        private final long holdUntil;
         private LeaseState state;
         private long now;
         private long promisedUntil;
@@ -50,15 +54,14 @@ class LeaseStateRandomTest {
             this.random = random;
             now = random.nextBoolean() ? random.nextLong() : Long.MAX_VALUE - random.nextInt(1_000_000_000);
             long lease = lease();
-            terms = new LeaseTerms(
-                    random.nextBoolean(), random.nextBoolean(), now + 50_000 * MILLI, random.nextLong() >>> 1);
+            boolean isBounded = random.nextBoolean();
+            holdUntil = now + 50_000 * MILLI;
+            LockTerms usual = Acquiring.terms(random.nextBoolean(), isBounded ? Duration.ofSeconds(50) : null);
+            terms = new LockTerms(usual.options(), 0, 0, Duration.ZERO, random.nextLong() >>> 1);
             promisedUntil = now + lease - lease / 100 - 2 * MILLI;
-            state = LeaseState.of(
-                    new Grant(7, now, lease, random.nextBoolean() ? Grant.Standing.CONFIRMED : Grant.Standing.PUSHED),
-                    1,
-                    terms,
-                    now);
-            take("granted", new Step(state, LeaseAction.NONE));
+            Standing standing = random.nextBoolean() ? Standing.CONFIRMED : Standing.PUSHED;
+            state = LeaseState.of(7, now, lease, standing, 1, terms, now);
+            take("granted", new Step(state, Action.NONE));
         }
 
         void run() {
@@ -77,7 +80,7 @@ class LeaseStateRandomTest {
                 case 0, 1, 2, 3, 4 -> take("tick", state.tick(now));
                 case 5, 6, 7 -> answered();
                 case 8 -> failed();
-                case 9 -> take("verify", state.verify(now));
+                case 9 -> take("verify", state.unwatched(now));
                 case 10 -> renewedByHand();
                 case 11 -> rarely(() -> take("denied", state.renewalDenied()));
                 case 12 ->
@@ -119,8 +122,8 @@ class LeaseStateRandomTest {
             if (until - promisedUntil > 0) {
                 promisedUntil = until;
             }
-            if (step.state().validUntilNanos() != state.validUntilNanos()) {
-                assertThat(until - step.state().validUntilNanos())
+            if (step.lease().validUntilNanos() != state.validUntilNanos()) {
+                assertThat(until - step.lease().validUntilNanos())
                         .as("promised beyond the deadline")
                         .isNotNegative();
             }
@@ -143,16 +146,16 @@ class LeaseStateRandomTest {
 
         /** Checks the invariants after every step. */
         private void take(String event, Step step) {
-            LeaseState next = step.state();
+            LeaseState next = step.lease();
             log.append("%d %s: %s, %s%n".formatted(now, event, step.action(), next));
             if (state.phase() == Phase.LOST || state.phase() == Phase.RELEASED) {
                 assertThat(next).as("after the end").isEqualTo(state);
-                assertThat(step.action()).isEqualTo(LeaseAction.NONE);
+                assertThat(step.action()).isEqualTo(Action.NONE);
             }
-            if (step.action() == LeaseAction.RENEW) {
+            if (step.action() == Action.RENEW) {
                 assertThat(releaseAsked).as("renewed after the release").isFalse();
                 assertThat(inFlight).as("two renewals in flight").isFalse();
-                assertThat(terms.autoRenew() || !state.confirmed())
+                assertThat(terms.options().autoRenew() || !state.confirmed())
                         .as("renewed a confirmed lease without autoRenew")
                         .isTrue();
                 inFlight = true;
@@ -171,8 +174,8 @@ class LeaseStateRandomTest {
             assertThat(promisedUntil - next.validUntilNanos())
                     .as("deadline beyond any promise")
                     .isNotNegative();
-            if (terms.boundedHold()) {
-                assertThat(terms.holdUntilNanos() - next.validUntilNanos())
+            if (terms.options().maxHoldTime().isPresent()) {
+                assertThat(holdUntil - next.validUntilNanos())
                         .as("deadline beyond the longest hold")
                         .isNotNegative();
             }

@@ -3,9 +3,10 @@ package io.holdfast.internal.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LossReason;
+import io.holdfast.internal.claim.ClaimState.Action;
+import io.holdfast.internal.claim.ClaimState.Step;
 import io.holdfast.internal.claim.LeaseState.Phase;
-import io.holdfast.internal.claim.LeaseState.Step;
-import io.holdfast.internal.engine.LeaseTerms;
+import io.holdfast.internal.claim.LeaseState.Standing;
 import io.holdfast.spi.Ownership;
 import java.util.List;
 import java.util.Objects;
@@ -42,14 +43,13 @@ class LeaseStateTableTest {
             "given up",
             "export",
             "export late",
-            "export cancelled",
             "downgrade",
             "downgrade late",
             "downgraded",
             "downgraded late",
             "downgrade failed",
             "downgrade failed late",
-            "downgrade cancelled");
+            "cancelled");
 
     /** A lease that waits for the end of its last renewal. */
     private static final List<String> EXPORTING = List.of(
@@ -61,7 +61,7 @@ class LeaseStateTableTest {
             "lost NOT_HELD",
             "lost DISCONNECTED",
             "closed",
-            "export cancelled");
+            "cancelled");
 
     /** A lease that becomes a read lease when its last renewal has ended. */
     private static final List<String> STOPPING = List.of(
@@ -74,7 +74,7 @@ class LeaseStateTableTest {
             "lost NOT_HELD",
             "lost DISCONNECTED",
             "closed",
-            "downgrade cancelled");
+            "cancelled");
 
     /** A lease whose downgrade was sent to the back end. */
     private static final List<String> DOWNGRADING = List.of(
@@ -88,7 +88,7 @@ class LeaseStateTableTest {
             "downgraded late",
             "downgrade failed",
             "downgrade failed late",
-            "downgrade cancelled");
+            "cancelled");
 
     @ParameterizedTest(name = "{0} {1}: {2}, {3} {4}")
     @CsvSource(textBlock = """
@@ -113,7 +113,6 @@ class LeaseStateTableTest {
         HELD     , given up               , NONE                   , HELD      ,
         HELD     , export                 , EXPORT                 , EXPORTED  ,
         HELD     , export late            , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
-        HELD     , export cancelled       , NONE                   , HELD      ,
         EXPORTING, renewed                , EXPORT                 , EXPORTED  ,
         EXPORTING, renewed late           , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
         EXPORTING, failed                 , EXPORT                 , EXPORTED  ,
@@ -122,14 +121,14 @@ class LeaseStateTableTest {
         EXPORTING, lost NOT_HELD          , SIGNAL_LOSS            , LOST      , NOT_HELD
         EXPORTING, lost DISCONNECTED      , SIGNAL_LOSS_AND_RELEASE, LOST      , DISCONNECTED
         EXPORTING, closed                 , SIGNAL_LOSS_AND_RELEASE, LOST      , CLIENT_CLOSED
-        EXPORTING, export cancelled       , RELEASE                , RELEASING ,
+        EXPORTING, cancelled              , RELEASE                , RELEASING ,
         HELD     , downgrade              , ASK_FOR_READ_LEASE     , DOWNGRADING,
         HELD     , downgrade late         , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
         HELD     , downgraded             , NONE                   , HELD      ,
         HELD     , downgraded late        , NONE                   , HELD      ,
         HELD     , downgrade failed       , NONE                   , HELD      ,
         HELD     , downgrade failed late  , NONE                   , HELD      ,
-        HELD     , downgrade cancelled    , NONE                   , HELD      ,
+        HELD     , cancelled              , NONE                   , HELD      ,
         STOPPING , tick at deadline       , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
         STOPPING , renewed                , ASK_FOR_READ_LEASE     , DOWNGRADING,
         STOPPING , renewed late           , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
@@ -139,7 +138,7 @@ class LeaseStateTableTest {
         STOPPING , lost NOT_HELD          , SIGNAL_LOSS            , LOST      , NOT_HELD
         STOPPING , lost DISCONNECTED      , SIGNAL_LOSS_AND_RELEASE, LOST      , DISCONNECTED
         STOPPING , closed                 , SIGNAL_LOSS_AND_RELEASE, LOST      , CLIENT_CLOSED
-        STOPPING , downgrade cancelled    , RELEASE                , RELEASING ,
+        STOPPING , cancelled              , RELEASE                , RELEASING ,
         DOWNGRADING, tick at deadline       , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
         DOWNGRADING, denied                 , SIGNAL_LOSS            , LOST      , NOT_HELD
         DOWNGRADING, lost NOT_HELD          , SIGNAL_LOSS            , LOST      , NOT_HELD
@@ -149,18 +148,18 @@ class LeaseStateTableTest {
         DOWNGRADING, downgraded late        , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
         DOWNGRADING, downgrade failed       , NONE                   , DOWNGRADING,
         DOWNGRADING, downgrade failed late  , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
-        DOWNGRADING, downgrade cancelled    , RELEASE                , RELEASING ,
+        DOWNGRADING, cancelled              , RELEASE                , RELEASING ,
         RELEASING, answered HELD          , SIGNAL_RELEASED        , RELEASED  ,
         RELEASING, answered NOT_HELD      , SIGNAL_LOSS            , LOST      , NOT_HELD
         RELEASING, answered NOT_HELD again, SIGNAL_RELEASED        , RELEASED  ,
         RELEASING, given up               , SIGNAL_RELEASED        , RELEASED  ,
         """)
-    void eachEventHasOneOutcomeInEachPhase(Phase phase, String event, LeaseAction action, Phase next, LossReason loss) {
+    void eachEventHasOneOutcomeInEachPhase(Phase phase, String event, Action action, Phase next, LossReason loss) {
         Step step = happens(event, in(phase));
 
         assertThat(step.action()).isEqualTo(action);
-        assertThat(step.state().phase()).isEqualTo(next);
-        assertThat(step.state().lossReason()).isEqualTo(loss);
+        assertThat(step.lease().phase()).isEqualTo(next);
+        assertThat(step.lease().lossReason()).isEqualTo(loss);
     }
 
     @ParameterizedTest
@@ -177,59 +176,58 @@ class LeaseStateTableTest {
                 continue;
             }
             Step step = happens(event, state);
-            assertThat(step.state()).as(event).isEqualTo(state);
-            assertThat(step.action()).as(event).isEqualTo(LeaseAction.NONE);
+            assertThat(step.lease()).as(event).isEqualTo(state);
+            assertThat(step.action()).as(event).isEqualTo(Action.NONE);
         }
     }
 
     @Test
     void readLeaseAfterASignalIsRenewedAtOnce() {
         LeaseState reader =
-                in(Phase.DOWNGRADING).downgraded(EARLY, LEASE, EARLY).state();
+                in(Phase.DOWNGRADING).downgraded(EARLY, LEASE, EARLY).lease();
         assertThat(reader.isReader()).isTrue();
         assertThat(reader.hold().attempt()).isEqualTo(2);
         assertThat(reader.wakeAtNanos()).isGreaterThan(EARLY + EARLY);
 
-        Step signalled = in(Phase.DOWNGRADING).verify(EARLY);
-        assertThat(signalled.action()).isEqualTo(LeaseAction.NONE);
-        LeaseState doubted = signalled.state().downgraded(EARLY, LEASE, EARLY).state();
+        Step signalled = in(Phase.DOWNGRADING).unwatched(EARLY);
+        assertThat(signalled.action()).isEqualTo(Action.NONE);
+        LeaseState doubted = signalled.lease().downgraded(EARLY, LEASE, EARLY).lease();
         assertThat(doubted.wakeAtNanos()).isEqualTo(EARLY);
     }
 
     @Test
     void failedDowngradeIsSentAgain() {
-        LeaseState failed = in(Phase.DOWNGRADING).downgradeFailed(DUE).state();
+        LeaseState failed = in(Phase.DOWNGRADING).downgradeFailed(DUE).lease();
         assertThat(failed.wakeAtNanos()).isBetween(DUE + 1, DUE + EARLY);
-        assertThat(failed.tick(failed.wakeAtNanos() - 1).action()).isEqualTo(LeaseAction.NONE);
+        assertThat(failed.tick(failed.wakeAtNanos() - 1).action()).isEqualTo(Action.NONE);
         Step again = failed.tick(failed.wakeAtNanos());
-        assertThat(again.action()).isEqualTo(LeaseAction.ASK_FOR_READ_LEASE);
-        assertThat(again.state().wakeAtNanos()).isEqualTo(DEADLINE);
-        assertThat(again.state().tick(DEADLINE - 1).action()).isEqualTo(LeaseAction.NONE);
+        assertThat(again.action()).isEqualTo(Action.ASK_FOR_READ_LEASE);
+        assertThat(again.lease().wakeAtNanos()).isEqualTo(DEADLINE);
+        assertThat(again.lease().tick(DEADLINE - 1).action()).isEqualTo(Action.NONE);
     }
 
     @Test
     void downgradeWithAnEndedLeaseIsSentAgain() {
         Step late = in(Phase.DOWNGRADING).downgraded(EARLY, EARLY, DUE);
-        assertThat(late.state().phase()).isEqualTo(Phase.DOWNGRADING);
-        assertThat(late.state().wakeAtNanos()).isBetween(DUE + 1, DUE + EARLY);
+        assertThat(late.lease().phase()).isEqualTo(Phase.DOWNGRADING);
+        assertThat(late.lease().wakeAtNanos()).isBetween(DUE + 1, DUE + EARLY);
     }
 
     private static LeaseState in(Phase phase) {
-        LeaseState held = LeaseState.of(
-                new Grant(7, 0, LEASE, Grant.Standing.CONFIRMED), 1, new LeaseTerms(true, false, 0, 0), 0);
+        LeaseState held = LeaseState.of(7, 0, LEASE, Standing.CONFIRMED, 1, Acquiring.terms(true, null), 0);
         LeaseState state = switch (phase) {
             case HELD -> held;
-            case RELEASING -> held.releaseAsked(EARLY).state();
+            case RELEASING -> held.releaseAsked(EARLY).lease();
             case RELEASED ->
                 held.releaseAsked(EARLY)
-                        .state()
+                        .lease()
                         .releaseAnswered(Ownership.HELD, false)
-                        .state();
-            case LOST -> held.renewalDenied().state();
-            case EXPORTING -> held.tick(DUE).state().exportAsked(DUE).state();
-            case EXPORTED -> held.exportAsked(EARLY).state();
-            case STOPPING -> held.tick(DUE).state().downgradeAsked(DUE).state();
-            case DOWNGRADING -> held.downgradeAsked(EARLY).state();
+                        .lease();
+            case LOST -> held.renewalDenied().lease();
+            case EXPORTING -> held.tick(DUE).lease().exportAsked(DUE).lease();
+            case EXPORTED -> held.exportAsked(EARLY).lease();
+            case STOPPING -> held.tick(DUE).lease().downgradeAsked(DUE).lease();
+            case DOWNGRADING -> held.downgradeAsked(EARLY).lease();
         };
         assertThat(state.phase()).isEqualTo(phase);
         return state;
@@ -240,7 +238,7 @@ class LeaseStateTableTest {
             case "tick early" -> state.tick(EARLY);
             case "tick due" -> state.tick(DUE);
             case "tick at deadline" -> state.tick(DEADLINE);
-            case "verify" -> state.verify(EARLY);
+            case "verify" -> state.unwatched(EARLY);
             case "renewed" -> state.renewed(DUE, LEASE, true, DUE + 1);
             case "renewed late" -> state.renewed(DUE, LEASE, true, DEADLINE);
             case "denied" -> state.renewalDenied();
@@ -257,14 +255,13 @@ class LeaseStateTableTest {
             case "given up" -> state.releaseGivenUp();
             case "export" -> state.exportAsked(EARLY);
             case "export late" -> state.exportAsked(DEADLINE);
-            case "export cancelled" -> state.exportCancelled();
+            case "cancelled" -> state.successorCancelled();
             case "downgrade" -> state.downgradeAsked(EARLY);
             case "downgrade late" -> state.downgradeAsked(DEADLINE);
             case "downgraded" -> state.downgraded(EARLY, LEASE, EARLY + 1);
             case "downgraded late" -> state.downgraded(EARLY, LEASE, DEADLINE);
             case "downgrade failed" -> state.downgradeFailed(DUE);
             case "downgrade failed late" -> state.downgradeFailed(DEADLINE);
-            case "downgrade cancelled" -> state.downgradeCancelled();
             default -> throw new IllegalArgumentException(event);
         };
     }

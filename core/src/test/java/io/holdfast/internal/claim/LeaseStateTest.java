@@ -2,9 +2,12 @@ package io.holdfast.internal.claim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.internal.claim.ClaimState.Action;
 import io.holdfast.internal.claim.LeaseState.Phase;
-import io.holdfast.internal.engine.LeaseTerms;
+import io.holdfast.internal.claim.LeaseState.Standing;
+import io.holdfast.internal.engine.LockTerms;
 import io.holdfast.internal.run.Validity;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -14,8 +17,8 @@ class LeaseStateTest {
     private static final long MILLI = 1_000_000;
     private static final long LEASE = 30_000 * MILLI;
     private static final long DEADLINE = 29_698 * MILLI;
-    private static final LeaseTerms RENEWED = new LeaseTerms(true, false, 0, 0);
-    private static final LeaseTerms NOT_RENEWED = new LeaseTerms(false, false, 0, 0);
+    private static final LockTerms RENEWED = Acquiring.terms(true, null);
+    private static final LockTerms NOT_RENEWED = Acquiring.terms(false, null);
 
     @Test
     void itIsValidUntilTheDeadlineAndNotAtIt() {
@@ -28,14 +31,14 @@ class LeaseStateTest {
 
     @Test
     void itIsNotValidOnceReleaseIsAsked() {
-        assertThat(granted(RENEWED).releaseAsked(0).state().isValid(1)).isFalse();
+        assertThat(granted(RENEWED).releaseAsked(0).lease().isValid(1)).isFalse();
     }
 
     @Test
     void aRenewalExtendsFromItsSendTimeAndNotFromItsAnswer() {
         LeaseState state = granted(RENEWED)
                 .renewed(10_000 * MILLI, LEASE, true, 11_000 * MILLI)
-                .state();
+                .lease();
 
         assertThat(state.validUntilNanos()).isEqualTo(10_000 * MILLI + DEADLINE);
         assertThat(state.wakeAtNanos()).isBetween(19_000 * MILLI, 20_000 * MILLI);
@@ -45,7 +48,7 @@ class LeaseStateTest {
     void aRenewalWithAShorterLeaseShortensTheLease() {
         LeaseState state = granted(RENEWED)
                 .renewed(10_000 * MILLI, 1_000 * MILLI, true, 10_001 * MILLI)
-                .state();
+                .lease();
 
         assertThat(state.validUntilNanos()).isEqualTo((10_000 + 1_000 - 10 - 2) * MILLI);
     }
@@ -54,31 +57,31 @@ class LeaseStateTest {
     void anAnswerToAnEarlierRenewalDoesNotTakeBackALaterOne() {
         LeaseState later = granted(RENEWED)
                 .renewed(10_000 * MILLI, LEASE, false, 10_001 * MILLI)
-                .state();
+                .lease();
 
         LeaseState state =
-                later.renewed(9_000 * MILLI, LEASE, true, 10_002 * MILLI).state();
+                later.renewed(9_000 * MILLI, LEASE, true, 10_002 * MILLI).lease();
 
         assertThat(state.validUntilNanos()).isEqualTo(later.validUntilNanos());
     }
 
     @Test
     void anEndByTheLongestHoldTimeDiffersFromOneByTheDeadline() {
-        LeaseTerms bounded = new LeaseTerms(true, true, 20_000 * MILLI, 0);
+        LockTerms bounded = Acquiring.terms(true, Duration.ofSeconds(20));
 
-        assertThat(granted(bounded).tick(20_000 * MILLI).state().reachedLongestHold())
+        assertThat(granted(bounded).tick(20_000 * MILLI).lease().reachedLongestHold())
                 .isTrue();
-        assertThat(granted(RENEWED).tick(DEADLINE).state().reachedLongestHold()).isFalse();
-        assertThat(granted(bounded).renewalDenied().state().reachedLongestHold())
+        assertThat(granted(RENEWED).tick(DEADLINE).lease().reachedLongestHold()).isFalse();
+        assertThat(granted(bounded).renewalDenied().lease().reachedLongestHold())
                 .isFalse();
     }
 
     @Test
     void anAnswerWithAZeroLeaseIsNotTheLongestHoldTime() {
-        LeaseState held = granted(new LeaseTerms(true, true, 20_000 * MILLI, 0));
+        LeaseState held = granted(Acquiring.terms(true, Duration.ofSeconds(20)));
 
         LeaseState lost =
-                held.renewed(10_000 * MILLI, MILLI, true, 11_000 * MILLI).state();
+                held.renewed(10_000 * MILLI, MILLI, true, 11_000 * MILLI).lease();
 
         assertThat(lost.phase()).isEqualTo(Phase.LOST);
         assertThat(lost.reachedLongestHold()).isFalse();
@@ -86,9 +89,9 @@ class LeaseStateTest {
 
     @Test
     void oneRenewalIsInFlightAtATime() {
-        LeaseState renewing = granted(RENEWED).tick(10_000 * MILLI).state();
+        LeaseState renewing = granted(RENEWED).tick(10_000 * MILLI).lease();
 
-        assertThat(renewing.tick(11_000 * MILLI).action()).isEqualTo(LeaseAction.NONE);
+        assertThat(renewing.tick(11_000 * MILLI).action()).isEqualTo(Action.NONE);
         assertThat(renewing.wakeAtNanos()).isEqualTo(DEADLINE);
     }
 
@@ -97,15 +100,15 @@ class LeaseStateTest {
         long failedAt = 12_000 * MILLI;
         LeaseState failed = granted(RENEWED)
                 .tick(10_000 * MILLI)
-                .state()
+                .lease()
                 .renewalFailed(true, failedAt)
-                .state();
+                .lease();
 
         assertThat(failed.validUntilNanos()).isEqualTo(DEADLINE);
         assertThat(failed.failures()).isEqualTo(1);
         assertThat(failed.wakeAtNanos()).isBetween(failedAt + 10 * MILLI, failedAt + 1_000 * MILLI);
-        assertThat(failed.tick(failed.wakeAtNanos()).action()).isEqualTo(LeaseAction.RENEW);
-        assertThat(failed.renewed(failedAt, LEASE, true, failedAt + 1).state().failures())
+        assertThat(failed.tick(failed.wakeAtNanos()).action()).isEqualTo(Action.RENEW);
+        assertThat(failed.renewed(failedAt, LEASE, true, failedAt + 1).lease().failures())
                 .isZero();
     }
 
@@ -114,95 +117,95 @@ class LeaseStateTest {
         LeaseState state = granted(NOT_RENEWED);
 
         assertThat(state.wakeAtNanos()).isEqualTo(DEADLINE);
-        assertThat(state.tick(20_000 * MILLI).action()).isEqualTo(LeaseAction.NONE);
+        assertThat(state.tick(20_000 * MILLI).action()).isEqualTo(Action.NONE);
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void aPushedGrantIsRenewedSoonAlsoWithoutAutoRenew(boolean autoRenew) {
-        LeaseTerms terms = new LeaseTerms(autoRenew, false, 0, 0);
-        LeaseState pushed = LeaseState.of(new Grant(7, 0, 2_000 * MILLI, Grant.Standing.PUSHED), 1, terms, 500 * MILLI);
+        LockTerms terms = Acquiring.terms(autoRenew, null);
+        LeaseState pushed = LeaseState.of(7, 0, 2_000 * MILLI, Standing.PUSHED, 1, terms, 500 * MILLI);
 
         assertThat(pushed.wakeAtNanos()).isEqualTo(550 * MILLI);
-        assertThat(pushed.tick(549 * MILLI).action()).isEqualTo(LeaseAction.NONE);
-        assertThat(pushed.tick(550 * MILLI).action()).isEqualTo(LeaseAction.RENEW);
+        assertThat(pushed.tick(549 * MILLI).action()).isEqualTo(Action.NONE);
+        assertThat(pushed.tick(550 * MILLI).action()).isEqualTo(Action.RENEW);
         LeaseState confirmed = pushed.tick(550 * MILLI)
-                .state()
+                .lease()
                 .renewed(550 * MILLI, LEASE, true, 551 * MILLI)
-                .state();
+                .lease();
         assertThat(confirmed.validUntilNanos()).isEqualTo(550 * MILLI + DEADLINE);
-        assertThat(confirmed.tick(25_000 * MILLI).action()).isEqualTo(autoRenew ? LeaseAction.RENEW : LeaseAction.NONE);
+        assertThat(confirmed.tick(25_000 * MILLI).action()).isEqualTo(autoRenew ? Action.RENEW : Action.NONE);
     }
 
     @Test
     void aShortPushedGrantIsRenewedAfterATenthOfIt() {
         long valid = Validity.until(0, 10 * MILLI);
 
-        LeaseState pushed = LeaseState.of(new Grant(7, 0, 10 * MILLI, Grant.Standing.PUSHED), 1, NOT_RENEWED, 0);
+        LeaseState pushed = LeaseState.of(7, 0, 10 * MILLI, Standing.PUSHED, 1, NOT_RENEWED, 0);
 
         assertThat(pushed.wakeAtNanos()).isEqualTo(valid / 10);
     }
 
     @Test
     void aGrantInDoubtIsRenewedAtOnce() {
-        LeaseState doubted = LeaseState.of(new Grant(7, 0, LEASE, Grant.Standing.DOUBTED), 1, NOT_RENEWED, 5 * MILLI);
+        LeaseState doubted = LeaseState.of(7, 0, LEASE, Standing.DOUBTED, 1, NOT_RENEWED, 5 * MILLI);
 
         assertThat(doubted.wakeAtNanos()).isEqualTo(5 * MILLI);
-        assertThat(doubted.tick(5 * MILLI).action()).isEqualTo(LeaseAction.RENEW);
+        assertThat(doubted.tick(5 * MILLI).action()).isEqualTo(Action.RENEW);
     }
 
     @Test
     void aPushedGrantWhoseConfirmationFailsIsTriedAgain() {
-        LeaseState failed = LeaseState.of(new Grant(7, 0, 2_000 * MILLI, Grant.Standing.PUSHED), 1, NOT_RENEWED, 0)
+        LeaseState failed = LeaseState.of(7, 0, 2_000 * MILLI, Standing.PUSHED, 1, NOT_RENEWED, 0)
                 .tick(50 * MILLI)
-                .state()
+                .lease()
                 .renewalFailed(true, 500 * MILLI)
-                .state();
+                .lease();
 
         assertThat(failed.wakeAtNanos()).isLessThan(1_000 * MILLI);
-        assertThat(failed.tick(failed.wakeAtNanos()).action()).isEqualTo(LeaseAction.RENEW);
+        assertThat(failed.tick(failed.wakeAtNanos()).action()).isEqualTo(Action.RENEW);
     }
 
     @Test
     void aSignalIsVerifiedAtOnce() {
-        LeaseState doubted = granted(NOT_RENEWED).verify(1_000 * MILLI).state();
+        LeaseState doubted = granted(NOT_RENEWED).unwatched(1_000 * MILLI).lease();
 
         assertThat(doubted.wakeAtNanos()).isEqualTo(1_000 * MILLI);
-        assertThat(doubted.tick(1_000 * MILLI).action()).isEqualTo(LeaseAction.RENEW);
+        assertThat(doubted.tick(1_000 * MILLI).action()).isEqualTo(Action.RENEW);
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void aSignalDuringARenewalLeadsToAnotherRenewal(boolean automatic) {
         long sent = 10_000 * MILLI;
-        LeaseState renewing = automatic ? granted(RENEWED).tick(sent).state() : granted(RENEWED);
-        LeaseState doubted = renewing.verify(sent + 1).state();
+        LeaseState renewing = automatic ? granted(RENEWED).tick(sent).lease() : granted(RENEWED);
+        LeaseState doubted = renewing.unwatched(sent + 1).lease();
 
-        LeaseState answered = doubted.renewed(sent, LEASE, automatic, sent + 2).state();
+        LeaseState answered = doubted.renewed(sent, LEASE, automatic, sent + 2).lease();
 
         assertThat(answered.validUntilNanos()).isEqualTo(sent + DEADLINE);
-        assertThat(answered.tick(sent + 2).action()).isEqualTo(LeaseAction.RENEW);
+        assertThat(answered.tick(sent + 2).action()).isEqualTo(Action.RENEW);
         LeaseState verified = answered.tick(sent + 2)
-                .state()
+                .lease()
                 .renewed(sent + 2, LEASE, true, sent + 3)
-                .state();
-        assertThat(verified.tick(sent + 4).action()).isEqualTo(LeaseAction.NONE);
+                .lease();
+        assertThat(verified.tick(sent + 4).action()).isEqualTo(Action.NONE);
     }
 
     @Test
     void noRenewalHoldsALeaseBeyondMaxHoldTime() {
         long bound = 40_000 * MILLI;
-        LeaseState state = LeaseState.of(
-                new Grant(7, 0, LEASE, Grant.Standing.CONFIRMED), 1, new LeaseTerms(true, true, bound, 0), 0);
+        LeaseState state =
+                LeaseState.of(7, 0, LEASE, Standing.CONFIRMED, 1, Acquiring.terms(true, Duration.ofNanos(bound)), 0);
         LeaseState renewed =
-                state.renewed(20_000 * MILLI, LEASE, true, 20_001 * MILLI).state();
+                state.renewed(20_000 * MILLI, LEASE, true, 20_001 * MILLI).lease();
 
         assertThat(state.validUntilNanos()).isEqualTo(DEADLINE);
         assertThat(renewed.validUntilNanos()).isEqualTo(bound);
-        assertThat(renewed.tick(bound).state().phase()).isEqualTo(Phase.LOST);
+        assertThat(renewed.tick(bound).lease().phase()).isEqualTo(Phase.LOST);
     }
 
-    private static LeaseState granted(LeaseTerms terms) {
-        return LeaseState.of(new Grant(7, 0, LEASE, Grant.Standing.CONFIRMED), 1, terms, 0);
+    private static LeaseState granted(LockTerms terms) {
+        return LeaseState.of(7, 0, LEASE, Standing.CONFIRMED, 1, terms, 0);
     }
 }

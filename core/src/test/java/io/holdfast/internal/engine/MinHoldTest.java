@@ -15,7 +15,7 @@ class MinHoldTest {
     @ParameterizedTest
     @ValueSource(longs = {1, 50_000_000, 40_000_000_000L, 3_600_000_000_000L, 31_622_400_000_000_000L})
     void theLeaseIsValidForTheMinimumAndOneOperation(long leftNanos) {
-        Duration lease = MinHold.lease(USUAL, leftNanos, OPERATION);
+        Duration lease = LockTerms.lease(USUAL, leftNanos, OPERATION);
 
         assertThat(Validity.until(0, lease.toNanos())).isGreaterThanOrEqualTo(leftNanos + OPERATION);
         assertThat(lease).isGreaterThanOrEqualTo(USUAL);
@@ -26,6 +26,6 @@ class MinHoldTest {
     @ParameterizedTest
     @ValueSource(longs = {0, -1, Long.MIN_VALUE / 2})
     void withoutARestTheLeaseIsTheUsualOne(long leftNanos) {
-        assertThat(MinHold.lease(USUAL, leftNanos, OPERATION)).isSameAs(USUAL);
+        assertThat(LockTerms.lease(USUAL, leftNanos, OPERATION)).isSameAs(USUAL);
     }
 }

@@ -3,7 +3,6 @@ package io.holdfast.internal.claim;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import io.holdfast.internal.run.Delivery;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -27,23 +26,39 @@ import reactor.core.CoreSubscriber;
 @Outcome(id = ".*, released by both", expect = FORBIDDEN, desc = "The lease was released twice.")
 @Outcome(expect = FORBIDDEN, desc = "Two signals, two releases, or any other outcome.")
 @State
-public class EmissionAgainstLeave implements CoreSubscriber<Emission.Returnable> {
+public class EmissionAgainstLeave implements CoreSubscriber<GuardedLease>, Emission.Owner {
 
     private final AtomicInteger releases = new AtomicInteger();
-    private final Emission<Emission.Returnable> emission = new Emission<>(this, new Delivery(null));
+    private final Emission<GuardedLease> emission = new Emission<>(this, new LockParts().engine, this);
 
     private volatile boolean emitted;
     private volatile boolean ended;
 
     public EmissionAgainstLeave() {
-        boolean unused = emission.open();
+        emission.request(1);
+    }
+
+    private final class Lease extends NoLease {
+
+        @Override
+        public Runnable giveBack() {
+            return releases::incrementAndGet;
+        }
+    }
+
+    @Override
+    public void begin() {}
+
+    @Override
+    public void left() {
+        ended = true;
     }
 
     @Override
     public void onSubscribe(Subscription subscription) {}
 
     @Override
-    public void onNext(Emission.Returnable lease) {
+    public void onNext(GuardedLease lease) {
         emitted = true;
     }
 
@@ -56,7 +71,7 @@ public class EmissionAgainstLeave implements CoreSubscriber<Emission.Returnable>
     @Actor
     public void emit() {
         if (emission.begin()) {
-            emission.emit(() -> releases::incrementAndGet);
+            emission.emit(new Lease());
         } else {
             releases.incrementAndGet();
         }
@@ -64,7 +79,7 @@ public class EmissionAgainstLeave implements CoreSubscriber<Emission.Returnable>
 
     @Actor
     public void leave() {
-        emission.leave(() -> ended = true);
+        emission.cancel();
     }
 
     @Arbiter

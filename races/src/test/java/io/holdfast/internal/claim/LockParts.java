@@ -1,11 +1,11 @@
 package io.holdfast.internal.claim;
 
 import io.holdfast.LockOptions;
-import io.holdfast.internal.engine.AcquirePlan.Mode;
 import io.holdfast.internal.engine.Admission;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.Events;
 import io.holdfast.internal.engine.LockSettings;
+import io.holdfast.internal.engine.LockTerms.Mode;
 import io.holdfast.internal.engine.Randomness;
 import io.holdfast.races.HandStore;
 import io.holdfast.races.HandTimer;

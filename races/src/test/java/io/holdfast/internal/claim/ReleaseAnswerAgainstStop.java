@@ -31,14 +31,11 @@ public class ReleaseAnswerAgainstStop {
 
     public ReleaseAnswerAgainstStop() {
         parts.store.holdReleases();
-        ReleaseLoop.start(parts.settings, parts.claim, Long.MAX_VALUE / 2, new ReleaseLoop.Result() {
+        ReleaseLoop.start(parts.settings, parts.claim, 0, Long.MAX_VALUE / 2, new ReleaseLoop.Result() {
             @Override
             public void released(Ownership ownership, boolean unknownBefore) {
                 told.add("released");
             }
-
-            @Override
-            public void takesLong() {}
 
             @Override
             public void unconfirmed(LockBackendException lastFailure) {

@@ -56,7 +56,7 @@ public class CallAnswerAgainstTimeLimit {
                     }
 
                     @Override
-                    public void failed(LockBackendException error) {
+                    public void failed(LockBackendException error, int answered) {
                         told.add("failed");
                     }
                 },

@@ -1,0 +1,632 @@
+package io.holdfast.internal.claim;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.LockBackendException;
+import io.holdfast.LockEvent;
+import io.holdfast.LockLostException;
+import io.holdfast.LossReason;
+import io.holdfast.internal.claim.ClaimState.Action;
+import io.holdfast.internal.claim.ClaimState.Step;
+import io.holdfast.internal.claim.LeaseState.Phase;
+import io.holdfast.internal.claim.LeaseState.Side;
+import io.holdfast.internal.engine.BackendCall;
+import io.holdfast.internal.engine.Engine;
+import io.holdfast.internal.engine.LockSettings;
+import io.holdfast.internal.engine.Members.Member;
+import io.holdfast.internal.engine.Renewable;
+import io.holdfast.internal.run.AlarmClock.Alarm;
+import io.holdfast.internal.run.StoreDurations;
+import io.holdfast.internal.run.Turn;
+import io.holdfast.internal.run.Validity;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.util.context.Context;
+
+/**
+ * How a {@link Claim} decides, and what it does while it holds: renews its lease, detects its loss, releases it or hands
+ * it on.
+ *
+ * <p>Each event replaces the {@linkplain ClaimState state} by compare-and-set. The thread that succeeds carries out the
+ * action, so each action happens once. The alarm is a function of the state.
+ *
+ * <p>The engine refers to the handed-out {@link LeaseHandle} weakly: when the user's object is garbage, the next tick
+ * releases the lease.
+ */
+abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable {
+
+    private static final AtomicReferenceFieldUpdater<HeldClaim, @Nullable ClaimState> STATE =
+            AtomicReferenceFieldUpdater.newUpdater(HeldClaim.class, ClaimState.class, "state");
+
+    @SuppressWarnings("rawtypes")
+    private static final AtomicReferenceFieldUpdater<HeldClaim, @Nullable Successor> SUCCESSOR =
+            AtomicReferenceFieldUpdater.newUpdater(HeldClaim.class, Successor.class, "successor");
+
+    final LockSettings lock;
+    final PairedEvents holdEvents = new PairedEvents();
+    final LeaseSignals grantedSignals;
+    private final Alarm alarm = new Tick();
+
+    /** Written by the thread of the first request, before the state is. */
+    @Nullable
+    LockClaim claim;
+
+    volatile @Nullable ClaimState state;
+    volatile @Nullable ClaimWatch watch;
+    volatile @Nullable WeakReference<LeaseHandle> handle;
+
+    /** Whether work may have begun under the lease: only then a least hold time counts. */
+    volatile boolean handedOut;
+
+    // The claim leaves its client when both are true.
+    private volatile boolean emissionOver;
+    private volatile boolean leaseOver;
+
+    /** Written before the state that makes the claim a reader. */
+    private volatile @Nullable LeaseSignals readerSignals;
+
+    /** Written once for each side, by the first subscription to {@code export} or {@code downgrade}. */
+    private volatile @Nullable Successor<?> successor;
+
+    /** Written once, by the thread whose release counts. */
+    private volatile long releasedAtNanos;
+
+    /** The failure of an automatic renewal since the last confirmed one; only for the words of a loss. */
+    private volatile @Nullable LockBackendException lastRenewalFailure;
+
+    HeldClaim(LockSettings lock, boolean handedOut) {
+        this.lock = lock;
+        this.handedOut = handedOut;
+        grantedSignals = new LeaseSignals(lock.engine().delivery);
+    }
+
+    /** Ends the claim after a defect of a back end, of this library, or of a subscriber. */
+    abstract void broken(Throwable defect);
+
+    /** Returns from when on the least hold time counts. */
+    abstract long heldSinceNanos();
+
+    // ---- Deciding
+
+    final void acquiring(Function<AcquireState, Step> event) {
+        happens(AcquireState.class, event);
+    }
+
+    final void holding(Function<LeaseState, Step> event) {
+        happens(LeaseState.class, event);
+    }
+
+    final <S extends ClaimState> void happens(Class<S> during, Function<S, Step> event) {
+        try {
+            Step step = decided(during, event);
+            if (step != null) {
+                act(step);
+            }
+        } catch (Throwable defect) {
+            broken(defect);
+        }
+    }
+
+    /** Returns the step for the caller to act on; null if nothing has changed. */
+    final <S extends ClaimState> @Nullable Step decided(Class<S> during, Function<S, Step> event) {
+        for (ClaimState before = state; during.isInstance(before); before = state) {
+            Step step = event.apply(during.cast(before));
+            ClaimState after = step.state();
+            if (after.equals(before)) {
+                return null;
+            }
+            if (STATE.compareAndSet(this, before, after)) {
+                if (requireNonNull(before).wantsWake() || after.wantsWake()) {
+                    setAlarm();
+                }
+                return step;
+            }
+        }
+        return null;
+    }
+
+    /** Repeats until the alarm fits the present state: another thread may have set it for a newer state in between. */
+    private void setAlarm() {
+        ClaimState current;
+        do {
+            current = requireNonNull(state);
+            if (current.wantsWake()) {
+                engine().alarms.set(alarm, current.wakeAtNanos());
+            } else {
+                alarmOff();
+            }
+        } while (state != current);
+    }
+
+    final void alarmOff() {
+        engine().alarms.off(alarm);
+    }
+
+    private final class Tick extends Alarm {
+
+        @Override
+        public void ring() {
+            long now = now();
+            WeakReference<LeaseHandle> handedTo = handle;
+            if (handedTo != null && handedTo.get() == null && state instanceof LeaseState s && s.isValid(now)) {
+                boolean unused = reportEnd(new LockEvent.LeaseAbandoned(lockName(), fencingToken(), heldFor()));
+                holding(held -> held.releaseAsked(now));
+            } else {
+                happens(ClaimState.class, any -> any.tick(now));
+            }
+            setAlarm();
+        }
+
+        @Override
+        public boolean ringsAtClose() {
+            return false;
+        }
+    }
+
+    // ---- What the lease asks. The side tells a lease from the read lease that follows it.
+
+    /**
+     * After it has returned false, it never returns true again. To see the deadline passed decides the loss, and a
+     * later answer does not count any more.
+     */
+    final boolean isValid(boolean asReader) {
+        LeaseState current = lease();
+        long now = now();
+        if (current.isReader() == asReader && current.isValid(now)) {
+            return true;
+        }
+        if (current.phase() == Phase.HELD) {
+            // The timer signals the loss: the caller of this method does not expect to run the handlers of the loss.
+            Step lost = decided(LeaseState.class, s -> s.tick(now));
+            if (lost != null) {
+                engine().alarms.set(Alarm.atTheLatestAtClose(() -> act(lost)), now);
+            }
+        }
+        LeaseState decided = lease();
+        return decided.isReader() == asReader && decided.isValid(now);
+    }
+
+    final long fencingToken() {
+        return lease().hold().fencingToken();
+    }
+
+    final Duration heldFor() {
+        return Duration.ofNanos(now() - lease().hold().grantedAtNanos());
+    }
+
+    final Loss loss(boolean asReader) {
+        return Loss.of(lease(), asReader, lastRenewalFailure);
+    }
+
+    final LockLostException lost(boolean asReader) {
+        return loss(asReader).exception(lockName(), fencingToken());
+    }
+
+    final void release(boolean asReader) {
+        long now = now();
+        holding(s -> s.isReader() == asReader ? s.releaseAsked(now) : s.stay());
+    }
+
+    /** Returns false when the lease has, or had, another successor. The successor gets the result. */
+    final boolean isSucceeded(boolean asReader, Successor<?> wanted) {
+        // A downgrade is over when there is a reader, which may have a successor of its own.
+        Successor<?> before = asReader && successor instanceof Successor.Downgrade done ? done : null;
+        if (lease().isReader() != asReader || !SUCCESSOR.compareAndSet(this, before, wanted)) {
+            return false;
+        }
+        long now = now();
+        holding(s -> wanted.asked(s, now));
+        Phase phase = lease().phase();
+        if (phase == Phase.LOST || phase == Phase.RELEASING || phase == Phase.RELEASED) {
+            wanted.failed(lost(asReader)); // the lease had ended before
+        }
+        return true;
+    }
+
+    final void successorCancelled(Successor<?> wanted) {
+        if (successor == wanted) {
+            holding(LeaseState::successorCancelled);
+        }
+    }
+
+    final boolean isHandedOnTo(Successor<?> wanted) {
+        return successor == wanted && lease().phase() == Phase.EXPORTED;
+    }
+
+    /** Releases the claim, whose end was signalled. */
+    final void releaseInBackground() {
+        endAtStore(claimOf(lease()), lock.storeForgetsAtNanos(), new InBackground());
+    }
+
+    // ---- What it does
+
+    void act(Step step) {
+        switch (step.action()) {
+            case STOP_RENEWING -> signals().releaseAsked(); // nested work must not go on
+            case RENEW_BEFORE_EXPORT -> {
+                try {
+                    signals().releaseAsked();
+                } finally {
+                    engine().renewals.add(this);
+                    engine().renewals.flush();
+                }
+            }
+            case EXPORT -> Turn.runUsersCode(this::exported);
+            case ASK_FOR_READ_LEASE -> askForReadLease();
+            case RENEW -> engine().renewals.add(this);
+            case RELEASE -> {
+                releasedAtNanos = now();
+                try {
+                    // before the release: nested work must not go on when the next owner gets the lock
+                    signals().releaseAsked();
+                } finally {
+                    endAtStore(claimOf(lease()), lease().validUntilNanos(), this);
+                }
+            }
+            case SIGNAL_RELEASED, SIGNAL_LOSS, SIGNAL_LOSS_AND_RELEASE -> {
+                if (Turn.isTaken()) {
+                    Turn.runUsersCode(() -> end(step.action()));
+                } else {
+                    end(step.action());
+                }
+            }
+            default -> {} // the answer to a downgrade has the read lease
+        }
+    }
+
+    private void end(Action action) {
+        LeaseState over = lease();
+        LossReason reason = over.lossReason();
+        Loss loss = reason == null ? null : loss(over.isReader());
+        if (reason != null && loss != null) {
+            boolean unused = reportEnd(new LockEvent.Lost(lockName(), fencingToken(), reason, heldFor(), loss.why()));
+        }
+        stopWatching();
+        LockLostException lost = loss == null ? null : loss.exception(lockName(), fencingToken());
+        try {
+            signals().end(lost);
+        } finally {
+            if (action == Action.SIGNAL_LOSS_AND_RELEASE) {
+                releaseInBackground(); // after the signal: the next owner may get the lock while the work goes on
+            }
+            Successor<?> wanted = successor;
+            if (wanted != null && lost != null) {
+                wanted.failed(lost);
+            }
+            // last: a caller that waits for the end of all leases then finds the release begun
+            leaseOver = true;
+            leaveClient();
+        }
+    }
+
+    /** The subscriber has got its signal, or gets none. */
+    final void emissionOver() {
+        emissionOver = true;
+        leaveClient();
+    }
+
+    private void leaveClient() {
+        if (emissionOver && leaseOver) {
+            engine().ended(this);
+        }
+    }
+
+    final void stopWatching() {
+        ClaimWatch current = watch;
+        if (current != null) {
+            current.dispose();
+        }
+    }
+
+    final void endAtStore(LockClaim last, long untilNanos, ReleaseLoop.Result result) {
+        long kept = isKept() ? keptUntilNanos() : now();
+        ReleaseLoop.start(lock, last, kept, Validity.later(untilNanos, kept), result);
+    }
+
+    final boolean isKept() {
+        return handedOut && lock.terms().minHoldNanos() > 0;
+    }
+
+    private long keptUntilNanos() {
+        return heldSinceNanos() + lock.terms().minHoldNanos();
+    }
+
+    /** Returns the claim with its present side, and with the number of the last request that may take the lock. */
+    final LockClaim claimOf(LeaseState s) {
+        LeaseState.Hold hold = s.hold();
+        if (hold.side() == Side.AS_GRANTED) {
+            return claim().withAttempt(hold.attempt());
+        }
+        LockKey key = LockKey.of(LockKind.READ, lockName());
+        return new LockClaim(key, claim().id(), claim().lease(), Waiting.NONE, hold.attempt(), 0, 1);
+    }
+
+    @Override
+    public final void released(Ownership ownership, boolean unknownBefore) {
+        Step step = decided(LeaseState.class, s -> s.releaseAnswered(ownership, unknownBefore));
+        if (step != null) {
+            // In this order: a caller that gets the end of the lease, or of the client, then finds the release counted.
+            if (step.action() == Action.SIGNAL_RELEASED && engine().events.areWanted()) {
+                boolean unused = reportEnd(new LockEvent.Released(lockName(), fencingToken(), heldUntilReleased()));
+            }
+            act(step);
+        }
+    }
+
+    @Override
+    public final void takesLong() {
+        Turn.runUsersCode(signals()::releaseTakesLong);
+    }
+
+    @Override
+    public final void unconfirmed(LockBackendException lastFailure) {
+        if (!reportEnd(
+                new LockEvent.ReleaseUnconfirmed(lockName(), fencingToken(), heldUntilReleased(), lastFailure))) {
+            report(new LockEvent.WithdrawalUnconfirmed(lockName(), lastFailure));
+        }
+        holding(LeaseState::releaseGivenUp);
+    }
+
+    private boolean reportEnd(LockEvent end) {
+        return holdEvents.ended(end, engine().events);
+    }
+
+    private Duration heldUntilReleased() {
+        return Duration.ofNanos(releasedAtNanos - lease().hold().grantedAtNanos());
+    }
+
+    /** Releases a claim whose subscriber has its end. */
+    final class InBackground implements ReleaseLoop.Result {
+
+        /** Only now: a grant that is pushed meanwhile needs no release of its own. */
+        @Override
+        public void released(Ownership ownership, boolean unknownBefore) {
+            stopWatching();
+        }
+
+        @Override
+        public void unconfirmed(LockBackendException lastFailure) {
+            stopWatching();
+            LockEvent event = new LockEvent.WithdrawalUnconfirmed(lockName(), lastFailure);
+            LossReason reason = state instanceof LeaseState s ? s.lossReason() : null;
+            if (state instanceof AcquireState && !lastFailure.isTransient()) {
+                // For example a wrong password: the attempts were refused too, and have reported it.
+                engine().events.reportWithoutWarning(event);
+            } else if (reason == null || reason == LossReason.CLIENT_CLOSED) { // other losses were reported
+                report(event);
+            }
+        }
+    }
+
+    // ---- Renewal
+
+    @Override
+    public final String lockName() {
+        return lock.name();
+    }
+
+    @Override
+    public final long operationNanos() {
+        return lock.operationNanos();
+    }
+
+    /** Carries the usual lease duration, or the rest of the minimum. */
+    @Override
+    public final LockClaim renewal() {
+        LockClaim current = claimOf(lease());
+        return lock.terms().minHoldNanos() == 0
+                ? current
+                : current.withLease(lock.terms().leaseFor(keptUntilNanos() - now()));
+    }
+
+    @Override
+    public final int renewalFailures() {
+        return lease().failures();
+    }
+
+    @Override
+    public final boolean isHeld() {
+        return state instanceof LeaseState s && s.phase() == Phase.HELD;
+    }
+
+    @Override
+    public final boolean startsRenewal() {
+        if (isHeld() || lease().phase() == Phase.EXPORTING) {
+            return true;
+        }
+        long now = now();
+        holding(s -> s.renewalFailed(true, now));
+        return false;
+    }
+
+    @Override
+    public final void renewalAnswered(long sentAtNanos, Renewal answer) {
+        if (answer instanceof Renewal.Unknown unknown) {
+            renewalFailed(unknown.failure());
+        } else {
+            renewed(sentAtNanos, answer, true, s -> true);
+        }
+    }
+
+    /** Handles the result of a renewal by the user of that lease. */
+    final void renewedByHand(boolean asReader, long sentAtNanos, Renewal answer) {
+        renewed(sentAtNanos, answer, false, s -> s.isReader() == asReader);
+    }
+
+    private void renewed(long sentAtNanos, Renewal answer, boolean automatic, Predicate<LeaseState> isMeant) {
+        long now = now();
+        if (answer instanceof Renewal.Held held) {
+            long leaseNanos = StoreDurations.leaseNanos(held.lease());
+            lastRenewalFailure = null;
+            holding(s -> isMeant.test(s) ? s.renewed(sentAtNanos, leaseNanos, automatic, now) : s.stay());
+        } else if (answer instanceof Renewal.NotHeld) {
+            holding(s -> isMeant.test(s) ? s.renewalDenied() : s.stay());
+        }
+    }
+
+    @Override
+    public final void renewalFailed(LockBackendException error) {
+        long now = now();
+        lastRenewalFailure = error;
+        holding(s -> s.renewalFailed(true, now));
+        if (isHeld() && engine().events.areWanted()) {
+            Duration left = Duration.ofNanos(Math.max(0, lease().validUntilNanos() - now()));
+            report(new LockEvent.RenewalFailed(lockName(), fencingToken(), left, error));
+        }
+    }
+
+    // ---- Export and downgrade
+
+    /** Emits the text last: another process may hold the lock from then on. */
+    private void exported() {
+        long left = lock.terms().minHoldNanos() == 0 ? 0 : Math.max(0, keptUntilNanos() - now());
+        boolean unused = reportEnd(new LockEvent.HandedOn(lockName(), fencingToken(), heldFor()));
+        try {
+            end(Action.EXPORT);
+        } finally {
+            if (successor instanceof Successor.Export wanted) {
+                wanted.succeeded(left);
+            }
+        }
+    }
+
+    /**
+     * Returns the lease as the adopter gets it. Its attempt has the next number: so the adopter's release leaves a
+     * tombstone for late attempts of this client.
+     */
+    final ExportedLease handedOn(long minHoldNanos) {
+        LockClaim last = claimOf(lease());
+        LockClaim usual = last.withLease(lock.options().leaseDuration()).withAttempt(last.attempt() + 1);
+        return new ExportedLease(usual, fencingToken(), minHoldNanos);
+    }
+
+    private void askForReadLease() {
+        LockClaim attempt = claimOf(lease()).withLease(renewal().lease());
+        Context context = successor instanceof Successor.Downgrade wanted ? wanted.emission.context() : Context.empty();
+        long now = now();
+        BackendCall.start(engine(), lockName(), operationNanos(), context, new ReadRequest(attempt, now), now);
+    }
+
+    /**
+     * An attempt that turns the writer into a reader. The claim may be released before the attempt ends, and the
+     * sending thread may have slept until after the release. So a lock that the attempt gets then is released once
+     * more.
+     */
+    private final class ReadRequest implements BackendCall.Request<LockAttempt> {
+
+        private final LockClaim attempt;
+        private final long sentAtNanos;
+
+        ReadRequest(LockClaim attempt, long sentAtNanos) {
+            this.attempt = attempt;
+            this.sentAtNanos = sentAtNanos;
+        }
+
+        private boolean isLate() {
+            return lease().phase() != Phase.DOWNGRADING;
+        }
+
+        @Override
+        public String what() {
+            return "downgrade";
+        }
+
+        @Override
+        public Mono<LockAttempt> ask() {
+            return engine().backend.tryAcquire(attempt);
+        }
+
+        @Override
+        public void answered(LockAttempt answer) {
+            boolean isAcquired = answer instanceof LockAttempt.Acquired;
+            if (answer instanceof LockAttempt.Acquired acquired && acquired.fencingToken() == fencingToken()) {
+                if (isLate()) {
+                    releaseInBackground();
+                } else {
+                    downgraded(sentAtNanos, StoreDurations.leaseNanos(acquired.lease()));
+                }
+                return;
+            }
+            if (!isLate()) {
+                holding(LeaseState::renewalDenied);
+            }
+            if (isAcquired) { // a new grant: another client may have held the lock in between
+                ReleaseLoop.start(lock, attempt, now(), lock.storeForgetsAtNanos(), new InBackground());
+            }
+        }
+
+        @Override
+        public void failed(LockBackendException error, int answered) {
+            if (isLate()) {
+                releaseInBackground();
+                return;
+            }
+            long now = now();
+            lastRenewalFailure = error;
+            report(new LockEvent.AttemptFailed(lockName(), attempt.attempt(), error));
+            holding(s -> s.downgradeFailed(now));
+        }
+    }
+
+    /** The claim goes on as a reader, without an event: the writer's lease ends, and the read lease is emitted. */
+    private void downgraded(long sentAtNanos, long leaseNanos) {
+        LeaseSignals mine = new LeaseSignals(engine().delivery);
+        LeaseHandle reader = new LeaseHandle(this, mine, true);
+        readerSignals = mine;
+        handle = new WeakReference<>(reader);
+        long now = now();
+        Step step = decided(LeaseState.class, s -> s.downgraded(sentAtNanos, leaseNanos, now));
+        if (step != null && step.action() == Action.GO_ON_AS_READER) {
+            Turn.runUsersCode(() -> {
+                try {
+                    grantedSignals.end(null);
+                } finally {
+                    if (successor instanceof Successor.Downgrade wanted) {
+                        wanted.succeeded(reader);
+                    }
+                }
+            });
+        } else if (step != null) {
+            act(step);
+        }
+    }
+
+    private LeaseSignals signals() {
+        LeaseSignals ofReader = readerSignals;
+        return ofReader != null && lease().isReader() ? ofReader : grantedSignals;
+    }
+
+    // ---- Parts
+
+    final void report(LockEvent event) {
+        engine().events.report(event);
+    }
+
+    final long now() {
+        return engine().alarms.now();
+    }
+
+    final Engine engine() {
+        return lock.engine();
+    }
+
+    final LockClaim claim() {
+        return requireNonNull(claim);
+    }
+
+    final LeaseState lease() {
+        return (LeaseState) requireNonNull(state);
+    }
+}
