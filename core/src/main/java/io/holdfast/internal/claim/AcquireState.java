@@ -29,18 +29,14 @@ import org.jspecify.annotations.Nullable;
 final class AcquireState implements ClaimState, Cloneable {
 
     enum Phase {
-        /** Nothing was sent so far. */
         READY,
-        /** An attempt is in flight. */
         ATTEMPTING,
-        /** Waiting for a signal, or for the time of the next attempt. */
         PAUSING,
         /** The subscriber has its end. An attempt is in flight, and its answer decides whether to withdraw the claim. */
         LEAVING,
         ENDED
     }
 
-    /** The longest time for which a refusal counts without another attempt. */
     private static final Duration LONGEST_RETRY = Duration.ofDays(1);
 
     /** An answer that takes longer is slow because of the server or the client, not of the network alone. */
@@ -75,7 +71,6 @@ final class AcquireState implements ClaimState, Cloneable {
         this.adoptedAttempt = adoptedAttempt;
     }
 
-    /** Returns the state of a claim that has sent nothing. */
     static AcquireState ready(int adoptedAttempt) {
         return adoptedAttempt == 0 ? NEW : new AcquireState(adoptedAttempt);
     }
@@ -107,7 +102,6 @@ final class AcquireState implements ClaimState, Cloneable {
         return adoptedAttempt != 0 ? adoptedAttempt : Math.max(1, attempt);
     }
 
-    /** Returns whether the back end answered the last finished attempt. */
     boolean isAnswered() {
         return answered;
     }
@@ -148,7 +142,6 @@ final class AcquireState implements ClaimState, Cloneable {
         return attemptAgain(after, rest, Math.max(pause, rest), nowNanos);
     }
 
-    /** Returns null for a grant that is over. */
     private @Nullable Step granted(long token, int number, Duration lease, Standing standing, long nowNanos) {
         long sentAt = sent.sentAt(number);
         long leaseNanos = StoreDurations.leaseNanos(lease);
@@ -175,7 +168,6 @@ final class AcquireState implements ClaimState, Cloneable {
         return attemptAgain(after, rest, Math.max(backoff(number, random), rest), nowNanos);
     }
 
-    /** Handles an attempt with an unknown outcome. */
     Step attemptFailed(int number, LockBackendException error, long nowNanos, double random) {
         if (!isAwaited(number)) {
             return stay();
@@ -215,12 +207,10 @@ final class AcquireState implements ClaimState, Cloneable {
         return nowNanos - after.failingSinceNanos >= leaseNanos();
     }
 
-    /** Too many claims wait. */
     Step refused(int number, LockQueueFullException error) {
         return !isAwaited(number) ? stay() : refused(error, true);
     }
 
-    /** This client refuses the claim, before the first attempt. */
     Step refusedHere(LockException error) {
         return phase == Phase.READY ? refused(error, false) : stay();
     }
@@ -297,7 +287,6 @@ final class AcquireState implements ClaimState, Cloneable {
         return leave(Action.CLOSED);
     }
 
-    /** Handles a cancellation by the subscriber. */
     Step left() {
         return leave(Action.NONE);
     }

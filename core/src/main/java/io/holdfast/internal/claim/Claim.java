@@ -46,7 +46,6 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
 
     private final Mode mode;
 
-    /** The exported claim that it adopts; null for a new claim. */
     private final @Nullable Adoption adoption;
 
     /** Whether its lease is one of several, which are handed out together. */
@@ -78,7 +77,7 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
         this.adoption = adoption;
         this.isMember = isMember;
         emission = new Emission<>(subscriber, lock.engine(), this);
-        acquireEvents = new PairedEvents();
+        acquireEvents = new PairedEvents(lock.engine().events);
         attemptsBefore = 0;
     }
 
@@ -101,21 +100,18 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
 
     @Override
     public void begin() {
-        try {
-            open();
-            if (engine().events.areWanted()) {
-                report(new LockEvent.AcquireStarted(lockName()));
-            }
-            acquireEvents.begun(engine().events);
-            sendFirst();
-        } catch (Throwable defect) {
-            broken(defect);
-        }
+        start(true);
     }
 
-    private void beginAgain() {
+    private void start(boolean isFirst) {
         try {
             open();
+            if (isFirst) {
+                if (engine().events.areWanted()) {
+                    report(new LockEvent.AcquireStarted(lockName()));
+                }
+                acquireEvents.begun();
+            }
             sendFirst();
         } catch (Throwable defect) {
             broken(defect);
@@ -141,7 +137,7 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
         } else {
             ClaimWatch started = mode == Mode.WAIT ? ClaimWatch.start(engine().backend, claim(), this) : null;
             watch = started;
-            boolean armed = started != null && started.armedSoFar() && !started.hasStopped();
+            boolean armed = started != null && started.isArmed();
             long limit = lock.options().waitTimeout().map(Duration::toNanos).orElse(0L);
             acquiring(s -> s.begin(lock.terms(), mode, armed, emission.startedAtNanos() + limit, now()));
             if (state instanceof AcquireState s && s.phase() == Phase.ENDED && s.attempt() == 0) {
@@ -161,7 +157,7 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
     }
 
     private void reportCancelled() {
-        acquireEvents.ended(new LockEvent.AcquireCancelled(lockName(), emission.waited(), attempts()), engine().events);
+        acquireEvents.ended(new LockEvent.AcquireCancelled(lockName(), emission.waited(), attempts()));
     }
 
     // ---- The client
@@ -242,7 +238,7 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
             case NOT_AVAILABLE -> {
                 ended();
                 if (engine().events.areWanted()) {
-                    acquireEvents.ended(new LockEvent.NotAvailable(lockName(), emission.waited()), engine().events);
+                    acquireEvents.ended(new LockEvent.NotAvailable(lockName(), emission.waited()));
                 }
                 emission.complete();
             }
@@ -365,7 +361,7 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
         if (watch == null) {
             ClaimWatch started = ClaimWatch.start(engine().backend, claimOf(lease()), this);
             watch = started;
-            boolean unused = started.armedSoFar();
+            boolean unused = started.isArmed();
         }
         if (lease().isOver()) {
             stopWatching(); // the lease ended before the watch was set
@@ -387,7 +383,7 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
             if (engine().events.areWanted()) {
                 report(new LockEvent.Acquired(lockName(), lease.fencingToken(), emission.waited(), attempts()));
             }
-            holdEvents.begun(engine().events);
+            holdEvents.begun();
             handedOut |= !isMember;
             emissionOver();
             emission.emit(lease);
@@ -416,7 +412,7 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
             Claim again = new Claim(this);
             emission.handTo(again); // before its state, which tells it of a cancellation
             // By the timer: a back end whose grants are over at once must not use up the stack.
-            engine().alarms.set(Alarm.atTheLatestAtClose(again::beginAgain), now());
+            engine().alarms.set(Alarm.atTheLatestAtClose(() -> again.start(false)), now());
         }
         emissionOver();
     }
@@ -430,8 +426,7 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
     }
 
     private void reportFailed(Throwable error) {
-        acquireEvents.ended(
-                new LockEvent.AcquireFailed(lockName(), emission.waited(), attempts(), error), engine().events);
+        acquireEvents.ended(new LockEvent.AcquireFailed(lockName(), emission.waited(), attempts(), error));
     }
 
     @Override

@@ -11,15 +11,11 @@ sealed interface ClaimState permits AcquireState, LeaseState {
     /** What the thread that has replaced the state does next. */
     enum Action {
         NONE,
-        /** Send the attempt of the state. */
         ATTEMPT,
         /** Hand out the lease: the next state is that of the lease. */
         DELIVER,
-        /** Complete empty. */
         NOT_AVAILABLE,
-        /** Fail: the wait timed out. */
         TIMED_OUT,
-        /** Fail: the client was closed. */
         CLOSED,
         /** Fail with the failure of the state. */
         FAIL,
@@ -29,11 +25,9 @@ sealed interface ClaimState permits AcquireState, LeaseState {
         /** Send the release, and repeat it until it is answered or the deadline passes. */
         RELEASE,
         SIGNAL_RELEASED,
-        /** Wait for the end of the renewal in flight. */
         STOP_RENEWING,
         /** Send the renewal that makes the lease a whole one, and wait for its end. */
         RENEW_BEFORE_EXPORT,
-        /** Emit the text by which another process takes the lease over. */
         EXPORT,
         ASK_FOR_READ_LEASE,
         /** Open the read lease that continues the claim. */
@@ -65,15 +59,12 @@ sealed interface ClaimState permits AcquireState, LeaseState {
 
     long wakeAtNanos();
 
-    /** Handles the passing of time. */
     Step tick(long nowNanos);
 
     /** {@code sentAttempt}: the number of the last attempt that has left its thread. */
     Step signalled(WatchSignal signal, int sentAttempt, long nowNanos);
 
-    /** Handles the end of the signals. */
     Step unwatched(long nowNanos);
 
-    /** Handles the close of the client. */
     Step closed();
 }

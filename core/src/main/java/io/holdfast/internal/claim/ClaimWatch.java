@@ -12,17 +12,14 @@ import org.slf4j.LoggerFactory;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 
-/**
- * Receives the signals of one claim, from before its first attempt until its release.
- */
+/** Receives the signals of one claim, from before its first attempt until its release. */
 final class ClaimWatch implements CoreSubscriber<WatchSignal> {
 
-    /** The receiver of the back end's signals about the claim. */
     interface Target {
 
         void signalled(WatchSignal signal);
 
-        /** Handles the end of the signals: the target has to poll from then on. */
+        /** The target has to poll from then on. */
         void signalsStopped();
     }
 
@@ -49,7 +46,7 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
         this.target = target;
     }
 
-    /** Starts a watch; the caller reads {@link #armedSoFar} before the first attempt. */
+    /** Starts a watch; the caller reads {@link #isArmed} before the first attempt. */
     static ClaimWatch start(LockBackend backend, LockClaim claim, Target target) {
         ClaimWatch watch = new ClaimWatch(target);
         try {
@@ -61,12 +58,8 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
     }
 
     /** Returns whether the watch has been active so far. From now on every signal reaches the target. */
-    boolean armedSoFar() {
-        return STAGE.getAndSet(this, STARTED) == ARMED_BEFORE_FIRST_ATTEMPT;
-    }
-
-    boolean hasStopped() {
-        return stopped;
+    boolean isArmed() {
+        return STAGE.getAndSet(this, STARTED) == ARMED_BEFORE_FIRST_ATTEMPT && !stopped;
     }
 
     void dispose() {
@@ -79,14 +72,13 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
 
     @Override
     public void onSubscribe(Subscription s) {
-        if (!Operators.validate(subscription, s)) {
-            return;
-        }
-        subscription = s;
-        if (disposed) {
-            s.cancel();
-        } else {
-            s.request(Long.MAX_VALUE);
+        if (Operators.validate(subscription, s)) {
+            subscription = s;
+            if (disposed) {
+                s.cancel();
+            } else {
+                s.request(Long.MAX_VALUE);
+            }
         }
     }
 
@@ -95,7 +87,7 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
         boolean beforeTheFirstAttempt = signal instanceof WatchSignal.Armed
                 && (STAGE.compareAndSet(this, STARTING, ARMED_BEFORE_FIRST_ATTEMPT)
                         || stage == ARMED_BEFORE_FIRST_ATTEMPT);
-        if (!beforeTheFirstAttempt && !disposed) {
+        if (!beforeTheFirstAttempt) {
             pass(() -> target.signalled(signal));
         }
     }
@@ -103,18 +95,20 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
     @Override
     public void onError(Throwable error) {
         stopped = true;
-        if (!disposed) {
-            pass(target::signalsStopped);
-        }
+        pass(target::signalsStopped);
     }
 
+    /** A watch should last until it is cancelled. */
     @Override
     public void onComplete() {
-        onError(new IllegalStateException("the back end completed a watch, which should last until it is cancelled"));
+        stopped = true;
+        pass(target::signalsStopped);
     }
 
     /** The back end's thread goes on with the signals of other claims. */
-    private static void pass(Runnable signal) {
-        Fallible.run(signal, LOG, "a signal of a back end could not be handled");
+    private void pass(Runnable signal) {
+        if (!disposed) {
+            Fallible.run(signal, LOG, "a signal of a back end could not be handled");
+        }
     }
 }

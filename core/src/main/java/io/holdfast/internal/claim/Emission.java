@@ -20,7 +20,6 @@ public final class Emission<T> implements Subscription {
 
     public interface Owner {
 
-        /** Called once, at the first request. */
         void begin();
 
         /** The subscriber has cancelled before its signal, and gets none. */
@@ -90,7 +89,6 @@ public final class Emission<T> implements Subscription {
         return startedAtNanos;
     }
 
-    /** Returns whether a signal can still be sent. */
     boolean isOpen() {
         return stage == OPEN;
     }
@@ -185,10 +183,7 @@ public final class Emission<T> implements Subscription {
         return engine.delivery.refusal(lockName, rejected);
     }
 
-    /**
-     * Decides for the value and against a cancellation: {@link #emit} follows. Returns false when the subscriber has
-     * cancelled before.
-     */
+    /** After true, {@link #emit} follows. False: the subscriber has cancelled before. */
     public boolean begin() {
         Object marked = cancelledBelow();
         boolean isWanted = (marked == null || marked == markedBefore) && STAGE.compareAndSet(this, OPEN, EMITTING);
@@ -217,7 +212,6 @@ public final class Emission<T> implements Subscription {
         return value instanceof GuardedLease lease ? lease.giveBack() : () -> {};
     }
 
-    /** Emits the value. Returns false when the subscriber cancelled meanwhile. */
     private boolean isKept(T value) {
         emitter = Thread.currentThread();
         subscriber.onNext(value);
@@ -256,7 +250,6 @@ public final class Emission<T> implements Subscription {
         return below instanceof Future<?> future && future.isCancelled() ? future : marked;
     }
 
-    /** Completes empty, unless it has ended. */
     public void complete() {
         engine.delivery.run(() -> {
             if (STAGE.compareAndSet(this, OPEN, OVER)) {
@@ -265,7 +258,6 @@ public final class Emission<T> implements Subscription {
         });
     }
 
-    /** Ends with an error, unless it has ended. */
     public void fail(Throwable error) {
         dismiss();
         engine.delivery.run(() -> failNow(error));

@@ -3,7 +3,6 @@ package io.holdfast.internal.claim;
 import io.holdfast.LockLease;
 import reactor.core.publisher.Mono;
 
-/** Each lease of one lock that the engine hands out. */
 public interface EngineLease extends LockLease, GuardedLease {
 
     @Override

@@ -5,8 +5,6 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.support.OwnerLabel;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
@@ -32,6 +30,7 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
 
     private static final String VERSION = "holdfast-lease-1.";
 
+    /** An id that the engine makes. A back end may have no room for longer ones, and would fail other requests too. */
     private static final Pattern ID = Pattern.compile(
             "[0-9a-f]{32}(" + LockClaim.OWNER_MARK + "[A-Za-z0-9._:-]{1," + OwnerLabel.MOST_CHARS + "})?");
 
@@ -75,19 +74,16 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
         if (!checkSum(bytes).equals(text.substring(sum + 1))) {
             throw refused("its check sum is wrong, so it is not complete or was changed", null);
         }
-        ExportedLease lease = of(bytes);
+        ExportedLease lease;
+        try {
+            lease = of(new String(bytes, StandardCharsets.UTF_8).split("\n", PARTS));
+        } catch (IllegalArgumentException | ArithmeticException unreadable) {
+            throw refused("a part of it is missing, or out of its range", unreadable);
+        }
         if (!lease.text().equals(text)) { // a receiver that removes duplicates may compare texts
             throw refused("it is not the text that this version writes for the lease", null);
         }
         return lease;
-    }
-
-    private static ExportedLease of(byte[] bytes) {
-        try {
-            return of(decoded(bytes).split("\n", PARTS));
-        } catch (IllegalArgumentException | CharacterCodingException | ArithmeticException unreadable) {
-            throw refused("a part of it is missing, or out of its range", unreadable);
-        }
     }
 
     private static byte[] bytes(String encoded) {
@@ -107,27 +103,15 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
         long token = Long.parseLong(parts[4]);
         long minHoldNanos = Long.parseLong(parts[6]);
         int attempt = Integer.parseInt(parts[3]);
-        if (token < 1 || minHoldNanos < 0 || attempt > LAST_ATTEMPT || !isId(parts[7])) {
+        if (token < 1
+                || minHoldNanos < 0
+                || attempt > LAST_ATTEMPT
+                || !ID.matcher(parts[7]).matches()) {
             throw new IllegalArgumentException("token, least hold time, attempt or id");
         }
         int permits = Integer.parseInt(parts[2]);
         LockClaim claim = new LockClaim(key, parts[7], lease, Waiting.NONE, attempt, 0, permits);
         return new ExportedLease(claim, token, minHoldNanos);
-    }
-
-    /**
-     * Returns whether an id is one that the engine makes. A back end may have no room for longer ids, and would also
-     * fail the requests of other clients.
-     */
-    private static boolean isId(String id) {
-        return ID.matcher(id).matches();
-    }
-
-    private static String decoded(byte[] bytes) throws CharacterCodingException {
-        return StandardCharsets.UTF_8
-                .newDecoder()
-                .decode(ByteBuffer.wrap(bytes))
-                .toString();
     }
 
     private static String checkSum(byte[] bytes) {

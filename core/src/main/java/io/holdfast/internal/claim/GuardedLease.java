@@ -9,7 +9,6 @@ import reactor.util.context.Context;
 /** A lease, or several, as the engine hands it out: to a subscriber, which may be a {@code withLock}. */
 public interface GuardedLease {
 
-    /** The {@code withLock} that holds a lease. */
     interface Holder {
 
         /** Not called after a release was requested. */
@@ -22,7 +21,6 @@ public interface GuardedLease {
     /** Called right before the holder gets a lease that was granted together with others. */
     default void handedOut() {}
 
-    /** Returns a context with the lease, for acquisitions inside the work. */
     Context enter(Context context);
 
     /** Returns whether the lease is valid now. After false, the holder gets a loss, or has got it. */
@@ -31,10 +29,7 @@ public interface GuardedLease {
     /** Returns the error for the user when the lease does not hold the lock any more. Not called for a valid lease. */
     LockLostException lost();
 
-    /**
-     * Signals the loss to the one holder, at once if it has happened. Like {@code onLoss()}, without a chain of
-     * operators.
-     */
+    /** Signals the loss to the one holder, at once if it has happened. */
     void watchLoss(Holder holder);
 
     void stopWatchingLoss();
@@ -44,13 +39,11 @@ public interface GuardedLease {
 
     Mono<Void> release();
 
-    /** Passes the result of the release to the holder. */
     default void release(Holder holder) {
         stopWatchingLoss();
         Disposable unused = release().subscribe(none -> {}, holder::released, () -> holder.released(null));
     }
 
-    /** Releases without a subscriber. The events report failures. */
     default void releaseInBackground() {
         Disposable unused = release().subscribe(none -> {}, failure -> {});
     }

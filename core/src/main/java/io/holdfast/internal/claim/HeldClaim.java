@@ -2,6 +2,7 @@ package io.holdfast.internal.claim;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockEvent;
 import io.holdfast.LockLostException;
@@ -55,11 +56,10 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
             AtomicReferenceFieldUpdater.newUpdater(HeldClaim.class, Successor.class, "successor");
 
     final LockSettings lock;
-    final PairedEvents holdEvents = new PairedEvents();
+    final PairedEvents holdEvents;
     final LeaseSignals grantedSignals;
     private final Alarm alarm = new Tick();
 
-    /** Written by the thread of the first request, before the state is. */
     @Nullable
     LockClaim claim;
 
@@ -89,13 +89,12 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
     HeldClaim(LockSettings lock, boolean handedOut) {
         this.lock = lock;
         this.handedOut = handedOut;
+        holdEvents = new PairedEvents(lock.engine().events);
         grantedSignals = new LeaseSignals(lock.engine().delivery);
     }
 
-    /** Ends the claim after a defect of a back end, of this library, or of a subscriber. */
     abstract void broken(Throwable defect);
 
-    /** Returns from when on the least hold time counts. */
     abstract long heldSinceNanos();
 
     // ---- Deciding
@@ -161,7 +160,7 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
             long now = now();
             WeakReference<LeaseHandle> handedTo = handle;
             if (handedTo != null && handedTo.get() == null && state instanceof LeaseState s && s.isValid(now)) {
-                boolean unused = reportEnd(new LockEvent.LeaseAbandoned(lockName(), fencingToken(), heldFor()));
+                reportEnd(new LockEvent.LeaseAbandoned(lockName(), fencingToken(), heldFor()));
                 holding(held -> held.releaseAsked(now));
             } else {
                 happens(ClaimState.class, any -> any.tick(now));
@@ -245,7 +244,6 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
         return successor == wanted && lease().phase() == Phase.EXPORTED;
     }
 
-    /** Releases the claim, whose end was signalled. */
     final void releaseInBackground() {
         endAtStore(claimOf(lease()), lock.storeForgetsAtNanos(), new InBackground());
     }
@@ -291,7 +289,7 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
         LossReason reason = over.lossReason();
         Loss loss = reason == null ? null : loss(over.isReader());
         if (reason != null && loss != null) {
-            boolean unused = reportEnd(new LockEvent.Lost(lockName(), fencingToken(), reason, heldFor(), loss.why()));
+            reportEnd(new LockEvent.Lost(lockName(), fencingToken(), reason, heldFor(), loss.why()));
         }
         stopWatching();
         LockLostException lost = loss == null ? null : loss.exception(lockName(), fencingToken());
@@ -359,7 +357,7 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
         if (step != null) {
             // In this order: a caller that gets the end of the lease, or of the client, then finds the release counted.
             if (step.action() == Action.SIGNAL_RELEASED && engine().events.areWanted()) {
-                boolean unused = reportEnd(new LockEvent.Released(lockName(), fencingToken(), heldUntilReleased()));
+                reportEnd(new LockEvent.Released(lockName(), fencingToken(), heldUntilReleased()));
             }
             act(step);
         }
@@ -379,15 +377,15 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
         holding(LeaseState::releaseGivenUp);
     }
 
+    @CanIgnoreReturnValue
     private boolean reportEnd(LockEvent end) {
-        return holdEvents.ended(end, engine().events);
+        return holdEvents.ended(end);
     }
 
     private Duration heldUntilReleased() {
         return Duration.ofNanos(releasedAtNanos - lease().hold().grantedAtNanos());
     }
 
-    /** Releases a claim whose subscriber has its end. */
     final class InBackground implements ReleaseLoop.Result {
 
         /** Only now: a grant that is pushed meanwhile needs no release of its own. */
@@ -460,7 +458,6 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
         }
     }
 
-    /** Handles the result of a renewal by the user of that lease. */
     final void renewedByHand(boolean asReader, long sentAtNanos, Renewal answer) {
         renewed(sentAtNanos, answer, false, s -> s.isReader() == asReader);
     }
@@ -492,7 +489,7 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
     /** Emits the text last: another process may hold the lock from then on. */
     private void exported() {
         long left = lock.terms().minHoldNanos() == 0 ? 0 : Math.max(0, keptUntilNanos() - now());
-        boolean unused = reportEnd(new LockEvent.HandedOn(lockName(), fencingToken(), heldFor()));
+        reportEnd(new LockEvent.HandedOn(lockName(), fencingToken(), heldFor()));
         try {
             end(Action.EXPORT);
         } finally {

@@ -63,7 +63,6 @@ public final class LeaseHandle implements EngineLease {
         return claim.lease().isReleased(asReader);
     }
 
-    /** Returns the loss of a nested lease, when this lease is not valid any more. */
     Loss lossOfViews() {
         return isReleased() ? Loss.OUTERMOST_RELEASED : claim.loss(asReader);
     }
@@ -110,10 +109,7 @@ public final class LeaseHandle implements EngineLease {
         return Mono.defer(() -> signals.noLongerHeld().doOnTerminate(this::stayReachable));
     }
 
-    /**
-     * The waiting subscriber refers to this method, and so to this handle: a lease with a subscriber to its loss is not
-     * abandoned.
-     */
+    /** The waiting subscriber refers to this method, and so to this handle, which is not abandoned then. */
     private void stayReachable() {}
 
     @Override

@@ -40,61 +40,55 @@ final class LeaseSignals {
     Mono<LossReason> loss() {
         Sinks.One<LossReason> sink;
         synchronized (this) {
-            if (loss == null) {
-                loss = Sinks.one();
-            }
-            sink = loss;
+            sink = loss != null ? loss : Sinks.one();
+            loss = sink;
         }
-        signalDue();
-        return delivery.of(sink.asMono());
+        return of(sink);
     }
 
     /** Completes empty after the release, or when that takes long; fails after a loss. */
     Mono<Void> released() {
         Sinks.Empty<Void> sink;
         synchronized (this) {
-            if (released == null) {
-                released = Sinks.empty();
-            }
-            sink = released;
+            sink = released != null ? released : Sinks.empty();
+            released = sink;
         }
-        signalDue();
-        return delivery.of(sink.asMono());
+        return of(sink);
     }
 
     /** Completes empty when the release is requested, before it is sent, or after a loss. */
     Mono<Void> noLongerHeld() {
         Sinks.Empty<Void> sink;
         synchronized (this) {
-            if (noLongerHeld == null) {
-                noLongerHeld = Sinks.empty();
-            }
-            sink = noLongerHeld;
+            sink = noLongerHeld != null ? noLongerHeld : Sinks.empty();
+            noLongerHeld = sink;
         }
+        return of(sink);
+    }
+
+    private <T> Mono<T> of(Sinks.Empty<T> sink) {
         signalDue();
         return delivery.of(sink.asMono());
     }
 
-    /** Registers a receiver of the loss; the end of a release is not for it. */
+    /** The end of a release is not for it. */
     void watchLoss(Holder watching) {
-        synchronized (this) {
-            holder = watching;
-            if (!isHolderDue()) {
-                return;
-            }
-        }
-        signalDue();
+        watch(watching, false);
     }
 
     synchronized void forgetHolder() {
         holder = null;
     }
 
-    /** Registers a receiver of the end of the release, which was requested; from then on it gets no loss. */
+    /** The release was requested; from then on the holder gets no loss. */
     void watchRelease(Holder releasing) {
+        watch(releasing, true);
+    }
+
+    private void watch(Holder watching, boolean releases) {
         synchronized (this) {
-            holder = releasing;
-            holderReleases = true;
+            holder = watching;
+            holderReleases = releases;
             if (!isHolderDue()) {
                 return;
             }
@@ -148,19 +142,13 @@ final class LeaseSignals {
             delivery.run(() -> signal(receiver::lost));
         }
         if (lossSink != null) {
-            signal(() -> {
-                Sinks.EmitResult unused =
-                        reason == null ? lossSink.tryEmitEmpty() : lossSink.tryEmitValue(reason.reason());
-            });
+            signal(reason == null ? lossSink::tryEmitEmpty : () -> lossSink.tryEmitValue(reason.reason()));
         }
         if (nestedSink != null) {
             signal(nestedSink::tryEmitEmpty);
         }
         if (releasedSink != null) {
-            signal(() -> {
-                Sinks.EmitResult unused =
-                        reason == null ? releasedSink.tryEmitEmpty() : releasedSink.tryEmitError(reason);
-            });
+            signal(reason == null ? releasedSink::tryEmitEmpty : () -> releasedSink.tryEmitError(reason));
         }
         if (receiver != null && isRelease) {
             delivery.run(() -> signal(() -> receiver.released(reason)));
@@ -172,7 +160,6 @@ final class LeaseSignals {
         Fallible.run(signal, LOG, "a subscriber threw at the signal that its lease has ended");
     }
 
-    /** Called under the monitor. */
     private boolean isHolderDue() {
         return holderReleases ? ended || releaseTakesLong : lost != null;
     }

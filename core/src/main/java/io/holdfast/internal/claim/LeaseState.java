@@ -26,8 +26,6 @@ import org.jspecify.annotations.Nullable;
  * @param renewing whether a renewal is in flight, or was at the end; while DOWNGRADING a request to downgrade
  * @param confirmed false for a grant that was pushed or is in doubt, until it is renewed once; also false after a
  *     signal, until a request that was sent after the signal is confirmed
- * @param failures how many renewals failed in a row
- * @param lossReason null unless LOST
  */
 record LeaseState(
         Phase phase,
@@ -55,7 +53,6 @@ record LeaseState(
         LOST
     }
 
-    /** How far a grant may be relied on. */
     enum Standing {
         CONFIRMED,
         /** A pushed grant: it ends soon unless it is renewed. */
@@ -64,7 +61,6 @@ record LeaseState(
         DOUBTED
     }
 
-    /** How the claim holds the lock. */
     enum Side {
         AS_GRANTED,
         /** As granted; but a request was sent that may have turned the writer into a reader. */
@@ -72,11 +68,7 @@ record LeaseState(
         READER
     }
 
-    /**
-     * What changes only with the side.
-     *
-     * @param attempt the number of the last request that may take the lock; a release carries it
-     */
+    /** What changes only with the side. {@code attempt}: of the last request that may take the lock, for the release. */
     record Hold(long fencingToken, int attempt, Side side, long grantedAtNanos, LockTerms terms) {
 
         Hold becomingReader() {
@@ -95,10 +87,6 @@ record LeaseState(
         }
     }
 
-    /**
-     * Makes a new lease. A pushed grant is renewed soon, because it is short until it is confirmed; a grant whose loss
-     * was signalled before it, at once.
-     */
     static LeaseState of(
             long token, long sentAt, long leaseNanos, Standing standing, int attempt, LockTerms terms, long nowNanos) {
         Hold hold = new Hold(token, attempt, Side.AS_GRANTED, nowNanos, terms);
@@ -123,7 +111,6 @@ record LeaseState(
                 && hold.bounded(validUntilNanos + 1) == validUntilNanos;
     }
 
-    /** Returns whether the end was decided, and answered. */
     boolean isOver() {
         return phase == Phase.RELEASED || phase == Phase.LOST || phase == Phase.EXPORTED;
     }
@@ -185,7 +172,6 @@ record LeaseState(
                 : none(held(sentAtNanos, validUntilNanos, nowNanos, renewing, false, failures));
     }
 
-    /** Handles a confirmed renewal. */
     Step renewed(long sent, long leaseNanos, boolean automatic, long nowNanos) {
         if (phase != Phase.HELD) {
             return notHeldAndRenewed(automatic, nowNanos);
@@ -221,7 +207,6 @@ record LeaseState(
         return after.unlessOver(nowNanos, none(after));
     }
 
-    /** Handles the end of the lease by the back end, its session, or the client. */
     Step lose(LossReason reason) {
         if (!wantsWake() && phase != Phase.EXPORTING) {
             return stay();
@@ -240,7 +225,6 @@ record LeaseState(
         return phase != Phase.HELD ? stay() : unlessOver(nowNanos, to(Phase.RELEASING, Action.RELEASE));
     }
 
-    /** Handles the answer to the release. */
     Step releaseAnswered(Ownership ownership, boolean unknownBefore) {
         if (phase != Phase.RELEASING) {
             return stay();
@@ -274,12 +258,10 @@ record LeaseState(
         return unlessOver(nowNanos, renewing ? to(Phase.STOPPING, Action.STOP_RENEWING) : askForReadLease());
     }
 
-    /** Handles the cancellation of an export or of a downgrade. */
     Step successorCancelled() {
         return phase == Phase.EXPORTING || isOnItsWayToReader() ? to(Phase.RELEASING, Action.RELEASE) : stay();
     }
 
-    /** Handles the answer that the claim is now a reader. */
     Step downgraded(long sent, long leaseNanos, long nowNanos) {
         if (phase != Phase.DOWNGRADING) {
             return stay();

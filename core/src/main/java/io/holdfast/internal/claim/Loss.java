@@ -8,12 +8,7 @@ import io.holdfast.internal.claim.LeaseState.Phase;
 import io.holdfast.internal.claim.LeaseState.Side;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The reason why a lease does not hold its lock, with the words for a message.
- *
- * @param why what happened; continues "was lost: "
- * @param cause the failure of the last renewal, if the deadline passed because of it
- */
+/** Why a lease does not hold its lock; {@code why} continues "was lost: ". */
 record Loss(LossReason reason, String why, @Nullable LockBackendException cause) {
 
     static final Loss RELEASED = new Loss(LossReason.NOT_HELD, "it was released before");

@@ -31,7 +31,6 @@ final class NestedLease implements EngineLease {
 
     private final Sinks.Empty<Void> over = Sinks.empty();
 
-    /** Written by the holder. */
     private volatile @Nullable Disposable lossWatch;
 
     NestedLease(LeaseHandle outermost) {

@@ -14,11 +14,17 @@ final class PairedEvents {
     private static final AtomicReferenceFieldUpdater<PairedEvents, Object> STAGE =
             AtomicReferenceFieldUpdater.newUpdater(PairedEvents.class, Object.class, "stage");
 
+    private final Events events;
+
     /** NOT_BEGUN, then BEGUN, then the end event. An end that comes first is reported after the beginning. */
     private volatile Object stage = NOT_BEGUN;
 
+    PairedEvents(Events events) {
+        this.events = events;
+    }
+
     /** Called when the beginning was reported. */
-    void begun(Events events) {
+    void begun() {
         if (!STAGE.compareAndSet(this, NOT_BEGUN, BEGUN) && stage instanceof LockEvent end) {
             events.report(end);
         }
@@ -26,7 +32,7 @@ final class PairedEvents {
 
     /** Returns false when it does not report the end: an end was reported before, or nothing has begun so far. */
     @CanIgnoreReturnValue
-    boolean ended(LockEvent end, Events events) {
+    boolean ended(LockEvent end) {
         Object seen = stage;
         while (!(seen instanceof LockEvent)) {
             if (STAGE.compareAndSet(this, seen, end)) {

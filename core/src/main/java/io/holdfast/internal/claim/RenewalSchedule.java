@@ -19,7 +19,6 @@ final class RenewalSchedule {
 
     private RenewalSchedule() {}
 
-    /** Returns when to confirm a pushed grant. */
     static long confirmation(long nowNanos, long validUntilNanos) {
         return nowNanos + Math.min(CONFIRMATION_NANOS, Math.max(0, (validUntilNanos - nowNanos) / 10));
     }

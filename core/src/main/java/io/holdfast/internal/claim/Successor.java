@@ -56,7 +56,6 @@ abstract class Successor<T> implements Emission.Owner {
         lease.claim().successorCancelled(this);
     }
 
-    /** The lease was lost: nothing follows. */
     final void failed(Throwable why) {
         emission.fail(why);
     }

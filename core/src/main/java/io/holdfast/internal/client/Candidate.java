@@ -8,7 +8,7 @@ import io.holdfast.internal.client.CandidateState.Candidacy;
 import io.holdfast.internal.client.CandidateState.Step;
 import io.holdfast.internal.client.CandidateState.Step.StandAgain;
 import io.holdfast.internal.engine.LockSettings;
-import io.holdfast.internal.guard.GuardedFlux;
+import io.holdfast.internal.guard.Guarded;
 import io.holdfast.internal.run.AlarmClock;
 import io.holdfast.internal.run.AlarmClock.Alarm;
 import io.holdfast.spi.support.Printable;
@@ -20,10 +20,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
-/**
- * One subscription to {@code lead}: a {@code withLockMany} that begins again after a loss, or after a failure of the
- * back end. {@link CandidateState} makes the decisions.
- */
+/** A {@code withLockMany} that begins again after a loss, or after a failure of the back end. */
 final class Candidate<T> {
 
     private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
@@ -55,7 +52,7 @@ final class Candidate<T> {
             return new AcquireMono(lock, lock.terms().acquireMode(), false)
                     .doOnNext(lease -> elected(lease.fencingToken())); // the lease may be lost before the term begins
         });
-        return GuardedFlux.of(elected, this::begin)
+        return Guarded.many(elected, this::begin)
                 .retryWhen(Retry.from(ends -> ends.concatMap(end -> ended(end.failure()))));
     }
 

@@ -18,7 +18,6 @@ public record CandidateState(Backoff backoff, long leaseNanos, int inARow, boole
 
     public sealed interface Step {
 
-        /** The subscriber gets the error. */
         record End() implements Step {}
 
         /** {@code backEndFailed}: for the first time in a row. */

@@ -17,7 +17,6 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The settings of the lock of an election. */
 final class DefaultLeaderElection implements LeaderElection {
 
     private final LockSettings settings;

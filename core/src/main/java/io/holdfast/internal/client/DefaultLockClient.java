@@ -35,10 +35,7 @@ final class DefaultLockClient implements LockClient {
 
     private static final Duration LONGEST_BACKEND_CLOSING = Duration.ofSeconds(5);
 
-    /**
-     * To load a driver and open a connection may take seconds on a busy machine, and a ping has no outcome that could
-     * become unknown.
-     */
+    /** To load a driver and open a connection may take seconds on a busy machine. */
     private static final Duration FIRST_PING = Duration.ofSeconds(10);
 
     private final Engine engine;
@@ -134,10 +131,7 @@ final class DefaultLockClient implements LockClient {
         return closing.begin();
     }
 
-    /**
-     * A back end whose closing takes too long goes on closing in the background. The same happens when the timer is
-     * disposed.
-     */
+    /** A back end whose closing takes too long goes on in the background, as it does when the timer is disposed. */
     private Mono<Void> backendClosed() {
         return Mono.defer(() -> engine.backend
                 .close()

@@ -9,16 +9,11 @@ import io.holdfast.internal.claim.AcquireMono;
 import io.holdfast.internal.claim.HeldLocks;
 import io.holdfast.internal.engine.LockSettings;
 import io.holdfast.internal.engine.LockTerms.Mode;
-import io.holdfast.internal.guard.GuardedFlux;
-import io.holdfast.internal.guard.GuardedMono;
+import io.holdfast.internal.guard.Guarded;
 import io.holdfast.spi.support.Printable;
-import java.util.function.Function;
-import org.reactivestreams.Publisher;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A lock's settings, and the operators made from them. */
-class DefaultReactiveLock implements ReactiveLock {
+class DefaultReactiveLock extends Guarded<LockLease> implements ReactiveLock {
 
     private final LockSettings settings;
 
@@ -48,22 +43,6 @@ class DefaultReactiveLock implements ReactiveLock {
     @Override
     public Mono<LockLease> acquire() {
         return new AcquireMono(settings, settings.terms().acquireMode(), false);
-    }
-
-    @Override
-    public <T> Mono<T> withLock(Mono<T> work) {
-        requireNonNull(work, "work");
-        return withLock(lease -> work);
-    }
-
-    @Override
-    public <T> Mono<T> withLock(Function<? super LockLease, ? extends Mono<T>> work) {
-        return GuardedMono.of(acquire(), requireNonNull(work, "work"));
-    }
-
-    @Override
-    public <T> Flux<T> withLockMany(Function<? super LockLease, ? extends Publisher<T>> work) {
-        return GuardedFlux.of(acquire(), requireNonNull(work, "work"));
     }
 
     @Override

@@ -29,27 +29,21 @@ import reactor.util.context.Context;
  */
 public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
 
-    /** The request, and the receiver of its result. */
     public interface Request<T> {
 
-        /** Such as "release", for messages. */
         String what();
 
         Publisher<T> ask();
 
         void answered(T answer);
 
-        /** Fails after this number of answers. */
         void failed(LockBackendException error, int answered);
 
-        /** How many answers. */
         default int expected() {
             return 1;
         }
 
-        /**
-         * Returns whether the request goes out although its time ended, or the client closed, while it was being sent.
-         */
+        /** Whether it goes out although its time ended, or the client closed, while it was being sent. */
         default boolean isSentThoughOver() {
             return false;
         }

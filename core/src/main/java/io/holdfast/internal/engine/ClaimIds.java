@@ -57,10 +57,7 @@ final class ClaimIds {
 
     private final LongSupplier nanos;
 
-    /**
-     * Replaced by the thread that finds it too old. If two threads do so at the same time, each uses its own, and one
-     * stays.
-     */
+    /** If two threads find it too old at the same time, each uses a new one of its own, and one stays. */
     private volatile Sequence sequence;
 
     /** Uses that seed without end, so that a client is repeatable. */

@@ -51,10 +51,8 @@ public final class Engine {
     private final Sinks.Empty<Void> idle = Sinks.empty();
     private final Sinks.Empty<Void> drained = Sinks.empty();
 
-    /** Written once, by the first drain. */
     private volatile boolean draining;
 
-    /** Written once, by the close. */
     private volatile boolean closed;
 
     /** Written before {@code closed}, when it is the reason for it. */
@@ -179,10 +177,7 @@ public final class Engine {
         return idle;
     }
 
-    /**
-     * Closes the client: without its owner's clock it can promise nothing. All that is under way ends on the clock of
-     * the fallback.
-     */
+    /** Without its owner's clock the client can promise nothing. All ends on the clock of the fallback. */
     private void timerDied() {
         LOG.error("the lock client's timer was disposed before the client: its leases are lost and its waits end");
         timerDied = true;

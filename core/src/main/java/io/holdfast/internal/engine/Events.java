@@ -10,10 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Passes each event to the user's listener and to the log. An event that an operator should see is a warning; the rest
- * is at debug.
- */
+/** Passes each event to the user's listener and to the log: what an operator should see as a warning. */
 public final class Events {
 
     private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");

@@ -8,21 +8,17 @@ import java.time.Duration;
 /**
  * Options with the values computed from them, once for all locks that share them.
  *
- * @param operationNanos the time limit of one operation
- * @param minHoldNanos 0 for no minimum
- * @param claimLease the lease duration that a claim requests: longer than that of the options if the minimum does not
- *     fit into it
+ * @param claimLease longer than that of the options if the minimum does not fit into it
  * @param gridPhaseNanos a random start of this client's renewal grid, so that clients do not renew in step
  */
 public record LockTerms(
         LockOptions options, long operationNanos, long minHoldNanos, Duration claimLease, long gridPhaseNanos) {
 
     public enum Mode {
-        /** One attempt; if the lock is not available, the result is empty. */
+        /** One attempt, or empty. */
         TRY,
-        /** One attempt; if the lock is not available, the acquisition times out. */
+        /** One attempt, or a timeout. */
         ONE_ATTEMPT,
-        /** As many attempts as necessary. */
         WAIT
     }
 

@@ -1,8 +1,6 @@
 package io.holdfast.internal.engine;
 
-/**
- * Passes the first of many equal lines to the log, and then one in five seconds with the number of lines. Thread-safe.
- */
+/** Passes the first of many equal lines, and then one in five seconds with the number of lines. Thread-safe. */
 final class LogThrottle {
 
     static final long QUIET_NANOS = 5_000_000_000L;

@@ -37,17 +37,14 @@ public final class Members {
         /** Ends it because the client has closed and waits no longer. */
         public void abandon() {}
 
-        /** Returns whether an acquisition is a part of the work under a lease of this client. */
         public boolean isPartOfWork() {
             return false;
         }
 
-        /** Returns null unless it is a valid lease. */
         public ClientReport.@Nullable Hold hold() {
             return null;
         }
 
-        /** Returns null unless it is an acquisition. */
         public ClientReport.@Nullable Wait waiting() {
             return null;
         }
@@ -62,7 +59,6 @@ public final class Members {
         end.previous = member;
     }
 
-    /** Returns false when the member is not in the list. */
     synchronized boolean remove(Member member) {
         boolean isListed = member.next != member;
         member.next.previous = member.previous;
@@ -84,7 +80,6 @@ public final class Members {
         return at == end;
     }
 
-    /** Returns the present members of one stage, oldest first. */
     List<Member> all(Stage stage) {
         return ask(member -> member.stage() == stage ? member : null, Integer.MAX_VALUE)
                 .oldest();

@@ -5,19 +5,12 @@ import java.security.SecureRandom;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.DoubleSupplier;
 
-/**
- * The source of a client's randomness.
- *
- * @param seed makes its claims and renewals differ from those of other clients
- * @param pauses random numbers in [0, 1), for the pauses between attempts
- * @param isOfSystem whether the client takes new seeds later
- */
+/** The source of a client's randomness; {@code isOfSystem}: whether the client takes new seeds later. */
 public record Randomness(Seed seed, DoubleSupplier pauses, boolean isOfSystem) {
 
     /** 192 random bits: 128 for claim ids, and the phase of the renewals. */
     public record Seed(long high, long low, long phase) {}
 
-    /** Makes a repeatable source. */
     public Randomness(Seed seed, DoubleSupplier pauses) {
         this(seed, pauses, false);
     }
@@ -36,7 +29,6 @@ public record Randomness(Seed seed, DoubleSupplier pauses, boolean isOfSystem) {
         return isOfSystem ? ClaimIds.ofSystem(seed, owner) : new ClaimIds(seed, owner);
     }
 
-    /** Returns the default label of a client. */
     public String owner() {
         return isOfSystem ? OwnerLabel.ofProcess() : "repeatable:host:1";
     }

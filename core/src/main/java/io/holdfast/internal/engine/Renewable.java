@@ -4,7 +4,6 @@ import io.holdfast.LockBackendException;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Renewal;
 
-/** A lease as the renewals know it. */
 public interface Renewable {
 
     String lockName();
@@ -13,7 +12,6 @@ public interface Renewable {
 
     LockClaim renewal();
 
-    /** In a row. */
     int renewalFailures();
 
     boolean isHeld();

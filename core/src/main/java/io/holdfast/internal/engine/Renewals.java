@@ -28,10 +28,7 @@ import reactor.util.context.Context;
  */
 public final class Renewals {
 
-    /**
-     * Room for 16 000 leases; for a server that needs longer than their time limit for that many, more requests do not
-     * help.
-     */
+    /** Room for 16 000 leases; more requests do not help a server that is slower than that. */
     private static final int MOST_IN_FLIGHT = 32;
 
     /** A batch of this size keeps a Redis server busy for about as long as one network round trip. */
@@ -48,7 +45,6 @@ public final class Renewals {
     /** The batches beyond the bound, in the order in which they go out. Used by the sending thread. */
     private Deque<List<Renewable>> waiting = new ArrayDeque<>();
 
-    /** Written by the sending thread. */
     private volatile boolean isWaiting;
 
     Renewals(Engine engine) {
@@ -96,7 +92,6 @@ public final class Renewals {
         isWaiting = !waiting.isEmpty();
     }
 
-    /** Takes the due leases and the waiting ones. */
     private List<Renewable> takeDue() {
         List<Renewable> taken = new ArrayList<>();
         waiting.forEach(taken::addAll);
@@ -128,7 +123,6 @@ public final class Renewals {
         return next.operationNanos() <= limit + limit / 4 && size < Math.max(1, most);
     }
 
-    /** Returns a failure for an answer that no back end should give. */
     private static LockBackendException unreadable(String lockName, Throwable defect) {
         return new LockBackendException(
                 lockName,

@@ -12,7 +12,6 @@ import reactor.blockhound.integration.BlockHoundIntegration;
  */
 public final class SeedRead implements BlockHoundIntegration {
 
-    /** For BlockHound, which calls it. */
     public SeedRead() {}
 
     @Override

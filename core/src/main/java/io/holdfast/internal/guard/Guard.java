@@ -64,48 +64,31 @@ final class Guard<L, T> implements CoreSubscriber<L>, Subscription, GuardedLease
     private final CoreSubscriber<? super T> subscriber;
     private final Operators.DeferredSubscription demand = new Operators.DeferredSubscription();
 
-    /** Only one thread takes each step. */
     private volatile Stage stage = Stage.IDLE;
 
     /** The subscription of the acquisition, and then of the work, until it is cancelled; written by compare-and-set. */
     private volatile Subscription running = NOT_YET;
 
-    /**
-     * Written by compare-and-set: the end of the guard may race the element on another thread, and one of them takes the
-     * element.
-     */
+    /** Written by compare-and-set: the end of the guard may race the element on another thread. */
     private volatile Object element;
 
-    /** Written once, before the subscription to the work. */
     private volatile @Nullable GuardedLease lease;
 
-    /** Written once, before the release, and read after its end. */
     private @Nullable Throwable workError;
 
     /** Written by the thread that starts the work, and read by it. */
     private boolean hasWorkBegun;
 
-    private Guard(
+    /** {@code many}: elements are emitted while the work runs, and the subscriber has to be serialized. */
+    Guard(
             Mono<L> acquire,
             Function<? super L, ? extends Publisher<T>> work,
             CoreSubscriber<? super T> subscriber,
-            Object element) {
+            boolean many) {
         this.acquire = acquire;
         this.work = work;
         this.subscriber = subscriber;
-        this.element = element;
-    }
-
-    /** Work that is a Mono: its element is emitted after the release. */
-    static <L, T> Subscription ofOne(
-            Mono<L> acquire, Function<? super L, ? extends Mono<T>> work, CoreSubscriber<? super T> subscriber) {
-        return new Guard<L, T>(acquire, work, subscriber, NONE);
-    }
-
-    /** Elements are emitted while the work runs; the subscriber has to be serialized. */
-    static <L, T> Subscription ofMany(
-            Mono<L> acquire, Function<? super L, ? extends Publisher<T>> work, CoreSubscriber<? super T> subscriber) {
-        return new Guard<L, T>(acquire, work, subscriber, MANY);
+        element = many ? MANY : NONE;
     }
 
     @Override
@@ -216,7 +199,6 @@ final class Guard<L, T> implements CoreSubscriber<L>, Subscription, GuardedLease
         return now == Stage.STARTING || now == Stage.WORKING;
     }
 
-    /** Moves from the work to the next stage, once. */
     private boolean leaveWork(Stage next) {
         return STAGE.compareAndSet(this, Stage.WORKING, next)
                 || STAGE.compareAndSet(this, Stage.STARTING, next)
@@ -315,7 +297,6 @@ final class Guard<L, T> implements CoreSubscriber<L>, Subscription, GuardedLease
 
         private final Context context;
 
-        /** Written once, by {@code onSubscribe}. */
         private Subscription upstream = NOT_YET;
 
         /** Whether the work has ended by itself; written by the thread of the work. */

@@ -14,12 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Sets of members are bits: the lowest is the first in the canonical order.
  *
- * @param waits whether it waits for members that are not available
- * @param asked the members whose try or wait is under way
  * @param isWaiting whether the member in {@code asked} is waited for
- * @param isOver whether it has delivered, failed or was cancelled
- * @param failure the first failure of the tries, or of a wait; a try before a wait needs none, because the wait meets
- *     the failure again
+ * @param failure the first one; a try before a wait needs none, because the wait meets the failure again
  */
 public record MultiAcquireState(
         int count,
@@ -30,22 +26,16 @@ public record MultiAcquireState(
         boolean isOver,
         @Nullable Throwable failure) {
 
-    /** The number of bits in a set. */
     public static final int MOST = Long.SIZE;
 
-    /** What the subscriber gets. */
     public enum Signal {
         NONE,
         LEASES,
         EMPTY,
-        /** The failure of the state. */
         ERROR
     }
 
-    /**
-     * A decision. The actions, in this order: withdraw acquisitions that are under way, release members, try to take
-     * members all at once (or wait for one, if the state is waiting), signal.
-     */
+    /** In this order. All members of {@code ask} are tried at once, or one is waited for if the state is waiting. */
     public record Step(MultiAcquireState state, long withdraw, long release, long ask, Signal signal) {}
 
     public static MultiAcquireState of(int count, boolean waits) {
@@ -66,12 +56,10 @@ public record MultiAcquireState(
         return answered(member, held | bit(member), failure);
     }
 
-    /** The member is not available. */
     public Step refused(int member) {
         return isOver ? none() : answered(member, held, failure);
     }
 
-    /** The try or the wait has failed. */
     public Step failed(int member, Throwable error) {
         if (isOver) {
             return none();
@@ -88,18 +76,13 @@ public record MultiAcquireState(
         return isHeld ? end(asked, held & ~bit(member), Signal.ERROR, error) : none();
     }
 
-    /**
-     * The time is over. A wait for one member has the rest of that time as its own limit, and ends by itself.
-     *
-     * @param error makes the error from the first member for which the back end has not answered
-     */
+    /** A wait for one member has the rest of the time as its own limit, and ends by itself. */
     public Step timedOut(IntFunction<? extends Throwable> error) {
         return isOver || isWaiting
                 ? none()
                 : end(asked, held, Signal.ERROR, error.apply(Long.numberOfTrailingZeros(asked)));
     }
 
-    /** The subscriber has cancelled. */
     public Step left() {
         return isOver ? none() : end(asked, held, Signal.NONE, null);
     }

@@ -20,16 +20,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
-import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 
-/**
- * One subscription to {@code acquire} or {@code tryAcquire} of several locks. It acts on the decisions of
- * {@link MultiAcquireState}: a separate acquisition tries each member, or waits for it.
- */
-final class MultiAcquisition implements Emission.Owner, Mailbox.Owner {
+/** Acts on the decisions of {@link MultiAcquireState}: a separate acquisition tries each member, or waits for it. */
+public final class MultiAcquisition implements Emission.Owner, Mailbox.Owner {
 
     private static final Duration SHORTEST_WAIT = Duration.ofMillis(1);
 
@@ -44,7 +41,7 @@ final class MultiAcquisition implements Emission.Owner, Mailbox.Owner {
     private final @Nullable Asked[] asked;
     private final @Nullable EngineLease[] held;
 
-    MultiAcquisition(MultiLockSettings locks, boolean waits, CoreSubscriber<? super MultiLease> subscriber) {
+    private MultiAcquisition(MultiLockSettings locks, boolean waits, CoreSubscriber<? super MultiLease> subscriber) {
         this.locks = locks;
         this.waits = waits;
         state = MultiAcquireState.of(locks.members().size(), waits);
@@ -53,8 +50,13 @@ final class MultiAcquisition implements Emission.Owner, Mailbox.Owner {
         held = new EngineLease[locks.members().size()];
     }
 
-    Subscription subscription() {
-        return emission;
+    public static Mono<MultiLease> mono(MultiLockSettings locks, boolean waits) {
+        return new Mono<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super MultiLease> subscriber) {
+                subscriber.onSubscribe(new MultiAcquisition(locks, waits, subscriber).emission);
+            }
+        };
     }
 
     @Override
@@ -124,10 +126,7 @@ final class MultiAcquisition implements Emission.Owner, Mailbox.Owner {
         ask(member, lock, lock.terms().acquireMode());
     }
 
-    /**
-     * Returns the rest of the time limit, but at least the shortest time limit that options accept. Zero means one
-     * attempt, and stays zero.
-     */
+    /** At least the shortest time limit that options accept; zero means one attempt, and stays zero. */
     private Duration left(Duration limit) {
         if (limit.isZero()) {
             return limit;

@@ -14,11 +14,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The members of a multi-lock.
- *
- * @param members at least one, of one client, each name once, in the canonical order
- */
+/** At least one lock, all of one client, each name once, in the canonical order. */
 public record MultiLockSettings(List<LockSettings> members) {
 
     public static MultiLockSettings of(Collection<LockSettings> locks) {
@@ -31,7 +27,6 @@ public record MultiLockSettings(List<LockSettings> members) {
         return new MultiLockSettings(List.copyOf(byName.values()));
     }
 
-    /** Merges two locks with one name. */
     private static LockSettings one(LockSettings first, LockSettings second) {
         LockKey key = first.key();
         LockKey other = second.key();
@@ -77,7 +72,6 @@ public record MultiLockSettings(List<LockSettings> members) {
                 members.stream().map(lock -> lock.with(options)).toList());
     }
 
-    /** Returns the shortest limit of all; null for no limit. */
     @Nullable
     Duration waitTimeout() {
         return members.stream()

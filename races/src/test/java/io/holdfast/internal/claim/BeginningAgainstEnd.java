@@ -33,23 +33,23 @@ public class BeginningAgainstEnd {
     private final AtomicInteger ends = new AtomicInteger();
     private final AtomicBoolean begun = new AtomicBoolean();
     private final AtomicBoolean tooEarly = new AtomicBoolean();
-    private final PairedEvents paired = new PairedEvents();
     private final Events events = new Events(event -> {
         if (!begun.get()) {
             tooEarly.set(true);
         }
         ends.incrementAndGet();
     });
+    private final PairedEvents paired = new PairedEvents(events);
 
     @Actor
     public void begin() {
         begun.set(true);
-        paired.begun(events);
+        paired.begun();
     }
 
     @Actor
     public void end() {
-        boolean unused = paired.ended(END, events);
+        paired.ended(END);
     }
 
     @Arbiter

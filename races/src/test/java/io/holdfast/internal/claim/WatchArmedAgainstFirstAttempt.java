@@ -55,7 +55,7 @@ public class WatchArmedAgainstFirstAttempt {
 
     @Actor
     public void attempt(ZZ_Result r) {
-        r.r1 = watch.armedSoFar();
+        r.r1 = watch.isArmed();
     }
 
     @Arbiter
