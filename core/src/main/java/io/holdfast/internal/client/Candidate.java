@@ -5,8 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.LockLease;
 import io.holdfast.internal.claim.AcquireMono;
 import io.holdfast.internal.client.CandidateState.Candidacy;
-import io.holdfast.internal.client.CandidateState.Step;
-import io.holdfast.internal.client.CandidateState.Step.StandAgain;
+import io.holdfast.internal.client.CandidateState.StandAgain;
 import io.holdfast.internal.engine.LockSettings;
 import io.holdfast.internal.guard.Guarded;
 import io.holdfast.internal.run.AlarmClock;
@@ -69,9 +68,9 @@ final class Candidate<T> {
     private Mono<Boolean> ended(Throwable error) {
         long lasted = lock.engine().alarms.now() - begunAtNanos;
         Candidacy candidacy = new Candidacy(tokenOfTerm, lasted, hasCompleted);
-        Step step =
+        StandAgain again =
                 state.ended(lock.key().name(), candidacy, error, lock.engine().random());
-        if (step instanceof StandAgain again) {
+        if (again != null) {
             state = again.next();
             if (again.backEndFailed()) {
                 LOG.warn(

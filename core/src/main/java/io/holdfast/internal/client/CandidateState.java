@@ -4,6 +4,7 @@ import io.holdfast.Backoff;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockLostException;
 import io.holdfast.internal.run.StoreDurations;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides about a candidate of an election when one candidacy has ended with an error: stand again, or end. Immutable.
@@ -16,27 +17,23 @@ public record CandidateState(Backoff backoff, long leaseNanos, int inARow, boole
     /** How a candidacy went: without an election, the token is 0, and the time is that for which it stood. */
     public record Candidacy(long tokenOfTerm, long lastedNanos, boolean hasCompleted) {}
 
-    public sealed interface Step {
-
-        record End() implements Step {}
-
-        /** {@code backEndFailed}: for the first time in a row. */
-        record StandAgain(CandidateState next, long pauseNanos, boolean backEndFailed) implements Step {}
-    }
+    /** {@code backEndFailed}: for the first time in a row. */
+    public record StandAgain(CandidateState next, long pauseNanos, boolean backEndFailed) {}
 
     public static CandidateState of(Backoff backoff, long leaseNanos) {
         return new CandidateState(backoff, leaseNanos, 0, false);
     }
 
-    public Step ended(String lockName, Candidacy candidacy, Throwable error, double random) {
+    /** Returns null to end with the error. */
+    public @Nullable StandAgain ended(String lockName, Candidacy candidacy, Throwable error, double random) {
         if (candidacy.tokenOfTerm() == 0) {
             boolean mayPass = error instanceof LockBackendException failure && failure.isTransient();
             CandidateState before = hasAnsweredMeanwhile(candidacy) ? of(backoff, leaseNanos) : this;
-            return mayPass ? before.standAgain(before.inARow, random, true) : new Step.End();
+            return mayPass ? before.standAgain(before.inARow, random, true) : null;
         }
         return isLoss(lockName, candidacy, error)
                 ? standAgain(candidacy.lastedNanos() > leaseNanos ? 0 : inARow, random, false)
-                : new Step.End();
+                : null;
     }
 
     /**
@@ -56,11 +53,11 @@ public record CandidateState(Backoff backoff, long leaseNanos, int inARow, boole
                 && lost.fencingToken() == candidacy.tokenOfTerm();
     }
 
-    private Step standAgain(int before, double random, boolean backEndFails) {
+    private StandAgain standAgain(int before, double random, boolean backEndFails) {
         int count = before == Integer.MAX_VALUE ? before : before + 1;
         long pause = Math.max(
                 StoreDurations.LEAST_PAUSE_NANOS, backoff.pause(count, random).toNanos());
         CandidateState next = new CandidateState(backoff, leaseNanos, count, backEndFails);
-        return new Step.StandAgain(next, pause, backEndFails && !isBackEndUnreachable);
+        return new StandAgain(next, pause, backEndFails && !isBackEndUnreachable);
     }
 }

@@ -143,10 +143,7 @@ public final class Engine {
         if (draining && member.stage() == Stage.HOLDING) {
             closeRefused(); // its work may have left waiters behind
         }
-        if (closed || draining) {
-            completeWhenIdle();
-            completeWhenDrained();
-        }
+        completeWhenIdle();
         return isFirst;
     }
 
@@ -160,7 +157,7 @@ public final class Engine {
     public Mono<Void> drain() {
         draining = true;
         closeRefused();
-        completeWhenDrained();
+        completeWhenIdle();
         return drained.asMono();
     }
 
@@ -208,10 +205,7 @@ public final class Engine {
         if (closed && members.isEmpty()) {
             Sinks.EmitResult unused = idle.tryEmitEmpty();
         }
-    }
-
-    /** Counts acquisitions too: another thread may be about to open the lease of one that was granted. */
-    private void completeWhenDrained() {
+        // An acquisition counts too: another thread may be about to open the lease of one that was granted.
         if (draining && members.hasOnlyReleases()) {
             Sinks.EmitResult unused = drained.tryEmitEmpty();
         }
