@@ -25,7 +25,9 @@ final class RenewalSchedule {
 
     static long next(long sentAtNanos, long leaseNanos, long gridPhaseNanos) {
         long period = leaseNanos / 3;
-        return onGrid(sentAtNanos + period, Math.max(1, period / 10), gridPhaseNanos);
+        long step = Math.max(1, period / 10);
+        long phase = gridPhaseNanos % step;
+        return Math.floorDiv(sentAtNanos + period - phase, step) * step + phase;
     }
 
     /**
@@ -35,10 +37,5 @@ final class RenewalSchedule {
     static long retry(long nowNanos, long validUntilNanos) {
         long pause = Math.min(LONGEST_RETRY_NANOS, Math.max(SHORTEST_RETRY_NANOS, (validUntilNanos - nowNanos) / 10));
         return nowNanos + pause;
-    }
-
-    private static long onGrid(long timeNanos, long stepNanos, long phaseNanos) {
-        long phase = phaseNanos % stepNanos;
-        return Math.floorDiv(timeNanos - phase, stepNanos) * stepNanos + phase;
     }
 }

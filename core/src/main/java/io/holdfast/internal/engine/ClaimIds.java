@@ -26,18 +26,7 @@ final class ClaimIds {
 
     static final long SEED_MILLIS = 1_000;
 
-    private static final class Sequence {
-
-        final long high;
-        final long low;
-        final long sinceMillis;
-        final AtomicLong count = new AtomicLong();
-
-        Sequence(Seed seed, long sinceMillis) {
-            high = seed.high();
-            low = seed.low();
-            this.sinceMillis = sinceMillis;
-        }
+    private record Sequence(Seed seed, long sinceMillis, AtomicLong count) {
 
         /** Returns true also when the clock was set back: any jump may come from a restored snapshot. */
         boolean isOver(long nowMillis) {
@@ -71,7 +60,7 @@ final class ClaimIds {
         this.seeds = seeds;
         this.wallClockMillis = wallClockMillis;
         this.nanos = nanos;
-        sequence = new Sequence(first, wallClockMillis.getAsLong());
+        sequence = new Sequence(first, wallClockMillis.getAsLong(), new AtomicLong());
     }
 
     static ClaimIds ofSystem(Seed first, String owner) {
@@ -83,8 +72,8 @@ final class ClaimIds {
         Sequence current = current();
         long n = current.count.getAndIncrement() * STEP;
         byte[] text = new byte[DIGITS_OF_ID + label.length];
-        hex(mix(current.high + n), text, 0);
-        hex(mix((current.low ^ n) + mix(nanos.getAsLong())), text, 16);
+        hex(mix(current.seed.high() + n), text, 0);
+        hex(mix((current.seed.low() ^ n) + mix(nanos.getAsLong())), text, 16);
         System.arraycopy(label, 0, text, DIGITS_OF_ID, label.length);
         return new String(text, 0);
     }
@@ -95,7 +84,7 @@ final class ClaimIds {
         if (!current.isOver(now)) {
             return current;
         }
-        Sequence fresh = new Sequence(seeds.get(), now);
+        Sequence fresh = new Sequence(seeds.get(), now, new AtomicLong());
         sequence = fresh;
         return fresh;
     }
