@@ -76,7 +76,7 @@ public final class Engine {
         alarms = new AlarmClock(timer, renewals::flush, this::timerDied);
         this.randomness = randomness;
         ids = randomness.ids(owner);
-        client = backend.features().contains(LockFeature.RUNS) ? ids.next() : "";
+        client = has(LockFeature.RUNS) ? ids.next() : "";
         gridPhaseNanos = randomness.seed().phase() >>> 1;
     }
 
