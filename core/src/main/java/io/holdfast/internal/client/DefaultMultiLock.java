@@ -5,14 +5,13 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.LockOptions;
 import io.holdfast.MultiLease;
 import io.holdfast.ReactiveMultiLock;
-import io.holdfast.internal.guard.Guarded;
 import io.holdfast.internal.multi.MultiAcquisition;
 import io.holdfast.internal.multi.MultiLockSettings;
 import io.holdfast.spi.support.Printable;
 import java.util.List;
 import reactor.core.publisher.Mono;
 
-final class DefaultMultiLock extends Guarded<MultiLease> implements ReactiveMultiLock {
+final class DefaultMultiLock extends LockWithWork<MultiLease> implements ReactiveMultiLock {
 
     private final MultiLockSettings settings;
 

@@ -9,11 +9,10 @@ import io.holdfast.internal.claim.AcquireMono;
 import io.holdfast.internal.claim.HeldLocks;
 import io.holdfast.internal.engine.LockSettings;
 import io.holdfast.internal.engine.LockTerms.Mode;
-import io.holdfast.internal.guard.Guarded;
 import io.holdfast.spi.support.Printable;
 import reactor.core.publisher.Mono;
 
-class DefaultReactiveLock extends Guarded<LockLease> implements ReactiveLock {
+class DefaultReactiveLock extends LockWithWork<LockLease> implements ReactiveLock {
 
     private final LockSettings settings;
 

@@ -1,7 +1,5 @@
 package io.holdfast.internal.guard;
 
-import static java.util.Objects.requireNonNull;
-
 import java.util.function.Function;
 import org.reactivestreams.Publisher;
 import reactor.core.CoreSubscriber;
@@ -9,22 +7,13 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
-/** The operators {@code withLock} and {@code withLockMany} of one lock, or of several. */
-public abstract class Guarded<L> {
+/** The operators behind {@code withLock} and {@code withLockMany}, of one lock or of several. */
+public final class Guarded {
 
-    public abstract Mono<L> acquire();
+    private Guarded() {}
 
-    public final <T> Mono<T> withLock(Mono<T> work) {
-        requireNonNull(work, "work");
-        return withLock(lease -> work);
-    }
-
-    public final <T> Mono<T> withLock(Function<? super L, ? extends Mono<T>> work) {
-        return One.of(acquire(), requireNonNull(work, "work"));
-    }
-
-    public final <T> Flux<T> withLockMany(Function<? super L, ? extends Publisher<T>> work) {
-        return many(acquire(), requireNonNull(work, "work"));
+    public static <L, T> Mono<T> one(Mono<L> acquire, Function<? super L, ? extends Mono<T>> work) {
+        return One.of(acquire, work);
     }
 
     public static <L, T> Flux<T> many(Mono<L> acquire, Function<? super L, ? extends Publisher<T>> work) {
