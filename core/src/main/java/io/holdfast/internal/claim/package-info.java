@@ -1,9 +1,10 @@
 /**
  * One claim, from the moment when it is made to its release. A subscription has one claim; only if the grant was over
  * when it arrived, another claim follows. {@code Claim} acts on what {@code AcquireState} (waiting) and
- * {@code LeaseState} (holding) decide; both are pure. {@code RenewalSchedule} says when to renew, {@code ReleaseLoop}
- * repeats a release until it is answered, {@code Emission} is the subscriber's side, and {@code LeaseHandle} is what the
- * user holds. Events arrive on any thread.
+ * {@code LeaseState} (holding) decide, both pure; how it decides, and what it does while it holds, is in its superclass
+ * {@code HeldClaim}. {@code RenewalSchedule} says when to renew, {@code ReleaseLoop} repeats a release until it is
+ * answered, {@code Emission} is the subscription, and {@code LeaseHandle} is what the user holds. Events arrive on any
+ * thread.
  */
 @NullMarked
 @CheckReturnValue
