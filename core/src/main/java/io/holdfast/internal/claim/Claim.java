@@ -133,7 +133,7 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
         } else if (stage() != Stage.ACQUIRING) {
             return; // the subscriber has cancelled, or the client closes
         } else if (mode == Mode.WAIT && !emission.admit()) { // only a wait needs a place
-            acquiring(s -> s.refusedHere(engine().admission.refusal(lockName())));
+            acquiring(s -> s.refusedHere(engine().queueFull(lockName())));
         } else {
             ClaimWatch started = mode == Mode.WAIT ? ClaimWatch.start(engine().backend, claim(), this) : null;
             watch = started;
@@ -313,7 +313,8 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
         }
         do {
             int sending = attemptToSend;
-            BackendCall.start(engine(), lockName(), operationNanos(), emission.context(), new Attempt(sending), now());
+            BackendCall.start(
+                    engine(), lockName(), lock.operationNanos(), emission.context(), new Attempt(sending), now());
             sentAttempt = sending;
         } while (SENDS.decrementAndGet(this) != 0);
     }

@@ -99,7 +99,7 @@ public final class Emission<T> implements Subscription {
 
     /** Returns false when too many wait. A claim that begins again keeps the place of the one before it. */
     boolean admit() {
-        if (admitted == 0 && engine.admission.enter()) {
+        if (admitted == 0 && engine.admits()) {
             admitted = 1;
         }
         return admitted == 1;
@@ -108,7 +108,7 @@ public final class Emission<T> implements Subscription {
     /** Leaves once. Called before the signal, since the subscriber may begin another acquisition when it gets it. */
     void dismiss() {
         if (ADMITTED.compareAndSet(this, 1, 0)) {
-            engine.admission.leave();
+            engine.dismiss();
         }
     }
 

@@ -411,13 +411,8 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
     // ---- Renewal
 
     @Override
-    public final String lockName() {
-        return lock.name();
-    }
-
-    @Override
-    public final long operationNanos() {
-        return lock.operationNanos();
+    public final LockSettings lock() {
+        return lock;
     }
 
     /** Carries the usual lease duration, or the rest of the minimum. */
@@ -513,7 +508,7 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
         LockClaim attempt = claimOf(lease()).withLease(renewal().lease());
         Context context = successor instanceof Successor.Downgrade wanted ? wanted.emission.context() : Context.empty();
         long now = now();
-        BackendCall.start(engine(), lockName(), operationNanos(), context, new ReadRequest(attempt, now), now);
+        BackendCall.start(engine(), lockName(), lock.operationNanos(), context, new ReadRequest(attempt, now), now);
     }
 
     /**
@@ -606,6 +601,10 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
     }
 
     // ---- Parts
+
+    final String lockName() {
+        return lock.name();
+    }
 
     final void report(LockEvent event) {
         engine().events.report(event);

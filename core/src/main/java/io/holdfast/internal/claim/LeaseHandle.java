@@ -156,7 +156,7 @@ public final class LeaseHandle implements EngineLease {
                         engine(),
                         lockName(),
                         "renewal",
-                        claim.operationNanos(),
+                        lock().operationNanos(),
                         () -> engine().backend
                                 .renew(claim.renewal())
                                 .doOnNext(answer -> claim.renewedByHand(asReader, sentAt, answer)))

@@ -6,7 +6,6 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockClient;
 import io.holdfast.LockListener;
 import io.holdfast.LockOptions;
-import io.holdfast.internal.engine.Admission;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.Events;
 import io.holdfast.internal.engine.Randomness;
@@ -30,7 +29,7 @@ public final class ClientBuilder implements LockClient.Builder {
     private @Nullable Scheduler deliverOn;
     private @Nullable LockListener listener;
     private boolean closeBackend = true;
-    private int maxWaiters = Admission.NO_LIMIT;
+    private int maxWaiters = Engine.NO_LIMIT;
     private @Nullable String owner;
     private Randomness randomness = Randomness.ofSystem();
 

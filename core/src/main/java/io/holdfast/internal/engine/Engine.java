@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.ClientReport;
 import io.holdfast.LockClosedException;
 import io.holdfast.LockOptions;
+import io.holdfast.LockQueueFullException;
 import io.holdfast.internal.engine.Members.Member;
 import io.holdfast.internal.engine.Members.Stage;
 import io.holdfast.internal.run.AlarmClock;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +29,7 @@ public final class Engine {
 
     private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
 
+    public static final int NO_LIMIT = Integer.MAX_VALUE;
     static final Duration LONGEST_DEFAULT_OPERATION = Duration.ofSeconds(2);
 
     public final LockBackend backend;
@@ -39,7 +42,8 @@ public final class Engine {
     /** The name of this client in claims that may be part of a run; empty if the back end grants no runs. */
     final String client;
 
-    public final Admission admission;
+    private final int maxWaiters;
+    private final AtomicInteger waiters = new AtomicInteger();
     final long gridPhaseNanos;
 
     /** The ids of released claims that keep their locks for the rest of a least hold time. Written by release loops. */
@@ -71,7 +75,7 @@ public final class Engine {
         delivery = new Delivery(deliverOn);
         this.events = events;
         this.operationTimeout = operationTimeout;
-        admission = new Admission(maxWaiters);
+        this.maxWaiters = maxWaiters;
         renewals = new Renewals(this);
         alarms = new AlarmClock(timer, renewals::flush, this::timerDied);
         this.randomness = randomness;
@@ -94,6 +98,25 @@ public final class Engine {
     public UnsupportedOperationException unsupported(String what) {
         return new UnsupportedOperationException("back end %s cannot %s, it has only %s"
                 .formatted(backend.name(), what, new TreeSet<>(backend.features())));
+    }
+
+    /** Returns whether one more acquisition may begin. If so, it calls {@link #dismiss} once. */
+    public boolean admits() {
+        return maxWaiters == NO_LIMIT || waiters.getAndUpdate(seen -> Math.min(seen + 1, maxWaiters)) < maxWaiters;
+    }
+
+    public void dismiss() {
+        if (maxWaiters != NO_LIMIT) {
+            waiters.decrementAndGet();
+        }
+    }
+
+    public LockQueueFullException queueFull(String lockName) {
+        return new LockQueueFullException(
+                lockName,
+                maxWaiters,
+                "lock '%s' was not requested: this client has as many acquisitions under way as maxWaiters allows, which is %d; shed load, hold locks shorter, or raise maxWaiters"
+                        .formatted(lockName, maxWaiters));
     }
 
     public double random() {

@@ -6,9 +6,7 @@ import io.holdfast.spi.Renewal;
 
 public interface Renewable {
 
-    String lockName();
-
-    long operationNanos();
+    LockSettings lock();
 
     LockClaim renewal();
 

@@ -34,8 +34,9 @@ public final class Renewals {
     /** A batch of this size keeps a Redis server busy for about as long as one network round trip. */
     private static final int LARGEST = 500;
 
-    private static final Comparator<Renewable> BY_LIMIT_THEN_FAILURES =
-            Comparator.comparingLong(Renewable::operationNanos).thenComparingInt(Renewable::renewalFailures);
+    private static final Comparator<Renewable> BY_LIMIT_THEN_FAILURES = Comparator.<Renewable>comparingLong(
+                    lease -> lease.lock().operationNanos())
+            .thenComparingInt(Renewable::renewalFailures);
 
     private final Engine engine;
     private final Queue<Renewable> due = new ConcurrentLinkedQueue<>();
@@ -82,8 +83,8 @@ public final class Renewals {
                 Batch request = new Batch(batch, engine.alarms.now());
                 BackendCall.start(
                         engine,
-                        first.lockName(),
-                        first.operationNanos(),
+                        first.lock().name(),
+                        first.lock().operationNanos(),
                         Context.empty(),
                         request,
                         request.sentAtNanos);
@@ -118,9 +119,9 @@ public final class Renewals {
 
     /** A lease may give up at most a fifth of its time limit. */
     private static boolean fits(Renewable first, Renewable next, int size, int least) {
-        long limit = first.operationNanos();
+        long limit = first.lock().operationNanos();
         int most = Math.max(least, LARGEST >> Math.min(next.renewalFailures(), 30));
-        return next.operationNanos() <= limit + limit / 4 && size < Math.max(1, most);
+        return next.lock().operationNanos() <= limit + limit / 4 && size < Math.max(1, most);
     }
 
     private static LockBackendException unreadable(String lockName, Throwable defect) {
@@ -175,7 +176,7 @@ public final class Renewals {
             try {
                 lease.renewalAnswered(sentAtNanos, answer);
             } catch (Throwable unreadable) {
-                lease.renewalFailed(unreadable(lease.lockName(), unreadable));
+                lease.renewalFailed(unreadable(lease.lock().name(), unreadable));
             }
             if (next == leases.size()) {
                 if (whyUnknown != null) {

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
-import io.holdfast.internal.engine.Admission;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.Events;
 import io.holdfast.internal.engine.LockSettings;
@@ -25,7 +24,7 @@ class LeaseExportTest {
     private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
     private final InMemoryLockBackend store = InMemoryLockBackend.create(clock);
     private final Engine engine =
-            new Engine(store, clock, null, new Events(null), null, Admission.NO_LIMIT, Randomness.ofSystem(), "");
+            new Engine(store, clock, null, new Events(null), null, Engine.NO_LIMIT, Randomness.ofSystem(), "");
     private final LockSettings lock = LockSettings.of(
             engine, LockKey.of(LockKind.MUTEX, "a"), 1, LockOptions.builder().build());
 

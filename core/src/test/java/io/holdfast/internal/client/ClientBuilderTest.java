@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
-import io.holdfast.internal.engine.Admission;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.Events;
 import io.holdfast.internal.engine.Randomness;
@@ -71,7 +70,7 @@ class ClientBuilderTest {
                 null,
                 new Events(null),
                 null,
-                Admission.NO_LIMIT,
+                Engine.NO_LIMIT,
                 Randomness.ofSystem(),
                 "");
 

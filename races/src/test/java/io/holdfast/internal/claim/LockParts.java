@@ -1,7 +1,6 @@
 package io.holdfast.internal.claim;
 
 import io.holdfast.LockOptions;
-import io.holdfast.internal.engine.Admission;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.Events;
 import io.holdfast.internal.engine.LockSettings;
@@ -29,7 +28,7 @@ public final class LockParts {
     public final HandTimer timer = new HandTimer();
     public final HandStore store = new HandStore();
     public final Engine engine =
-            new Engine(store, timer, null, new Events(null), null, Admission.NO_LIMIT, Randomness.ofSystem(), "");
+            new Engine(store, timer, null, new Events(null), null, Engine.NO_LIMIT, Randomness.ofSystem(), "");
     public final LockSettings settings = LockSettings.of(engine, LockKey.of(LockKind.MUTEX, "a"), 1, OPTIONS);
     public final LockClaim claim = settings.newClaim(Mode.WAIT);
 
