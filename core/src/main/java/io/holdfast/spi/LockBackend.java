@@ -35,9 +35,9 @@ public interface LockBackend {
      * <p>A claim that already holds the lock keeps it with the same token and a new expiry. A claim whose
      * {@link LockClaim#waiting()} is {@link Waiting#QUEUE} takes a place in the queue when the lock is not available,
      * and keeps that place when sent again. A claim with {@link Waiting#NONE} leaves nothing behind when it is not
-     * granted, and never overtakes live waiters. A claim that would make a queue longer than the back end allows fails
-     * with {@link io.holdfast.LockQueueFullException}, and leaves nothing behind. After a claim was released, a request
-     * that was sent before that release does not grant it.
+     * granted, and never overtakes live waiters. A waiter that a grant would pass over is not live. A claim that would
+     * make a queue longer than the back end allows fails with {@link io.holdfast.LockQueueFullException}, and leaves
+     * nothing behind. After a claim was released, a request that was sent before that release does not grant it.
      *
      * <p>On a read/write lock, a claim is a reader or a writer. An attempt of {@link LockKind#WRITE} never turns a
      * reader into a writer: the lock is not available, and nothing changes. With {@link LockFeature#DOWNGRADE}, an

@@ -9,7 +9,8 @@ import java.util.Optional;
  *
  * @param number the token of the first member; no other run of this lock has it. The back end has reserved a token for
  *     each member: a later owner has a higher token than the last of them
- * @param members the ids of the claims, in order of arrival; at least one
+ * @param members the ids of the claims, in order of arrival. A back end makes no run of one member: a lone waiter gets
+ *     a plain grant
  */
 public record LockRun(long number, List<String> members) {
 
