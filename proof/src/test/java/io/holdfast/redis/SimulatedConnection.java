@@ -10,8 +10,6 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisFuture;
-import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.lettuce.core.api.push.PushListener;
 import io.lettuce.core.api.push.PushMessage;
 import io.lettuce.core.output.CommandOutput;
@@ -84,25 +82,13 @@ final class SimulatedConnection {
         server = address.get();
     }
 
-    <C> CompletableFuture<C> connected(Function<SimulatedConnection, C> made) {
-        CompletableFuture<C> result = new CompletableFuture<>();
-        dial(() -> result.complete(made.apply(this)), why -> {
+    CompletableFuture<StatefulRedisPubSubConnection<String, String>> connected() {
+        CompletableFuture<StatefulRedisPubSubConnection<String, String>> result = new CompletableFuture<>();
+        dial(() -> result.complete(proxy()), why -> {
             isClosed = true;
             result.completeExceptionally(why);
         });
         return result;
-    }
-
-    @SuppressWarnings("unchecked") // a proxy has no type arguments
-    StatefulRedisConnection<String, String> forCommands() {
-        return (StatefulRedisConnection<String, String>) proxy(StatefulRedisConnection.class, RedisAsyncCommands.class);
-    }
-
-    @SuppressWarnings("unchecked") // a proxy has no type arguments
-    StatefulRedisPubSubConnection<String, String> forSubscriptions() {
-        StatefulRedisPubSubConnection<String, String> made = (StatefulRedisPubSubConnection<String, String>)
-                proxy(StatefulRedisPubSubConnection.class, RedisPubSubAsyncCommands.class);
-        return server instanceof ClusterNode ? new SimulatedSubscriptions(made) : made;
     }
 
     /** Connects, in one round trip. Resolves the name each time, as the driver does. */
@@ -464,13 +450,14 @@ final class SimulatedConnection {
         }
     }
 
-    private Object proxy(Class<?> connection, Class<?> commands) {
+    @SuppressWarnings("unchecked") // a proxy has no type arguments
+    private StatefulRedisPubSubConnection<String, String> proxy() {
         ClassLoader loader = getClass().getClassLoader();
         InvocationHandler asyncCalls = (self, method, args) -> invoke(method, args, null);
-        Object async = Proxy.newProxyInstance(loader, new Class<?>[] {commands}, asyncCalls);
+        Object async = Proxy.newProxyInstance(loader, new Class<?>[] {RedisPubSubAsyncCommands.class}, asyncCalls);
         InvocationHandler calls = (self, method, args) -> invoke(method, args, async);
-        face = Proxy.newProxyInstance(loader, new Class<?>[] {connection}, calls);
-        return face;
+        face = Proxy.newProxyInstance(loader, new Class<?>[] {StatefulRedisPubSubConnection.class}, calls);
+        return (StatefulRedisPubSubConnection<String, String>) face;
     }
 
     private static final class Future<T> extends CompletableFuture<T> implements RedisFuture<T> {

@@ -8,7 +8,6 @@ import io.holdfast.redis.internal.connection.ConnectionInitializer;
 import io.holdfast.redis.internal.connection.DriverClient;
 import io.holdfast.spi.LockBackend;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -103,13 +102,8 @@ public final class SimulatedDriver implements DriverClient {
     }
 
     @Override
-    public CompletableFuture<StatefulRedisConnection<String, String>> connect(RedisURI uri) {
-        return open(uri).connected(SimulatedConnection::forCommands);
-    }
-
-    @Override
-    public CompletableFuture<StatefulRedisPubSubConnection<String, String>> connectPubSub(RedisURI uri) {
-        return open(uri).connected(SimulatedConnection::forSubscriptions);
+    public CompletableFuture<StatefulRedisPubSubConnection<String, String>> connect(RedisURI uri) {
+        return open(uri).connected();
     }
 
     private SimulatedConnection open(RedisURI uri) {

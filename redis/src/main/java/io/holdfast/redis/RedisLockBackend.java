@@ -22,7 +22,6 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.Collection;
@@ -60,8 +59,7 @@ import reactor.core.publisher.Mono;
  * :token}, {@code :gone:<id>} and {@code :holders}. Every key expires.
  *
  * <p><b>Channels</b>: {@code <prefix>client:<random>}. In a cluster, {@code :<host>:<port>} of the master follows.
- * After the client gave up a connection of the channel, {@code ~<number>} follows. From Redis 7.0 on, a hash tag in
- * braces follows.
+ * From Redis 7.0 on, a hash tag in braces follows that.
  *
  * <p><b>ACL</b>: this one is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello +auth +ping
  * +evalsha +eval +subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset +hdel
@@ -70,18 +68,17 @@ import reactor.core.publisher.Mono;
  * {@code +select} or {@code +client|setname}. For a cluster, add {@code +cluster|slots +asking}, and from Redis 7.0 on
  * {@code +ssubscribe +spublish}.
  *
- * <p><b>Connections</b>: the client opens one with the first command, and a second one for the channel when a claim
- * first has to wait. In a cluster, it opens one for each master that it needs, and a second one for the channel at each
- * master where a claim waits. The back end makes all of them itself: the safety rules need client options that a
- * borrowed client does not have. The client replays nothing after a reconnect. If a command times out and nothing was
- * answered since it was sent, the client replaces the connection; in a cluster, after a second at least. While claims
- * wait, some of their attempts request an echo on the channel. If the answer comes and the echo does not, the client
- * replaces the channel's connection. The first two claims in a queue send an attempt once in a claim time, the others
- * once in a third of their lease. So a channel that is dead without being closed costs a waiter up to the claim time.
+ * <p><b>Connections</b>: the client opens one with the first command, for commands and messages; in a cluster, one for
+ * each master that it needs. The server must speak RESP3, as must a proxy before it. The back end makes its connections
+ * itself: the safety rules need client options that a borrowed client does not have. The client replays nothing after a
+ * reconnect. If a command times out and nothing was answered since it was sent, the client replaces the connection; in a
+ * cluster, after a second at least. The first two claims in a queue send an attempt once in a claim time, the others once
+ * in a third of their lease. So a connection that is dead without being closed costs a waiter up to the claim time, and
+ * the time limit of its attempt.
  * Answers come on the driver's threads.
  *
- * <p><b>Sentinels</b>: commands and the channel are always at the master that the sentinels name, never at a replica.
- * They follow a failover, also when the old master hangs. Replication is asynchronous: a grant that the promoted
+ * <p><b>Sentinels</b>: the client is always at the master that the sentinels name, never at a replica. It follows a
+ * failover, also when the old master hangs. Replication is asynchronous: a grant that the promoted
  * replica missed is lost. Its holder learns of that by its next renewal, and another client may have the lock until
  * then. {@link Builder#confirmGrants} makes that rarer.
  *
@@ -90,8 +87,8 @@ import reactor.core.publisher.Mono;
  * waiter that is passed over during the move is served later. {@link LockBackend#renewAll} sends one request for each
  * slot. The claims of a master that fails, or that answers 250 ms (an eighth of the lease, if that is less) later than
  * another one, are {@link Renewal.Unknown}. A failover works as behind sentinels, and concerns the locks of that master
- * only. From Redis 7.0 on, messages go to the replicas of one master ({@code SPUBLISH}). Before that, without the
- * rights to it, or with RESP2, each message goes to every server.
+ * only. From Redis 7.0 on, messages go to the replicas of one master ({@code SPUBLISH}). Before that, or without the
+ * rights to it, each message goes to every server.
  *
  * <p><b>Eviction</b>: the server must run with {@code maxmemory-policy noeviction}: an evicted lock would be granted
  * again. With the optional permission {@code +info}, the back end checks the policy once per connection, and warns.
@@ -523,8 +520,8 @@ public final class RedisLockBackend implements LockBackend {
          * signals them as if they had changed, which costs a read each; the client watches a key again at most ten
          * times in a lease. It does not signal them at all if the client's own command filled the table.
          *
-         * <p>The server must speak RESP3. If it does not, or if the ACL forbids tracking, every operation fails with a
-         * {@link io.holdfast.LockBackendException} that says so.
+         * <p>If the ACL forbids tracking, every operation fails with a {@link io.holdfast.LockBackendException} that says
+         * so.
          *
          * @param isWanted whether the server signals losses
          * @return this
@@ -581,8 +578,7 @@ public final class RedisLockBackend implements LockBackend {
         }
 
         private RedisLockBackend build(@Nullable OwnResources together) {
-            LettuceClient lettuce = LettuceClient.create(
-                    resources, together, tls(), lossByPush ? ProtocolVersion.RESP3 : null, new EvictionCheck()::check);
+            LettuceClient lettuce = LettuceClient.create(resources, together, tls(), new EvictionCheck()::check);
             return build(lettuce, UUID.randomUUID().toString());
         }
 

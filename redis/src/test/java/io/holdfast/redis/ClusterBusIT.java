@@ -10,14 +10,11 @@ import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
-import io.holdfast.redis.internal.connection.LettuceClient;
-import io.holdfast.redis.internal.connection.TlsOptions;
 import io.holdfast.testkit.server.RedisCluster;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.SlotHash;
-import io.lettuce.core.protocol.ProtocolVersion;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -131,19 +128,6 @@ class ClusterBusIT {
         assertThat(sent.toReplicas()).isZero();
         long ofTwoClients = rights.contains("-ssubscribe") ? 2 : 0;
         eventually(() -> masters.stream().mapToLong(ClusterBusIT::refusals).sum() == ofTwoClients);
-    }
-
-    @Test
-    void connectionsWithTheOldProtocolHavePlainChannels() {
-        RedisURI uri = RedisURI.create(cluster.masters().get(0).uri());
-        LettuceClient old = LettuceClient.create(null, null, TlsOptions.defaults(), ProtocolVersion.RESP2, link -> {});
-        LockClient client = client(RedisLockBackend.clusterBuilder(List.of(uri)).build(old, "old"));
-        List<ReactiveLock> locks = locks("mutex", client, client);
-
-        Sent sent = sentBy(() -> handOffs(locks, 20));
-
-        assertThat(sent.toAll()).isPositive();
-        assertThat(sent.toReplicas()).isZero();
     }
 
     @Test

@@ -19,7 +19,6 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.NettyCustomizer;
@@ -148,8 +147,7 @@ class ConnectionEdgesIT {
 
     @Test
     void anErrorThatIsThrownWhileAFailureIsReportedReachesTheCallerToo() {
-        LettuceClient lettuce =
-                LettuceClient.create(null, null, TlsOptions.defaults(), ProtocolVersion.RESP3, link -> {});
+        LettuceClient lettuce = LettuceClient.create(null, null, TlsOptions.defaults(), link -> {});
         Topology topology = new SingleMasterTopology(lettuce, store.uri());
         ExceptionTranslator failures = ExceptionTranslator.at(List.of(store.uri()));
         Store.answer(Ping.from(topology, failures));

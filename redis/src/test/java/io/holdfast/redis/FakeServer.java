@@ -21,6 +21,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FakeServer implements AutoCloseable {
 
+    /** The answer to HELLO of a server that speaks RESP3. */
+    public static final String HELLO = "%4\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$5\r\n7.0.0\r\n"
+            + "$5\r\nproto\r\n:3\r\n$2\r\nid\r\n:1";
+
     private final ServerSocket listener;
     private final Function<String, @Nullable String> answers;
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
@@ -31,7 +35,10 @@ public final class FakeServer implements AutoCloseable {
         start(this::accept);
     }
 
-    /** Makes a server that answers a command by its name in lower case; null answers nothing. */
+    /**
+     * Makes a server that answers a command by its name in lower case; null answers nothing. It confirms a subscription by
+     * itself, unless the answer is null.
+     */
     public static FakeServer answering(Function<String, @Nullable String> answers) {
         try {
             return new FakeServer(answers);
@@ -66,10 +73,12 @@ public final class FakeServer implements AutoCloseable {
         try (socket) {
             BufferedReader in =
                     new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
-            for (String name = command(in); name != null; name = command(in)) {
+            for (List<String> words = command(in); !words.isEmpty(); words = command(in)) {
+                String name = words.get(0).toLowerCase(Locale.ROOT);
                 String answer = answers.apply(name);
                 if (answer != null) {
-                    socket.getOutputStream().write((answer + "\r\n").getBytes(StandardCharsets.UTF_8));
+                    String text = name.equals("subscribe") ? confirmed(words) : answer;
+                    socket.getOutputStream().write((text + "\r\n").getBytes(StandardCharsets.UTF_8));
                     socket.getOutputStream().flush();
                 }
             }
@@ -78,10 +87,21 @@ public final class FakeServer implements AutoCloseable {
         }
     }
 
-    private static @Nullable String command(BufferedReader in) throws IOException {
+    private static String confirmed(List<String> subscribe) {
+        StringBuilder pushes = new StringBuilder();
+        for (int i = 1; i < subscribe.size(); i++) {
+            String channel = subscribe.get(i);
+            pushes.append(i == 1 ? "" : "\r\n")
+                    .append(">3\r\n$9\r\nsubscribe\r\n$%d\r\n%s\r\n:%d".formatted(channel.length(), channel, i));
+        }
+        return pushes.toString();
+    }
+
+    /** Returns nothing at the end. */
+    private static List<String> command(BufferedReader in) throws IOException {
         String header = in.readLine();
         if (header == null) {
-            return null;
+            return List.of();
         }
         int parts = Integer.parseInt(header.substring(1));
         List<String> words = new ArrayList<>();
@@ -94,7 +114,7 @@ public final class FakeServer implements AutoCloseable {
             String end = in.readLine();
             words.add(new String(word) + end);
         }
-        return words.get(0).toLowerCase(Locale.ROOT);
+        return words;
     }
 
     @Override

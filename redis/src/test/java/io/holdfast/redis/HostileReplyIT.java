@@ -22,7 +22,7 @@ class HostileReplyIT {
 
     private static FakeServer answering(String toScripts) throws IOException {
         return FakeServer.answering(command -> switch (command) {
-            case "hello" -> "-ERR unknown command 'HELLO'";
+            case "hello" -> FakeServer.HELLO;
             case "ping" -> "+PONG";
             case "info" -> "-NOPERM no";
             case "evalsha", "eval" -> toScripts;

@@ -309,7 +309,6 @@ class QueueEdgesIT {
                         .filter(LockAttempt.Queued.class::isInstance)
                         .count()))
                 .isEqualTo(10_000);
-        ClientOverRedis.eventually(() -> !store.redis().pubsubChannels().isEmpty());
         assertThat(store.redis().configResetstat()).isEqualTo("OK");
         Store.answer(backend.release(holder));
         next(WatchSignal.Granted.class);

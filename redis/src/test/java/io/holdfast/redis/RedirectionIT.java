@@ -92,7 +92,7 @@ class RedirectionIT {
 
     private String other(String command) {
         return switch (command) {
-            case "hello" -> "-ERR unknown command 'HELLO'";
+            case "hello" -> FakeServer.HELLO;
             case "ping" -> "+PONG";
             case "cluster" -> "*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:" + master().port();
             default -> "+OK";

@@ -182,7 +182,7 @@ class RedisClusterIT {
         for (String name : names(9)) {
             LockLease held = Store.answer(holder.lock(name).acquire());
             CompletableFuture<LockLease> next = waiter.lock(name).acquire().toFuture();
-            eventually(() -> queueOf(name) == 1 && channelsAt(serverOf(name)) == 1);
+            eventually(() -> queueOf(name) == 1);
             long released = System.nanoTime();
             ClientOverRedis.await(held.release());
             LockLease lease = next.join();
@@ -214,7 +214,6 @@ class RedisClusterIT {
                     .toFuture());
             eventually(() -> Store.waiting(serverOf("orders").redis(), Store.holderKey("orders")) == number + 1);
         }
-        eventually(() -> channelsAt(serverOf("orders")) == 2); // a client that does not listen yet is passed over
 
         ClientOverRedis.await(holder.release());
         waiters.forEach(CompletableFuture::join);
@@ -256,9 +255,10 @@ class RedisClusterIT {
             queued(dying, "orders");
         }
         CompletableFuture<LockLease> next = waiter.lock("orders").acquire().toFuture();
-        eventually(() -> queueOf("orders") == 301 && channelsAt(serverOf("orders")) == 2);
+        eventually(() -> queueOf("orders") == 301);
+        long listening = channelsAt(serverOf("orders"));
         Store.end(dying);
-        eventually(() -> channelsAt(serverOf("orders")) == 1);
+        eventually(() -> channelsAt(serverOf("orders")) == listening - 1);
 
         long released = System.nanoTime();
         ClientOverRedis.await(held.release());
@@ -282,7 +282,7 @@ class RedisClusterIT {
         LockLease held = Store.answer(holder.lock("orders").acquire());
         queued(hanging, "orders");
         CompletableFuture<LockLease> next = waiter.lock("orders").acquire().toFuture();
-        eventually(() -> queueOf("orders") == 2 && channelsAt(serverOf("orders")) == 2);
+        eventually(() -> queueOf("orders") == 2);
 
         long released = System.nanoTime();
         ClientOverRedis.await(held.release());
@@ -298,7 +298,7 @@ class RedisClusterIT {
     }
 
     @Test
-    void aClientHasOneChannelAtEachServerWhereItWaitsAndAMessageComesOnce() throws InterruptedException {
+    void aClientHasOneChannelAtEachServerAndAMessageComesOnce() throws InterruptedException {
         BlockingQueue<WatchSignal> signals = new LinkedBlockingQueue<>();
         for (int server = 0; server < 2; server++) {
             for (int i = 0; i < 3; i++) {
@@ -313,8 +313,7 @@ class RedisClusterIT {
         LockClaim waiter = Store.claim(name, Waiting.QUEUE);
         Disposable watch = another.watch(waiter).subscribe(signals::add);
         Store.answer(another.tryAcquire(waiter));
-        eventually(() -> channelsAt(stores.get(0)) == 1 && channelsAt(stores.get(1)) == 1);
-        assertThat(channelsAt(stores.get(2))).as("where it waits for nothing").isZero();
+        assertThat(stores).as("of both clients").allMatch(store -> channelsAt(store) <= 2);
 
         Store.answer(backend.release(holder));
         assertThat(nextOf(signals, WatchSignal.Granted.class)).isNotNull();
@@ -330,7 +329,6 @@ class RedisClusterIT {
         String there = nameAt(1);
         Store.answer(backend.tryAcquire(Store.claim(here)));
         queued(another, here);
-        eventually(() -> channelsAt(stores.get(0)) == 1);
         List<WatchSignal> signalsThere = new CopyOnWriteArrayList<>();
         List<WatchSignal> signalsHere = new CopyOnWriteArrayList<>();
         Disposable watch = another.watch(Store.claim(there, Waiting.QUEUE)).subscribe(signalsThere::add);
@@ -354,7 +352,6 @@ class RedisClusterIT {
             String there = nameAt(1);
             Store.answer(backend.tryAcquire(Store.claim(there)));
             queued(another, there);
-            eventually(() -> channelsAt(stores.get(1)) == 1);
         }
         int slot = slotOf(name);
         LockClaim holder = Store.claim(name);
@@ -396,7 +393,7 @@ class RedisClusterIT {
         for (int i = 0; i < 5; i++) {
             int place = i;
             waiters.add(waiting.lock(name).acquire().toFuture());
-            eventually(() -> queueOf(name) == place + 1 && channelsAt(stores.get(0)) == 1);
+            eventually(() -> queueOf(name) == place + 1);
         }
         try {
             move(slot, stores.get(0), stores.get(1));

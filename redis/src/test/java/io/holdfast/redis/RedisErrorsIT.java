@@ -347,7 +347,12 @@ class RedisErrorsIT {
 
     /** Redis before 6 has no HELLO; the driver then speaks the older protocol. */
     private static String greeting(String name) {
-        return name.startsWith("ping") ? "+PONG" : "-ERR unknown command `" + name.strip() + "`";
+        return switch (name) {
+            case "hello" -> FakeServer.HELLO;
+            case "ping" -> "+PONG";
+            case "subscribe" -> "";
+            default -> "-ERR unknown command `" + name + "`";
+        };
     }
 
     @CanIgnoreReturnValue

@@ -71,7 +71,7 @@ class RedisLifecycleIT {
         long connections = store.clients();
         RedisLockBackend backend = store.backend();
         waitingPair(backend);
-        assertThat(store.clients()).isEqualTo(connections + 2);
+        assertThat(store.clients()).isEqualTo(connections + 1);
         Store.end(backend);
         List<Thread> left = driverThreads();
         left.removeAll(before);

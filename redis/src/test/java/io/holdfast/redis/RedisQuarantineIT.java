@@ -27,7 +27,6 @@ import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.protocol.ProtocolVersion;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -230,7 +229,7 @@ class RedisQuarantineIT {
         AtomicInteger asked = new AtomicInteger();
         String old = "uptime_in_seconds:90000";
         try (FakeServer fake = FakeServer.answering(name -> switch (name) {
-            case "hello" -> "-ERR unknown command 'HELLO'";
+            case "hello" -> FakeServer.HELLO;
             case "ping" -> "+PONG";
             // Twice on each connection: for the eviction policy, too.
             case "info" -> asked.incrementAndGet() <= 2 ? null : "$" + old.length() + "\r\n" + old;
@@ -303,8 +302,7 @@ class RedisQuarantineIT {
 
     @Test
     void aGrantOnAnotherConnectionThanThatOfTheUptimeIsNotBelieved() {
-        LettuceClient lettuce =
-                LettuceClient.create(null, null, TlsOptions.defaults(), ProtocolVersion.RESP3, link -> {});
+        LettuceClient lettuce = LettuceClient.create(null, null, TlsOptions.defaults(), link -> {});
         Topology topology = new SingleMasterTopology(lettuce, store.uri());
         Quarantine quarantine = new Quarantine(
                 topology, ExceptionTranslator.at(List.of(store.uri())), Duration.ofMillis(1), System::nanoTime);

@@ -348,7 +348,7 @@ class SuspectedClientsIT {
                             id,
                             (attempt == 1 ? "A" : "a") + LEASE,
                             attempt + " " + LEASE + " " + channel,
-                            "%s 0 0 %d abc".formatted(waiting, claimMillis));
+                            "%s 0 %d abc".formatted(waiting, claimMillis));
         }
         return store.redis()
                 .eval(
@@ -364,8 +364,7 @@ class SuspectedClientsIT {
                         channel,
                         "semaphore",
                         store.redis().hexists(key() + ":holders", "h0") ? "100" : "1",
-                        "abc",
-                        "0");
+                        "abc");
     }
 
     private void release(String id, String channel, int attempt) {

@@ -25,9 +25,12 @@ final class ClusterMutants {
             Mutant.withFailoversDuringMoves(),
             Mutant.script("grant to a waiter whose channel has no listener", HINT, GRANT),
             Mutant.refusal("redirection read as any other error", ClusterMutants::tryAgain),
-            Mutant.backend(
-                    "renewal that has to be tried again read as held", (host, it) -> new ReadsTryAgainAsHeld(it)),
         };
+    }
+
+    static Mutant renewalThatIsNotTriedAgain() {
+        return Mutant.backend(
+                "renewal that has to be tried again read as held", (host, it) -> new ReadsTryAgainAsHeld(it));
     }
 
     private static String tryAgain(String refusal) {

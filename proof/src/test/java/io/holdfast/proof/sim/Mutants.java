@@ -40,26 +40,24 @@ final class Mutants {
             Map.entry("MEMORY many locks in the order given", 310L),
             Map.entry("MEMORY member of a run that is forgotten", 1_150L),
             Map.entry("MEMORY_HAND_OVER place that no claim wants", 11_060L),
-            Map.entry("REDIS adoption that forgets the least hold time", 1_200_008_960L),
-            Map.entry("REDIS claim of one permit that passes the waiters", 295L),
+            Map.entry("REDIS adoption that forgets the least hold time", 1_200_026_850L),
+            Map.entry("REDIS claim of one permit that passes the waiters", 1_330L),
             Map.entry("REDIS downgrade that lets a writer in", 150L),
             Map.entry("REDIS grant that no replica has confirmed", 360L),
-            Map.entry("REDIS hand-off without the flags", 1_060L),
-            Map.entry("REDIS late grant that releases an adopted lease", 1_200_675_950L),
+            Map.entry("REDIS hand-off without the flags", 2_810L),
             Map.entry("REDIS leader that resigns and keeps the lock", 55L),
             Map.entry("REDIS least hold time that ends with the release", 60L),
-            Map.entry("REDIS loss of one of many locks that keeps the others", 7_002_275L),
-            Map.entry("REDIS no tombstone of a reader", 6_400L),
+            Map.entry("REDIS loss of one of many locks that keeps the others", 7_005_265L),
             Map.entry("REDIS passing waiters at the front", 95L),
             Map.entry("REDIS push grant naming a wrong attempt", 105L),
             Map.entry("REDIS secret that is in a message", 735L),
             Map.entry("REDIS token by the clock alone", 11_005L),
             Map.entry("REDIS token that is not kept", 2_640L),
-            Map.entry("REDIS two leaders by a late loss", 10_880L),
+            Map.entry("REDIS two leaders by a late loss", 11_925L),
             Map.entry("REDIS waiter without the flag", 395L),
             Map.entry("REDIS withdrawal that forgets", 115L),
             Map.entry("REDIS_HAND_OVER turn without a bound", 310L),
-            Map.entry("REDLOCK no quarantine", 675L),
+            Map.entry("REDLOCK no quarantine", 2_145L),
             Map.entry("REDLOCK unknown renewal read as held", 175L),
             Map.entry("REDLOCK validity counted from the reply", 210L),
             Map.entry("ZOOKEEPER numbers of a queue that was deleted", 540L),
@@ -187,10 +185,6 @@ final class Mutants {
                 Mutant.script(
                         "readers beside a writer", "(claim.kind == 'read' and mode == 'read')", "claim.kind == 'read'"),
                 Mutant.script(
-                        "no tombstone of a reader",
-                        "if attempt and (attempt >= tonumber(ARGV[2]) or ARGV[4] == '0') then",
-                        "if attempt then"),
-                Mutant.script(
                         "one permit too many",
                         "count + claim.taken <= claim.permits",
                         "count + claim.taken <= claim.permits + 1"),
@@ -223,9 +217,6 @@ final class Mutants {
                 Mutant.withClonesOfOneSeed(),
                 leastHoldThatEndsWithTheRelease(),
                 adoptionThatForgetsTheLeastHold(),
-                Mutant.backend(
-                        "late grant that releases an adopted lease",
-                        (host, it) -> new TakesAdoptedClaimsForWaiters(it)),
                 Mutant.backend("push grant naming a wrong attempt", (host, it) -> new NamesTheLastAttempt(it)),
                 Mutant.backend("validity counted from the reply", CountsFromTheReply::new),
                 Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)),
@@ -273,9 +264,17 @@ final class Mutants {
                         hunts(
                                 StoreKind.ZOOKEEPER,
                                 Mutant.part("proof that does not age", WrongPart.PROOF_THAT_DOES_NOT_AGE)),
-                        // The contract of a back end catches it at once.
+                        hunts(StoreKind.CLUSTER, ClusterMutants.renewalThatIsNotTriedAgain()),
+                        // The contract of a back end and the tests of redis catch them at once.
                         hunts(
                                 StoreKind.REDIS,
+                                Mutant.backend(
+                                        "late grant that releases an adopted lease",
+                                        (host, it) -> new TakesAdoptedClaimsForWaiters(it)),
+                                Mutant.script(
+                                        "no tombstone of a reader",
+                                        "if attempt and (attempt >= tonumber(ARGV[2]) or ARGV[4] == '0') then",
+                                        "if attempt then"),
                                 Mutant.backend(
                                         "adoption that does not compare the token",
                                         (host, it) -> new AdoptsWithAnyToken(it))))

@@ -12,12 +12,9 @@ import reactor.core.Disposable;
 /** Waiters when their master becomes a replica. */
 class ReplicaTest {
 
-    /**
-     * The waiter's commands reach the new master without a refusal, since their connection was lost at that moment. Its subscription stays at the former
-     * master, which forwards all messages of the new one, also echoes and hints. But the new master counts only its own listeners.
-     */
+    /** The waiter reaches the new master without a refusal. That master counts only its own listeners, so the subscription has to follow. */
     @Test
-    void waiterIsServedAlthoughTheFormerMasterForwardsMessages() {
+    void waiterWhoseConnectionIsLostDuringADemotionIsServed() {
         Scene scene = new Scene();
         RedisPair pair = scene.pair();
         SimulatedRedis former = pair.named();

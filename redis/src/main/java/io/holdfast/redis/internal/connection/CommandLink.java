@@ -7,6 +7,7 @@ import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.Queue;
@@ -16,7 +17,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 // Longer than other files: the life of one connection, whose steps share its fields.
@@ -37,8 +37,7 @@ public final class CommandLink implements ScriptPipeline.Link {
 
     private final DriverClient driver;
     private final RedisURI uri;
-    private final ConnectionInitializer setup;
-    private final Consumer<CommandLink> onConnected;
+    private final boolean isForBlocking;
     private final SilenceDetector silence;
     private final ScriptPipeline scripts;
     private final SendQueue queue;
@@ -74,7 +73,7 @@ public final class CommandLink implements ScriptPipeline.Link {
 
     /** Makes the link to the only server. It is not connected. */
     public CommandLink(DriverClient driver, RedisURI uri) {
-        this(driver, uri, Duration.ofMillis(SilenceDetector.SHORTEST_MILLIS), true, driver.setup(), driver::connected);
+        this(driver, uri, Duration.ofMillis(SilenceDetector.SHORTEST_MILLIS), true, false);
     }
 
     /**
@@ -83,20 +82,14 @@ public final class CommandLink implements ScriptPipeline.Link {
      * @param patience how long a server may be silent before a doubted connection is dropped
      */
     public CommandLink(DriverClient driver, RedisURI uri, Duration patience) {
-        this(driver, uri, patience, false, driver.setup(), driver::connected);
+        this(driver, uri, patience, false, false);
     }
 
     private CommandLink(
-            DriverClient driver,
-            RedisURI uri,
-            Duration patience,
-            boolean isOfAllKeys,
-            ConnectionInitializer setup,
-            Consumer<CommandLink> onConnected) {
+            DriverClient driver, RedisURI uri, Duration patience, boolean isOfAllKeys, boolean isForBlocking) {
         this.driver = driver;
         this.uri = uri;
-        this.setup = setup;
-        this.onConnected = onConnected;
+        this.isForBlocking = isForBlocking;
         silence = new SilenceDetector(patience, driver::later, driver::nanoTime);
         scripts = new ScriptPipeline(this, isOfAllKeys);
         queue = new SendQueue(driver::runWhereCommandsAreWritten, scripts::flush);
@@ -151,6 +144,11 @@ public final class CommandLink implements ScriptPipeline.Link {
         return mine;
     }
 
+    /** Whether the server was given up for good. */
+    public boolean isEnded() {
+        return isEnded;
+    }
+
     /** Returns the scripts that are sent to this server. */
     public ScriptPipeline scripts() {
         return scripts;
@@ -200,8 +198,7 @@ public final class CommandLink implements ScriptPipeline.Link {
         if (made != null) {
             return made;
         }
-        CommandLink mine = new CommandLink(
-                driver, uri, silence.patience(), false, ConnectionInitializer.NONE, link -> {}); // connects nowhere yet
+        CommandLink mine = new CommandLink(driver, uri, silence.patience(), false, true); // connects nowhere yet
         CommandLink other = blocking.compareAndExchange(null, mine);
         if (isEnded) {
             mine.end();
@@ -231,27 +228,25 @@ public final class CommandLink implements ScriptPipeline.Link {
      * many answers say so. While each new one leads to such a server again, the pauses before leaving become longer.
      *
      * @param used the connection of the answer
-     * @param atLeave run after the connection was left
      */
-    public void leave(@Nullable StatefulRedisConnection<String, String> used, Runnable atLeave) {
+    public void leave(@Nullable StatefulRedisConnection<String, String> used) {
         if (used == null || used != connection || !isLeaving.compareAndSet(false, true)) {
             return;
         }
         long pause = used == connection ? pace.nextPause(driver.nanoTime()) : 0;
         if (pause == 0) {
-            leaveNow(used, atLeave);
+            leaveNow(used);
         } else {
-            driver.later(Duration.ofNanos(pause), () -> leaveNow(used, atLeave));
+            driver.later(Duration.ofNanos(pause), () -> leaveNow(used));
         }
     }
 
-    private void leaveNow(StatefulRedisConnection<String, String> used, Runnable atLeave) {
+    private void leaveNow(StatefulRedisConnection<String, String> used) {
         CommandLink side = blocking.get();
         boolean isLeft = drop(used, LAST_ANSWERS);
         isLeaving.set(false);
         if (isLeft) {
             boolean unused = side != null && side.drop();
-            atLeave.run();
         }
     }
 
@@ -285,6 +280,7 @@ public final class CommandLink implements ScriptPipeline.Link {
         } else {
             driver.later(grace, () -> close(old));
         }
+        setup().left(this);
         return true;
     }
 
@@ -300,6 +296,11 @@ public final class CommandLink implements ScriptPipeline.Link {
         if (made != null) {
             var unused = made.thenAccept(this::close);
         }
+        setup().left(this);
+    }
+
+    private ConnectionInitializer setup() {
+        return isForBlocking ? ConnectionInitializer.NONE : driver.setup();
     }
 
     private void close(StatefulRedisConnection<String, String> old) {
@@ -335,32 +336,40 @@ public final class CommandLink implements ScriptPipeline.Link {
     }
 
     private void prepare(
-            StatefulRedisConnection<String, String> made,
+            StatefulRedisPubSubConnection<String, String> made,
             CompletableFuture<StatefulRedisConnection<String, String>> mine) {
         nextEpoch();
         made.addListener(new Epochs(made));
-        CompletableFuture<StatefulRedisConnection<String, String>> preparation = setup.prepare(this, made);
+        CompletableFuture<?> preparation = setup().prepare(this, made);
         if (!preparation.isDone()) {
+            // Fails the preparation itself: it may succeed at this moment, and a connection that is closed then would
+            // stay in force.
             driver.later(PREPARATION_LIMIT, () -> {
-                if (!preparation.isDone()) {
-                    close(made); // the preparation fails by that, and the next command tries again
-                }
+                boolean unusedToo = preparation.completeExceptionally(
+                        new RedisException("the preparation of the connection timed out"));
             });
         }
         var unused = preparation.whenComplete((prepared, error) -> {
             if (error == null) {
                 answered();
-                mine.complete(prepared);
-                connection = prepared; // last, so no new command overtakes those that waited for it
+                mine.complete(made);
+                connection = made; // last, so no new command overtakes those that waited for it
                 if (isEnded) {
                     connection = null;
-                    close(prepared);
+                    close(made);
                 }
-                onConnected.accept(this);
+                reportConnected();
             } else {
+                close(made);
                 fail(mine, error);
             }
         });
+    }
+
+    private void reportConnected() {
+        if (!isForBlocking) {
+            driver.connected(this);
+        }
     }
 
     private final class Epochs implements RedisConnectionStateListener {
@@ -376,7 +385,7 @@ public final class CommandLink implements ScriptPipeline.Link {
             if (!isReplaced()) {
                 nextEpoch();
                 answered();
-                onConnected.accept(CommandLink.this);
+                reportConnected();
             }
         }
 

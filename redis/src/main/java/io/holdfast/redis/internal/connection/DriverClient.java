@@ -1,7 +1,6 @@
 package io.holdfast.redis.internal.connection;
 
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -14,17 +13,17 @@ import reactor.core.publisher.Mono;
  */
 public interface DriverClient {
 
-    /** Returns the preparation of each new connection for commands. */
+    /** Returns the preparation of each new connection for the commands of locks. */
     ConnectionInitializer setup();
 
     /** Sets the preparation. Called at most once, before the first connection. */
     void prepareBy(ConnectionInitializer wanted);
 
-    /** Makes a connection for commands; fails, possibly at once, if there is none or if this client was closed. */
-    CompletableFuture<StatefulRedisConnection<String, String>> connect(RedisURI uri);
-
-    /** Makes a connection for subscriptions; fails as {@link #connect} does. */
-    CompletableFuture<StatefulRedisPubSubConnection<String, String>> connectPubSub(RedisURI uri);
+    /**
+     * Makes a connection for commands and subscriptions; fails, possibly at once, if there is none or if this client was
+     * closed.
+     */
+    CompletableFuture<StatefulRedisPubSubConnection<String, String>> connect(RedisURI uri);
 
     /** Returns why the last attempt to restore a connection to that server failed; null if none has failed since. */
     default @Nullable Throwable reconnectFailure(RedisURI uri) {

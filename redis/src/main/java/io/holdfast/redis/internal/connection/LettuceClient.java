@@ -11,8 +11,6 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.TimeoutOptions;
-import io.lettuce.core.api.StatefulConnection;
-import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.protocol.RedisCommand;
@@ -24,7 +22,6 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
@@ -33,7 +30,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -105,41 +101,37 @@ public final class LettuceClient implements DriverClient {
      *
      * @param shared the caller's; null for own resources
      * @param own the own resources to use; null for new ones
-     * @param protocol the only one to be spoken; null for the newest that the server has
      * @param onConnected receives each connection for commands that is in force, for the first time or again
      */
     public static LettuceClient create(
             @Nullable ClientResources shared,
             @Nullable OwnResources own,
             TlsOptions tls,
-            @Nullable ProtocolVersion protocol,
             Consumer<CommandLink> onConnected) {
         return create(
                 shared,
                 own,
                 tls,
-                protocol,
                 TimeoutOptions.builder().timeoutCommands(false).build(),
                 onConnected);
     }
 
     /** Makes a client for an inspector: it has no engine, so the driver bounds the commands. */
     public static LettuceClient create(@Nullable ClientResources shared, TlsOptions tls, TimeoutOptions timeouts) {
-        return create(shared, null, tls, null, timeouts, link -> {});
+        return create(shared, null, tls, timeouts, link -> {});
     }
 
     private static LettuceClient create(
             @Nullable ClientResources shared,
             @Nullable OwnResources own,
             TlsOptions tls,
-            @Nullable ProtocolVersion protocol,
             TimeoutOptions timeouts,
             Consumer<CommandLink> onConnected) {
         OwnResources ours = shared != null ? null : own != null ? own : new OwnResources(1);
         DriverResources resources = new DriverResources(ours != null ? ours.get() : requireNonNull(shared));
         RedisClient client = RedisClient.create(resources);
         SocketOptions sockets = sockets(ours != null);
-        Function<SslOptions, ClientOptions> options = ssl -> options(ssl, protocol, timeouts, sockets);
+        Function<SslOptions, ClientOptions> options = ssl -> options(ssl, timeouts, sockets);
         client.setOptions(options.apply(SslOptions.create()));
         return new LettuceClient(client, tls, options, resources, ours, onConnected);
     }
@@ -168,10 +160,9 @@ public final class LettuceClient implements DriverClient {
         return uri;
     }
 
-    private static ClientOptions options(
-            SslOptions ssl, @Nullable ProtocolVersion protocol, TimeoutOptions timeouts, SocketOptions sockets) {
+    private static ClientOptions options(SslOptions ssl, TimeoutOptions timeouts, SocketOptions sockets) {
         return ClientOptions.builder()
-                .protocolVersion(protocol)
+                .protocolVersion(ProtocolVersion.RESP3)
                 .autoReconnect(true)
                 .sslOptions(ssl)
                 // A renewal that waits for a connection, or that the driver repeats on the next one, would revive a
@@ -207,7 +198,7 @@ public final class LettuceClient implements DriverClient {
 
     @Override
     public ConnectionInitializer setup() {
-        return (link, made) -> setup.prepare(link, made);
+        return setup;
     }
 
     @Override
@@ -216,21 +207,11 @@ public final class LettuceClient implements DriverClient {
     }
 
     @Override
-    public CompletableFuture<StatefulRedisConnection<String, String>> connect(RedisURI uri) {
-        return made(uri, () -> client.connectAsync(StringCodec.UTF8, uri));
-    }
-
-    @Override
-    public CompletableFuture<StatefulRedisPubSubConnection<String, String>> connectPubSub(RedisURI uri) {
-        return made(uri, () -> client.connectPubSubAsync(StringCodec.UTF8, uri));
-    }
-
-    private <C extends StatefulConnection<String, String>> CompletableFuture<C> made(
-            RedisURI uri, Supplier<CompletionStage<C>> start) {
-        CompletableFuture<C> result = new CompletableFuture<>();
+    public CompletableFuture<StatefulRedisPubSubConnection<String, String>> connect(RedisURI uri) {
+        CompletableFuture<StatefulRedisPubSubConnection<String, String>> result = new CompletableFuture<>();
         attempts.add(result);
         if (!hasTls(uri)) {
-            make(start, result);
+            make(uri, result);
             return result;
         }
         var unused = tls.options().whenComplete((ssl, error) -> {
@@ -238,7 +219,7 @@ public final class LettuceClient implements DriverClient {
                 fail(result, error != null ? error : closed());
             } else {
                 client.setOptions(options.apply(ssl));
-                make(start, result);
+                make(uri, result);
             }
         });
         return result;
@@ -248,10 +229,10 @@ public final class LettuceClient implements DriverClient {
         return uri.isSsl() || uri.getSentinels().stream().anyMatch(RedisURI::isSsl);
     }
 
-    private <C extends StatefulConnection<String, String>> void make(
-            Supplier<CompletionStage<C>> start, CompletableFuture<C> result) {
+    private void make(RedisURI uri, CompletableFuture<StatefulRedisPubSubConnection<String, String>> result) {
         try {
-            var unused = start.get().whenComplete((connection, error) -> {
+            // Under RESP3 the driver sends any command on such a connection, and messages come between the answers.
+            var unused = client.connectPubSubAsync(StringCodec.UTF8, uri).whenComplete((connection, error) -> {
                 if (error != null) {
                     fail(result, error);
                 } else {
@@ -265,8 +246,10 @@ public final class LettuceClient implements DriverClient {
         }
     }
 
-    private <C extends StatefulConnection<String, String>> void hand(
-            C connection, @Nullable Throwable lost, CompletableFuture<C> result) {
+    private void hand(
+            StatefulRedisPubSubConnection<String, String> connection,
+            @Nullable Throwable lost,
+            CompletableFuture<StatefulRedisPubSubConnection<String, String>> result) {
         if (lost == null && !isClosed()) {
             attempts.removeIf(it -> it == result);
             result.complete(connection);

@@ -38,7 +38,7 @@ public record KnownError(String mark, boolean isTransient, String advice) {
 
     private static final String LOST = "the connection was lost; it is made anew";
     private static final String HUNG_UP =
-            "the server closed the new connection at once: begin the address with rediss:// if its port speaks TLS and with redis:// if not, or read its log";
+            "the server closed the new connection at once: begin the address with rediss:// if its port speaks TLS and with redis:// if not, connect without a proxy that does not speak RESP3, or read its log";
 
     private static final String SILENT =
             "the server does not answer: check that it is up and that the network lets it through";
@@ -47,7 +47,7 @@ public record KnownError(String mark, boolean isTransient, String advice) {
             "a key of this lock holds a foreign value, which is left untouched: choose another key prefix or name";
 
     private static final String NO_RESP3 =
-            "lossByPush needs RESP3, which the server or a proxy before it does not speak: do without lossByPush, or upgrade";
+            "the server, or a proxy before it, does not speak RESP3, which locks need: upgrade the server, or connect without the proxy";
 
     private static final String PROTECTED =
             "the server is in protected mode: set a password, or bind it to an interface";
@@ -198,6 +198,9 @@ public record KnownError(String mark, boolean isTransient, String advice) {
         String advice = found.known().advice();
         if (advice.equals(LOST) && isOfANewConnection(error)) {
             return new Found(found.error(), new KnownError("", true, HUNG_UP));
+        }
+        if (advice.equals(UPGRADE) && isOfANewConnection(error)) {
+            return new Found(found.error(), new KnownError("", false, NO_RESP3)); // the first command is HELLO
         }
         Throwable answer = found.known().isSilence() ? suppressedAnswer(error) : null;
         return answer == null ? found : findInCauses(answer);

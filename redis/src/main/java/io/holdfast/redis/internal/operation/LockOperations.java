@@ -90,9 +90,7 @@ public final class LockOperations {
         renewals = new RenewalFanOut(driver, failures, this::groupOf, this::renewals);
         tracking =
                 settings.tracksKeys() ? new KeyTracking(topology, requests, driver::nanoTime, channel::changed) : null;
-        if (tracking != null) {
-            driver.prepareBy(tracking);
-        }
+        driver.prepareBy(tracking == null ? channel : tracking.then(channel));
         quarantine = new Quarantine(topology, failures, settings.quarantine(), driver::nanoTime);
     }
 

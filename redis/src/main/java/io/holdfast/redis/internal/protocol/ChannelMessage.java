@@ -24,14 +24,6 @@ public record ChannelMessage(
 
     private static final int PARTS_OF_A_GRANT = 5;
 
-    /**
-     * Whether it is a hint, or names the claims at the head: the scripts publish these even if the server counts no
-     * receiver.
-     */
-    public static boolean isHint(String text) {
-        return text.startsWith("C ") || text.startsWith("H ");
-    }
-
     /** Reads a grant or a hint; null for any other message on the channel. */
     public static @Nullable ChannelMessage parse(String channel, String text, GrantSecret secret, String keyPrefix) {
         if (text.startsWith("C ") && text.length() > 2) {

@@ -12,9 +12,6 @@ public interface GrantRecipient {
      */
     String channelAt(RedisURI server);
 
-    /** Whether the server is to publish an echo of that attempt on the channel; called after {@link #channelAt}. */
-    boolean wantsEcho();
-
     /** Returns the secret with which the server signs a grant. */
     String secret();
 

@@ -107,7 +107,6 @@ public final class LockRequests {
         public void writeArgs(ScriptArgs to, RedisURI server) {
             String channel = recipient.channelAt(server);
             String secret = channel.isEmpty() ? "" : recipient.secret();
-            char echo = recipient.wantsEcho() ? '1' : '0';
             long lease = leaseMillis(claim);
             to.text(claim.id());
             to.begin().part(acquire()).part(lease).end();
@@ -122,8 +121,6 @@ public final class LockRequests {
                     .part(requests.word(claim.waiting()))
                     .part(' ')
                     .part(claim.tokenFloor())
-                    .part(' ')
-                    .part(echo)
                     .part(' ')
                     .part(requests.claimMillis)
                     .part(' ')
@@ -183,8 +180,7 @@ public final class LockRequests {
                 .text(channel)
                 .text(word(claim))
                 .number(claim.key().permits())
-                .text(channel.isEmpty() ? "" : recipient.secret())
-                .text(recipient.wantsEcho() ? "1" : "0");
+                .text(channel.isEmpty() ? "" : recipient.secret());
     }
 
     private String word(Waiting waiting) {

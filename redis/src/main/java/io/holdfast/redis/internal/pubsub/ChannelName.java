@@ -1,8 +1,6 @@
 package io.holdfast.redis.internal.pubsub;
 
 import io.holdfast.redis.internal.error.KnownError;
-import io.lettuce.core.StatefulRedisConnectionImpl;
-import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
@@ -21,18 +19,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class ChannelName {
 
-    private final String first;
+    private final String plain;
     private final Supplier<@Nullable String> hashTag;
     private final Predicate<Throwable> isRedirection;
-
-    /**
-     * The plain name, which changes after each connection that was given up: the server may count that connection as a
-     * receiver until its keep-alive finds out. Written by the thread that gives it up.
-     */
-    private volatile String plain;
-
-    /** The number of connections that were given up; written together with the plain name. */
-    private int givenUp;
 
     /**
      * Set if the server does not know SSUBSCRIBE, or does not allow it: the client does not try it again. Written by
@@ -51,14 +40,13 @@ final class ChannelName {
     /**
      * The channel of one subscription.
      *
-     * @param first the prefix of all its names
+     * @param plain its name without a hash tag
      * @param hashTag a text in a slot that the server has now; null for none, and without a cluster
      * @param isRedirection whether an error says that another server has the slot; if the map is old, it makes the
      *     client request a new one
      */
-    ChannelName(String first, Supplier<@Nullable String> hashTag, Predicate<Throwable> isRedirection) {
-        this.first = first;
-        plain = first;
+    ChannelName(String plain, Supplier<@Nullable String> hashTag, Predicate<Throwable> isRedirection) {
+        this.plain = plain;
         this.hashTag = hashTag;
         this.isRedirection = isRedirection;
     }
@@ -78,19 +66,12 @@ final class ChannelName {
         return isSharded;
     }
 
-    /** Changes the name for the next connection. */
-    void change() {
-        givenUp++;
-        plain = first + '~' + givenUp;
-    }
-
     /** Subscribes. Fails with the driver's own error. */
     CompletableFuture<Void> subscribe(StatefulRedisPubSubConnection<String, String> connection) {
         CompletableFuture<Void> confirmed = new CompletableFuture<>();
-        String without = plain;
-        var unused = sharded(connection, without).thenAccept(with -> {
+        var unused = sharded(connection).thenAccept(with -> {
             // The attempts of claims that already wait had the name without a hash tag.
-            String[] names = with == null ? new String[] {without} : new String[] {with, without};
+            String[] names = with == null ? new String[] {plain} : new String[] {with, plain};
             chosen = new Chosen(connection, names[0]);
             var unusedToo = connection.async().subscribe(names).whenComplete((done, failed) -> {
                 if (failed == null) {
@@ -109,7 +90,7 @@ final class ChannelName {
      * attempt brings the new name.
      */
     void shardAnew(StatefulRedisPubSubConnection<String, String> connection) {
-        var unused = sharded(connection, plain).thenAccept(name -> {
+        var unused = sharded(connection).thenAccept(name -> {
             if (name != null && !new Chosen(connection, name).equals(chosen)) {
                 chosen = null; // until the plain subscription to the new name is confirmed
                 var unusedToo = connection.async().subscribe(name).thenRun(() -> chosen = new Chosen(connection, name));
@@ -122,24 +103,14 @@ final class ChannelName {
         isRefused = false;
     }
 
-    /** Repeats the plain subscriptions. */
-    void repeat(StatefulRedisPubSubConnection<String, String> connection) {
-        String without = plain;
-        String named = on(connection);
-        var unused = connection
-                .async()
-                .subscribe(named.equals(without) ? new String[] {without} : new String[] {named, without});
-    }
-
     /** Subscribes with SSUBSCRIBE if possible. Completes with the name and its hash tag, or null; never fails. */
-    private CompletableFuture<@Nullable String> sharded(
-            StatefulRedisPubSubConnection<String, String> connection, String without) {
+    private CompletableFuture<@Nullable String> sharded(StatefulRedisPubSubConnection<String, String> connection) {
         isSharded = false; // first: a new map that comes meanwhile leads here again
-        String tag = isRefused || !tellsMessagesFromAnswers(connection) ? null : hashTag.get();
+        String tag = isRefused ? null : hashTag.get();
         if (tag == null) {
             return CompletableFuture.completedFuture(null);
         }
-        String with = without + '{' + tag + '}';
+        String with = plain + '{' + tag + '}';
         return connection.async().ssubscribe(with).toCompletableFuture().handle((done, failed) -> {
             if (failed != null && KnownError.isAnswer(failed) && !isRedirection.test(failed)) {
                 isRefused = isForGood(String.valueOf(failed.getMessage()));
@@ -152,11 +123,5 @@ final class ChannelName {
     /** Other errors, such as CLUSTERDOWN and LOADING, pass. */
     private static boolean isForGood(String refusal) {
         return refusal.startsWith("NOPERM") || refusal.startsWith("ERR");
-    }
-
-    /** With RESP2 the driver takes a message of a sharded channel for the answer to a command that is under way. */
-    private static boolean tellsMessagesFromAnswers(StatefulRedisPubSubConnection<String, String> connection) {
-        return connection instanceof StatefulRedisConnectionImpl<?, ?> known
-                && known.getConnectionState().getNegotiatedProtocolVersion() == ProtocolVersion.RESP3;
     }
 }

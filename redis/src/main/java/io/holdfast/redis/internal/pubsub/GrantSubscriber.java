@@ -1,5 +1,7 @@
 package io.holdfast.redis.internal.pubsub;
 
+import io.holdfast.redis.internal.connection.CommandLink;
+import io.holdfast.redis.internal.connection.ConnectionInitializer;
 import io.holdfast.redis.internal.connection.DriverClient;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.redis.internal.protocol.ChannelMessage;
@@ -10,9 +12,9 @@ import io.holdfast.redis.internal.topology.TopologyListener;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
-import java.util.HashSet;
-import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Consumer;
@@ -23,18 +25,18 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
 
 /**
- * Receives the messages of the servers to this client, for all watched claims: one {@link ChannelSubscription}, in a
- * cluster one for each master where a claim waits. It opens a subscription when a claim first has to wait there. A
- * watch is one entry in a map.
+ * Receives the messages of the servers to this client, for all watched claims. Each connection for the commands of
+ * locks has a {@link ChannelSubscription}: one to the only server, or one to each master of a cluster. A watch is one
+ * entry in a map.
  *
  * <p>In a cluster each subscription has a channel of its own, so that the server that publishes counts its receivers
  * exactly, and a message comes once. A claim gets {@code Armed} only for the subscription to the server of its last
  * attempt.
  */
-public final class GrantSubscriber implements ChannelSubscription.Listener, TopologyListener {
+public final class GrantSubscriber implements ConnectionInitializer, ChannelSubscription.Listener, TopologyListener {
 
-    /** The pause between attempts to open a subscription for claims that take it for open. */
-    private static final Duration REOPEN_PAUSE = Duration.ofSeconds(1);
+    /** The pause between attempts to connect to a server where claims wait. */
+    private static final Duration RECONNECT_PAUSE = Duration.ofSeconds(1);
 
     private final DriverClient driver;
     private final Topology topology;
@@ -109,6 +111,33 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
         return watches;
     }
 
+    /** Subscribes on a new connection. If the server refuses that, the claims poll. */
+    @Override
+    public CompletableFuture<?> prepare(CommandLink link, StatefulRedisPubSubConnection<String, String> made) {
+        return subscriptionTo(link.uri()).begin(made);
+    }
+
+    /** Makes a new connection if claims wait there: they may send their next attempts much later. */
+    @Override
+    public void left(CommandLink link) {
+        String tag = topology.tagOf(link.uri());
+        ChannelSubscription subscription = subscriptions.get(tag);
+        if (subscription == null || driver.isClosed()) {
+            return;
+        }
+        subscription.left();
+        if (link.isEnded()) {
+            subscriptions.remove(tag, subscription);
+        } else if (isWaitedAt(subscription)) {
+            var unused = link.made().whenComplete((made, error) -> {
+                if (error != null) {
+                    // The next attempts connect, and fail if that fails again.
+                    driver.later(RECONNECT_PAUSE, () -> signalAll(subscription, new WatchSignal.Changed()));
+                }
+            });
+        }
+    }
+
     /** Returns the subscription for an attempt that is about to be sent there; null if this claim has to poll. */
     @Nullable
     ChannelSubscription subscriptionFor(LockClaim claim, RedisURI server) {
@@ -118,7 +147,11 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
         }
         watched.attempts(claim.attempt());
         ChannelSubscription subscription = subscriptionTo(server);
-        if (!subscription.isOfUse()) {
+        Throwable refusal = subscription.refusal();
+        if (refusal != null) {
+            watched.fail(failures.of(
+                    new ExceptionTranslator.Subject("", "subscribe to channel '%s'".formatted(subscription.name())),
+                    refusal));
             return null;
         }
         // The signals came from elsewhere so far, or from an unknown server: after this attempt, another one misses
@@ -135,7 +168,7 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
         return known != null
                 ? known
                 : subscriptions.computeIfAbsent(
-                        tag, it -> new ChannelSubscription(driver, server, it, nameAt(server, it), this));
+                        tag, it -> new ChannelSubscription(it, nameAt(server, it), driver::later, this));
     }
 
     private ChannelName nameAt(RedisURI server, String tag) {
@@ -188,14 +221,6 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
         return new WatchedClaim(claim, group, tag == null ? null : subscriptions.get(tag), watch);
     }
 
-    @Override
-    public void suspect(RedisURI server) {
-        ChannelSubscription subscription = subscriptions.get(topology.tagOf(server));
-        if (subscription != null) {
-            subscription.leaveForAnother();
-        }
-    }
-
     /**
      * If the key of a claim has moved, its channel is at a server that does not have the key: the claim sends an
      * attempt to the new server.
@@ -214,26 +239,12 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
     }
 
     @Override
-    public boolean endUnused(Set<String> tagsInUse) {
-        Set<ChannelSubscription> waitedAt = new HashSet<>();
-        watches.all().forEach(watched -> {
-            ChannelSubscription subscription = watched.subscription();
-            if (subscription != null) {
-                waitedAt.add(subscription);
-            }
-        });
-        subscriptions.forEach((tag, subscription) -> {
-            if (!tagsInUse.contains(tag)
-                    && !waitedAt.contains(subscription)
-                    && subscriptions.remove(tag, subscription)) {
-                subscription.end();
-            }
-        });
-        return tagsInUse.containsAll(subscriptions.keySet());
+    public boolean isWaitedAt(RedisURI server) {
+        ChannelSubscription subscription = subscriptions.get(topology.tagOf(server));
+        return subscription != null && isWaitedAt(subscription);
     }
 
-    @Override
-    public boolean isWaitedAt(ChannelSubscription subscription) {
+    private boolean isWaitedAt(ChannelSubscription subscription) {
         return watches.all().anyMatch(watched -> watched.isWaiting() && subscription.equals(watched.subscription()));
     }
 
@@ -248,28 +259,13 @@ public final class GrantSubscriber implements ChannelSubscription.Listener, Topo
      */
     @Override
     public void isInterrupted(ChannelSubscription subscription) {
-        if (topology.hasSeveralMasters()) {
+        if (topology.hasSeveralMasters() && !driver.isClosed()) {
             signalAll(subscription, new WatchSignal.Changed());
         }
     }
 
-    /** Claims whose former subscription was up send attempts rarely; their next attempt opens this one. */
-    @Override
-    public void isUnreachable(ChannelSubscription subscription) {
-        driver.later(REOPEN_PAUSE, () -> signalAll(subscription, new WatchSignal.Changed()));
-    }
-
     private void signalAll(ChannelSubscription subscription, WatchSignal signal) {
         watches.signalAll(watched -> subscription.equals(watched.subscription()), signal);
-    }
-
-    @Override
-    public void isRefused(ChannelSubscription subscription, Throwable error) {
-        ExceptionTranslator.Subject subject =
-                new ExceptionTranslator.Subject("", "subscribe to channel '%s'".formatted(subscription.name()));
-        watches.all()
-                .filter(watched -> subscription.equals(watched.subscription()))
-                .forEach(watched -> watched.fail(failures.of(subject, error)));
     }
 
     @Override

@@ -107,14 +107,6 @@ final class WatchedClaim {
         lastInVain = Math.max(lastInVain, number);
     }
 
-    /** The claim leaves while it waits. */
-    void leavesUnserved() {
-        ChannelSubscription present = subscription;
-        if (present != null) {
-            present.doubt();
-        }
-    }
-
     /** Returns the pause before a hint is emitted. */
     Duration hinted(long now) {
         long last = hintedAt;

@@ -74,7 +74,6 @@ final class WatchedClaims {
         watches.computeIfPresent(claimId, (id, watched) -> {
             if (watched.leavesUngranted()) {
                 givenUp.add(id); // first: a grant that comes now finds the one or the other
-                watched.leavesUnserved();
             }
             return watched.without(watch);
         });

@@ -1,6 +1,5 @@
 /**
- * How waiters learn of their turn: the subscription to this client's channel, its heartbeat, its repair, and which
- * claim each message wakes.
+ * How waiters learn of their turn: the subscription to this client's channel, and which claim each message wakes.
  */
 @NullMarked
 @CheckReturnValue

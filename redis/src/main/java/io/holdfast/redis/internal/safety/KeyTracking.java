@@ -19,11 +19,13 @@ import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.TrackingArgs;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.lettuce.core.api.push.PushListener;
 import io.lettuce.core.api.push.PushMessage;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -93,20 +95,11 @@ public final class KeyTracking implements ConnectionInitializer {
     }
 
     @Override
-    public CompletableFuture<StatefulRedisConnection<String, String>> prepare(
-            CommandLink link, StatefulRedisConnection<String, String> made) {
-        made.addListener(this::pushed);
+    public CompletableFuture<?> prepare(CommandLink link, StatefulRedisPubSubConnection<String, String> made) {
+        PushListener invalidations = this::pushed;
+        made.addListener(invalidations);
         made.addListener(new Restorations(link, made));
-        CompletableFuture<StatefulRedisConnection<String, String>> prepared = new CompletableFuture<>();
-        var unused = switchOn(made).whenComplete((done, refused) -> {
-            if (refused == null) {
-                prepared.complete(made);
-            } else {
-                var unusedClosing = made.closeAsync();
-                prepared.completeExceptionally(refused);
-            }
-        });
-        return prepared;
+        return switchOn(made);
     }
 
     /**

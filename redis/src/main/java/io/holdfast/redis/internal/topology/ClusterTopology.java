@@ -25,7 +25,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -172,14 +171,7 @@ public final class ClusterTopology implements Topology {
             suspect(from);
         }
         if (isDemoted) {
-            from.leave(used, () -> leaveTheChannel(from));
-        }
-    }
-
-    private void leaveTheChannel(CommandLink from) {
-        TopologyListener watcher = listener;
-        if (watcher != null) {
-            watcher.suspect(from.uri());
+            from.leave(used);
         }
     }
 
@@ -298,16 +290,21 @@ public final class ClusterTopology implements Topology {
         Set<Node> masters = Set.copyOf(map.nodes());
         long longAgo = driver.nanoTime() - FORGET.toNanos();
         links.forEach((node, link) -> {
-            if (!masters.contains(node) && link.isSilentSince(longAgo) && links.remove(node, link)) {
+            if (!masters.contains(node)
+                    && link.isSilentSince(longAgo)
+                    && !isWaitedAt(link)
+                    && links.remove(node, link)) {
                 link.end();
             }
         });
-        Set<String> tags = masters.stream().map(Node::tag).collect(Collectors.toSet());
-        TopologyListener watcher = listener;
-        boolean isTidy = watcher == null || watcher.endUnused(tags);
-        if (!isTidy || !masters.containsAll(links.keySet())) {
+        if (!masters.containsAll(links.keySet())) {
             tidyUpLater();
         }
+    }
+
+    private boolean isWaitedAt(CommandLink link) {
+        TopologyListener watcher = listener;
+        return watcher != null && watcher.isWaitedAt(link.uri());
     }
 
     private CommandLink linkTo(Node node) {

@@ -17,9 +17,6 @@ public final class SingleMasterTopology implements Topology {
     private final CommandLink link;
     private final CompletableFuture<CommandLink> always;
 
-    /** Written once, before the first command. */
-    private volatile @Nullable TopologyListener listener;
-
     public SingleMasterTopology(DriverClient driver, RedisURI uri) {
         this.driver = driver;
         this.uri = uri;
@@ -51,41 +48,22 @@ public final class SingleMasterTopology implements Topology {
     @Override
     public void suspect(CommandLink lost) {}
 
-    /** Behind sentinels, another master may have replaced a silent one; the new connection asks them. */
+    /** Does nothing: the new connection asks the sentinels. */
     @Override
-    public void silent(CommandLink silent) {
-        if (!uri.getSentinels().isEmpty()) {
-            leaveTheChannel(silent);
-        }
-    }
+    public void silent(CommandLink silent) {}
 
-    /**
-     * The address may lead to another server by now: a DNS name, or the sentinels, may have changed. The channel
-     * follows when there is a new connection for commands, so it does not lead to a server that the new connection has
-     * left.
-     */
+    /** The address may lead to another server by now: a DNS name, or the sentinels, may have changed. */
     @Override
     public void refused(CommandLink from, @Nullable StatefulRedisConnection<String, String> used, Throwable error) {
         boolean isLeft = KnownError.isDemoted(error)
                 || (KnownError.isCutOff(error) && !uri.getSentinels().isEmpty());
         if (isLeft) {
-            from.leave(used, () -> {
-                var unused = from.made().whenComplete((made, failed) -> leaveTheChannel(from));
-            });
-        }
-    }
-
-    private void leaveTheChannel(CommandLink from) {
-        TopologyListener watcher = listener;
-        if (watcher != null) {
-            watcher.suspect(from.uri());
+            from.leave(used);
         }
     }
 
     @Override
-    public void listener(TopologyListener watcher) {
-        listener = watcher;
-    }
+    public void listener(TopologyListener watcher) {}
 
     @Override
     public String tagOf(RedisURI server) {

@@ -9,8 +9,8 @@
 --            R<attempt> to release if each attempt was answered, r<attempt> if one was not; attempt: number of attempts sent so far
 --         3  to acquire: 'attempt lease channel', as it is kept in the record; the channel is empty for a claim that is not watched
 --            to release: the client's channel
---         4  to acquire: 'waiting floor echo claim_ms secret'; waiting: none, notify, queue, or queue:N for at most N waiters; floor of
---            the token; echo: 1 to have one on the channel; claim time; secret of the client, may be empty
+--         4  to acquire: 'waiting floor claim_ms secret'; waiting: none, notify, queue, or queue:N for at most N waiters; floor of
+--            the token; claim time; secret of the client, may be empty
 --            to release: 'claim_ms tombstone_ms', 0 for no tombstone
 -- Result  the answer of one operation, or a list of the answers of several:
 --         acquire  token: acquired with the requested lease   {1, token, lease ms} acquired, or acquired before

@@ -5,14 +5,13 @@ function acquire(key, text, id, lease_digits, note, rest)
   local lease = tonumber(lease_digits)
   local attempt, channel = string.match(note, '^(%d+) %d+ (%S*)$')
   attempt = tonumber(attempt)
-  local waiting, floor, wants_echo, claim_ms, secret = string.match(rest, '^(%a+:?%d*) (%d+) (%d) (%d+) (%x*)$')
+  local waiting, floor, claim_ms, secret = string.match(rest, '^(%a+:?%d*) (%d+) (%d+) (%x*)$')
   floor, claim_ms = tonumber(floor), tonumber(claim_ms)
 
   if not begin(key, text) then
     return text.err and text or redis.error_reply('FOREIGN key under the lock')
   end
   if tonumber(call('ZSCORE', keys[5], id) or 0) > now then
-    echo(channel, wants_echo)
     return {3, min_ms(lease / 3, claim_ms)}
   end
   if holder == id and expires > now then
@@ -80,7 +79,6 @@ function acquire(key, text, id, lease_digits, note, rest)
   end
 
   tell_next(claim_ms)
-  echo(channel, wants_echo)
   if full then
     return {4, call('ZCARD', keys[2])}
   end

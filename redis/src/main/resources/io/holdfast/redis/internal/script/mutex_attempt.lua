@@ -2,7 +2,7 @@
 -- it is. Included by mutex.lua, never run alone. Sets the answer, or leaves it to the longer way.
 
 local queue, waiters = key .. ':queue', key .. ':waiters'
-local waiting, floor, wants_echo, claim_ms, secret = string.match(ARGV[at], '^(%a+):?%d* (%d+) (%d) (%d+) (%x*)$')
+local waiting, floor, claim_ms, secret = string.match(ARGV[at], '^(%a+):?%d* (%d+) (%d+) (%x*)$')
 local attempt, lease, channel = string.match(note, '^(%d+) (%d+) (%S*)$')
 local entry = waiting == 'queue' and channel ~= '' and try('HGET', waiters, id)
 local before = type(entry) == 'string' and tonumber(string.match(entry, '^%d+')) -- nil for a waiter that is aside
@@ -21,10 +21,5 @@ if before and before <= tonumber(attempt) and not try('ZSCORE', key .. ':gone', 
     end
     local pause = math.min((expires - now) / 1000 + 10 * turns, lease / 3)
     answer = {2, math.max(1, math.floor(rank < 2 and math.min(pause, claim_ms) or pause))}
-    if wants_echo == '1' then
-      --#include push.lua
-      local is_sent, failed = pcall(echo, channel, wants_echo)
-      answer = is_sent and answer or failed
-    end
   end
 end

@@ -3,14 +3,14 @@
 
 local flags = tonumber(sub(record, 2, 2))
 local front, queue, waiters = key .. ':front', key .. ':queue', key .. ':waiters'
-local waiting, limit, wants_echo, claim_ms, secret = string.match(ARGV[at], '^(%a+):?(%d*) 0 (%d) (%d+) (%x*)$')
+local waiting, limit, claim_ms, secret = string.match(ARGV[at], '^(%a+):?(%d*) 0 (%d+) (%x*)$')
 local lease, channel = string.match(note, '^1 (%d+) (%S*)$')
 
 if not lease or flags % 4 > 1 and try('ZSCORE', key .. ':gone', id)
   or flags % 2 == 1 and waiting == 'queue' and try('HGET', waiters, '@' .. channel) then -- its other waiters are aside: see waiters.lua
   waiting = nil
 end
-if waiting == 'none' and wants_echo == '0' then
+if waiting == 'none' then
   answer = {3, math.max(1, math.floor(math.min(lease / 3, (expires - now) / 1000 + 10)))}
 elseif waiting == 'queue' and channel ~= '' then
   lease, limit = tonumber(lease), tonumber(limit) or 0
@@ -54,10 +54,5 @@ elseif waiting == 'queue' and channel ~= '' then
 
   if place then
     answer = {2, math.max(1, math.floor(math.min(pause, (expires - now) / 1000 + 10 * place)))}
-    if wants_echo == '1' then
-      --#include push.lua
-      local is_sent, failed = pcall(echo, channel, wants_echo)
-      answer = is_sent and answer or failed
-    end
   end
 end

@@ -21,12 +21,3 @@ end
 local function grant(channel, secret, token, attempt, valid, id, key)
   publish(channel, 'G ' .. signed(secret, channel, token .. ' ' .. attempt .. ' ' .. valid .. ' ' .. #id .. ' ' .. id .. ' ' .. key))
 end
-
--- Publishes the echo of an attempt: it shows the client that its channel at this server works. Some attempts request
--- one. A master that was made a replica passes on to its own listeners what is published here. They are not counted
--- here, so they would never be served.
-local function echo(channel, wanted)
-  if wanted == '1' and redis.call('PUBSUB', 'NUMSUB', channel)[2] > 0 then
-    publish(channel, 'B')
-  end
-end

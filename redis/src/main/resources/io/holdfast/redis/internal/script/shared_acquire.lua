@@ -6,7 +6,7 @@
 --         6 claim time ms
 --         7 the client's channel, empty for a claim that is not watched   8 kind: read, write, semaphore, or semaphore:N to take N permits
 --         9 permits: the number of permits of the semaphore, as the claim knows it
---         10 secret of the client   11 1 to have an echo on the channel
+--         10 secret of the client
 -- Result  {1, token, lease ms} acquired   {2, ms} queued, next attempt within   {3, ms} not available, next attempt within
 --         {4, waiters} the queue is full; the claim was not put into it
 --         error FOREIGN or WRONGTYPE: there is a foreign value under a key of the lock; nothing was written
@@ -53,7 +53,6 @@ local function take()
 end
 
 if redis.call('EXISTS', KEYS[5]) == 1 then
-  echo(request.channel, ARGV[11])
   return {3, min_ms(lease / 3, claim_ms)}
 end
 refuse_foreign_keys()
@@ -91,7 +90,6 @@ local other_side = token and held_kind ~= request.kind
 if other_side and (late or request.kind ~= 'read') then
   serve(now, claim_ms)
   tell_next(claim_ms)
-  echo(request.channel, ARGV[11])
   return {3, min_ms(lease / 3, claim_ms)}
 elseif other_side then
   keep_hold() -- first: the readers at the head join the claim
@@ -149,7 +147,6 @@ elseif token then
 elseif waiting == 'queue' and not queued then
   if is_full(now, limit) then
     tell_next(claim_ms)
-    echo(request.channel, ARGV[11])
     return {4, redis.call('ZCARD', KEYS[2])}
   end
   enqueue()
@@ -159,7 +156,6 @@ elseif waiting ~= 'queue' and queued then
   tell_next(claim_ms)
 end
 
-echo(request.channel, ARGV[11])
 local at = surplus > 0 and 1 or 0 -- behind ''
 local soonest, ends = unpack(redis.call('ZRANGE', KEYS[1], at, at, 'WITHSCORES'))
 local left = math.max(0, (tonumber(ends or 0) - now) / 1000)

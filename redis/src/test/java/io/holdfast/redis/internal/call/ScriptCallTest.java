@@ -12,9 +12,9 @@ import io.holdfast.redis.internal.topology.Topology;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.RedisCommand;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -184,7 +184,7 @@ class ScriptCallTest {
 
     @Test
     void callsKeepTheirOrderWhenTheConnectionIsLeft() {
-        CompletableFuture<StatefulRedisConnection<String, String>> next = new CompletableFuture<>();
+        CompletableFuture<StatefulRedisPubSubConnection<String, String>> next = new CompletableFuture<>();
         List<Told> calls = lacking(4);
         driver.connections.add(next);
         refuse("READONLY You can't write against a read only replica");
@@ -204,8 +204,8 @@ class ScriptCallTest {
     /** Otherwise each would try to connect, one after the other. */
     @Test
     void callsThatWaitForTheScriptTryToConnectTogether() {
-        CompletableFuture<StatefulRedisConnection<String, String>> next = new CompletableFuture<>();
-        CompletableFuture<StatefulRedisConnection<String, String>> second = new CompletableFuture<>();
+        CompletableFuture<StatefulRedisPubSubConnection<String, String>> next = new CompletableFuture<>();
+        CompletableFuture<StatefulRedisPubSubConnection<String, String>> second = new CompletableFuture<>();
         List<Told> calls = lacking(6);
         driver.connections.addAll(List.of(next, second));
         refuse("READONLY You can't write against a read only replica");

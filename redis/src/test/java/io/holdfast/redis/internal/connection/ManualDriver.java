@@ -1,8 +1,6 @@
 package io.holdfast.redis.internal.connection;
 
-import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.lang.reflect.Method;
@@ -33,7 +31,11 @@ public final class ManualDriver implements DriverClient {
     public RuntimeException refusal;
 
     /** The results of the next attempts to connect; those after that succeed. */
-    public final Queue<CompletableFuture<StatefulRedisConnection<String, String>>> connections = new ArrayDeque<>();
+    public final Queue<CompletableFuture<StatefulRedisPubSubConnection<String, String>>> connections =
+            new ArrayDeque<>();
+
+    /** The preparation of each connection. */
+    public ConnectionInitializer setup = ConnectionInitializer.NONE;
 
     private final PriorityQueue<Task> tasks = new PriorityQueue<>(Comparator.comparingLong(Task::dueNanos));
     private long now;
@@ -52,22 +54,25 @@ public final class ManualDriver implements DriverClient {
 
     @Override
     public ConnectionInitializer setup() {
-        return ConnectionInitializer.NONE;
+        return setup;
     }
 
+    /** The back end's own preparation needs answers, which this driver does not give. */
     @Override
     public void prepareBy(ConnectionInitializer wanted) {}
 
     @Override
-    public CompletableFuture<StatefulRedisConnection<String, String>> connect(RedisURI uri) {
-        CompletableFuture<StatefulRedisConnection<String, String>> chosen = connections.poll();
+    public CompletableFuture<StatefulRedisPubSubConnection<String, String>> connect(RedisURI uri) {
+        CompletableFuture<StatefulRedisPubSubConnection<String, String>> chosen = connections.poll();
         return chosen != null ? chosen : CompletableFuture.completedFuture(newConnection());
     }
 
     @SuppressWarnings("unchecked")
-    public StatefulRedisConnection<String, String> newConnection() {
-        return (StatefulRedisConnection<String, String>) Proxy.newProxyInstance(
-                ManualDriver.class.getClassLoader(), new Class<?>[] {StatefulRedisConnection.class}, this::called);
+    public StatefulRedisPubSubConnection<String, String> newConnection() {
+        return (StatefulRedisPubSubConnection<String, String>) Proxy.newProxyInstance(
+                ManualDriver.class.getClassLoader(),
+                new Class<?>[] {StatefulRedisPubSubConnection.class},
+                this::called);
     }
 
     private @Nullable Object called(Object connection, Method method, Object @Nullable [] arguments) {
@@ -92,11 +97,6 @@ public final class ManualDriver implements DriverClient {
             case "addListener", "removeListener" -> null;
             default -> throw new UnsupportedOperationException(method.toString());
         };
-    }
-
-    @Override
-    public CompletableFuture<StatefulRedisPubSubConnection<String, String>> connectPubSub(RedisURI uri) {
-        return CompletableFuture.failedFuture(new RedisException("no channel here"));
     }
 
     @Override
