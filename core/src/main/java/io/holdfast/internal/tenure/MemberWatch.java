@@ -41,6 +41,7 @@ final class MemberWatch extends Flux<WatchSignal>
     private boolean hasLeft;
     private int lastAttempt;
     private long attemptedAtNanos;
+    private long tokenAlone;
 
     MemberWatch(StoreFedBackend backend, LockClaim claim) {
         this.backend = backend;
@@ -68,6 +69,16 @@ final class MemberWatch extends Flux<WatchSignal>
 
     boolean hasLeft() {
         return hasLeft;
+    }
+
+    /** The claim has got the lock outside of a run: earlier runs cannot serve it. */
+    void grantedAlone(long token) {
+        tokenAlone = token;
+    }
+
+    /** Returns the token of its last grant outside of a run; 0 for none. */
+    long tokenAlone() {
+        return tokenAlone;
     }
 
     void attempted(int attempt, long nowNanos) {
@@ -112,8 +123,10 @@ final class MemberWatch extends Flux<WatchSignal>
 
     @Override
     public void onNext(WatchSignal signal) {
-        boolean mayBeOfARun = signal instanceof WatchSignal.GrantedRun || signal instanceof WatchSignal.Lost;
-        if (mayBeOfARun && backend.signalled(this, signal)) {
+        boolean concernsRuns = signal instanceof WatchSignal.GrantedRun
+                || signal instanceof WatchSignal.LostRun
+                || signal instanceof WatchSignal.Granted;
+        if (concernsRuns && backend.signalled(this, signal)) {
             return;
         }
         SignalSink queued = queue;

@@ -10,6 +10,7 @@ import io.holdfast.spi.LockAttempt.Acquired;
 import io.holdfast.spi.LockAttempt.AcquiredRun;
 import io.holdfast.spi.LockAttempt.Queued;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKind;
 import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
@@ -27,12 +28,19 @@ class RunTable implements Decisions {
 
     private static final long SWEEP_NANOS = Duration.ofSeconds(1).toNanos();
 
-    /** The back end may still answer with a run that is over here; at least so long. */
+    /**
+     * The back end may still answer with a run that is over here; at least so long. An answer to an older request begins
+     * nothing.
+     */
     private static final long LATE_NANOS = Duration.ofSeconds(5).toNanos();
 
     private static final long MILLI = 1_000_000;
 
-    /** The last run of a lock that is over here, absent if it was lost before it began. A grant of it begins nothing. */
+    /**
+     * A token of a lock: each run with this number or a lower one is over here, and a grant of it begins nothing.
+     *
+     * @param run the run with this number, if it began here
+     */
     private record Over(long number, @Nullable StoreFed run, long untilNanos) {}
 
     /** The open watches of this client. */
@@ -78,7 +86,7 @@ class RunTable implements Decisions {
 
     /** Handles a run in the answer to an attempt. Returns the answer for the claim. */
     LockAttempt answered(LockClaim attempt, AcquiredRun answer, long sentAt, long now, List<Effect> out) {
-        granted(attempt, answer, sentAt, now, out);
+        grantedInAnAnswer(attempt, answer, sentAt, now, out);
         LocalClaim claim = claims.get(attempt.id());
         Tenure tenure = owned(attempt.id());
         if (claim != null && tenure != null) {
@@ -106,17 +114,22 @@ class RunTable implements Decisions {
         return acquired(claim, tenure);
     }
 
-    /** Handles a pushed run, or a loss. Returns whether the signal was not for the claim alone. */
+    /** Handles a grant or a loss. Returns whether the signal was not for the claim alone. */
     boolean signalled(MemberWatch watch, WatchSignal signal, long now, List<Effect> out) {
         LockClaim claim = watch.claim();
         if (signal instanceof GrantedRun pushed) {
-            if (watch.lastAttempt() == pushed.attempt()) {
-                AcquiredRun acquired = new AcquiredRun(pushed.run(), pushed.lease());
-                granted(claim, acquired, watch.attemptedAtNanos(), now, out);
+            long sentAt = watch.attemptedAtNanos();
+            long lease = StoreDurations.leaseNanos(pushed.lease());
+            if (watch.lastAttempt() == pushed.attempt() && !Validity.isOver(Validity.until(sentAt, lease), now)) {
+                granted(claim, new AcquiredRun(pushed.run(), pushed.lease()), sentAt, now, out);
             } else {
                 out.add(new Effect.Push(watch, new WatchSignal.Changed()));
             }
             return true;
+        }
+        if (signal instanceof WatchSignal.Granted alone) {
+            grantedAlone(watch, alone.fencingToken(), now, out);
+            return false;
         }
         if (!(signal instanceof WatchSignal.LostRun lost)) {
             return false;
@@ -131,8 +144,31 @@ class RunTable implements Decisions {
         return true;
     }
 
+    /** A claim has got the lock alone: runs with lower tokens are over at the back end. */
+    void grantedAlone(MemberWatch watch, long token, long now, List<Effect> out) {
+        LockClaim claim = watch.claim();
+        if (claim.key().kind() != LockKind.MUTEX) {
+            return; // it has tokens of its own
+        }
+        sweepInTime(now, out);
+        watch.grantedAlone(token);
+        StoreFed run = runs.get(claim.key().name());
+        if (run != null && run.holding != null && run.lastToken() < token) {
+            run.lose(run.holding, LossReason.NOT_HELD, out);
+            clear(run, now);
+        }
+        note(claim.key().name(), token, null, claim.lease().toNanos(), now);
+    }
+
+    /** What this client knows of runs that are over is forgotten after some time, so an answer must not be older. */
+    void grantedInAnAnswer(LockClaim of, AcquiredRun granted, long sentAt, long now, List<Effect> out) {
+        if (now - sentAt <= rememberedNanos(of.lease().toNanos())) {
+            granted(of, granted, sentAt, now, out);
+        }
+    }
+
     /** Handles a run that the back end has granted: serves it once. */
-    void granted(LockClaim of, AcquiredRun granted, long sentAt, long now, List<Effect> out) {
+    private void granted(LockClaim of, AcquiredRun granted, long sentAt, long now, List<Effect> out) {
         sweepInTime(now, out);
         long lease = StoreDurations.leaseNanos(granted.lease());
         if (Validity.isOver(Validity.until(sentAt, lease), now)) {
@@ -160,7 +196,18 @@ class RunTable implements Decisions {
             present.lose(present.holding, LossReason.NOT_HELD, out);
             clear(present, now);
         }
-        begin(name, rules(of, run, this::fresh), run, sentAt, lease, now, out);
+        begin(name, rules(aMember(run, of), run, this::fresh), run, sentAt, lease, now, out);
+    }
+
+    /** The run in the answer to the end of another one may have another lease. */
+    private LockClaim aMember(LockRun run, LockClaim otherwise) {
+        for (String id : run.members()) {
+            MemberWatch watch = watches.apply(id);
+            if (watch != null) {
+                return watch.claim();
+            }
+        }
+        return otherwise;
     }
 
     StoreFed rules(LockClaim of, LockRun run, Function<String, @Nullable LocalClaim> byId) {
@@ -174,7 +221,8 @@ class RunTable implements Decisions {
             MemberWatch watch = watches.apply(id);
             if (watch != null && !claims.containsKey(id)) { // otherwise it has had the lock in an earlier run
                 LocalClaim member = new LocalClaim(id, run);
-                member.standing = watch.hasLeft() ? Standing.OUTSIDE : Standing.WAITING;
+                boolean isOver = watch.hasLeft() || watch.tokenAlone() > run.number();
+                member.standing = isOver ? Standing.OUTSIDE : Standing.WAITING;
                 member.tenure = run.holding;
                 claims.put(id, member);
             }
@@ -219,8 +267,12 @@ class RunTable implements Decisions {
     private void note(String name, long number, @Nullable StoreFed run, long leaseNanos, long now) {
         Over last = over.get(name);
         if (last == null || last.number() < number) {
-            over.put(name, new Over(number, run, now + Math.max(LATE_NANOS, leaseNanos / 3)));
+            over.put(name, new Over(number, run, now + rememberedNanos(leaseNanos)));
         }
+    }
+
+    private static long rememberedNanos(long leaseNanos) {
+        return Math.max(LATE_NANOS, leaseNanos / 3);
     }
 
     @Override
@@ -268,6 +320,14 @@ class RunTable implements Decisions {
         claims.remove(claim.id);
         if (claim.watch instanceof MemberWatch watch && watch.isUnanswered()) {
             out.add(new Effect.Release(release));
+        }
+    }
+
+    /** A claim that was exported from a run is released: its adoption is over, or has failed and left the run as it was. */
+    void adoptionIsOver(LockClaim claim) {
+        Over last = over.get(claim.key().name());
+        if (last != null && last.run() != null && last.run().members().contains(claim.id())) {
+            last.run().adoptionIsOver();
         }
     }
 

@@ -42,7 +42,7 @@ class StoreFed extends TenureRules {
 
     private long beginsUntilNanos;
 
-    /** A member goes on in another client: the number must not be ended any more. */
+    /** A member may go on in another client: the number must not be ended before its adoption. */
     private boolean isExported;
 
     StoreFed(LockClaim any, LockRun run, Function<String, @Nullable LocalClaim> byId) {
@@ -61,6 +61,10 @@ class StoreFed extends TenureRules {
         return number;
     }
 
+    long lastToken() {
+        return number + members.size() - 1;
+    }
+
     List<String> members() {
         return members;
     }
@@ -68,7 +72,7 @@ class StoreFed extends TenureRules {
     /** Begins with the first member that waits. Its attempt, if it is the caller, gets the grant as its answer. */
     void begin(long sentAt, long granted, long now, List<Effect> out) {
         tenure.begin(number, Validity.until(sentAt, granted), sentAt + granted, now);
-        tenure.ceiling = number + members.size() - 1;
+        tenure.ceiling = lastToken();
         beginsUntilNanos = now + Math.min(LONGEST_NANOS, leaseNanos / 8);
         if (!handOver(tenure, now, out)) {
             end(tenure, out);
@@ -175,6 +179,10 @@ class StoreFed extends TenureRules {
         isExported = true;
         holding = null;
         tellNext(out);
+    }
+
+    void adoptionIsOver() {
+        isExported = false;
     }
 
     private void tellNext(List<Effect> out) {

@@ -113,6 +113,12 @@ public final class StoreFedBackend extends Decider<RunTable> implements Forwardi
     private LockAttempt answered(LockClaim claim, @Nullable MemberWatch watch, LockAttempt answer, long sentAt) {
         if (watch != null) {
             watch.answered(claim.attempt());
+            if (answer instanceof LockAttempt.Acquired alone) {
+                decide((it, now, out) -> {
+                    it.grantedAlone(watch, alone.fencingToken(), now, out);
+                    return null;
+                });
+            }
         }
         return answer instanceof AcquiredRun run
                 ? decide((it, now, out) -> it.answered(claim, run, sentAt, now, out))
@@ -175,7 +181,11 @@ public final class StoreFedBackend extends Decider<RunTable> implements Forwardi
             if (watch != null) {
                 watch.leave();
             }
-            return locks.knows(claim.id());
+            if (locks.knows(claim.id())) {
+                return true;
+            }
+            locks.adoptionIsOver(claim);
+            return false;
         }
     }
 
@@ -202,7 +212,7 @@ public final class StoreFedBackend extends Decider<RunTable> implements Forwardi
             return store.endRun(claim, ((StoreFed) tenure.of).number(), served)
                     .doOnNext(end -> end.next()
                             .ifPresent(next -> decide((it, now, out) -> {
-                                it.granted(claim, next, sentAt, now, out);
+                                it.grantedInAnAnswer(claim, next, sentAt, now, out);
                                 return null;
                             })));
         });
@@ -278,7 +288,7 @@ public final class StoreFedBackend extends Decider<RunTable> implements Forwardi
             sentAtNanos = sentAt;
             Tenure owned = attempts(watch, claim, sentAt);
             if (owned != null) {
-                store.renew(owned.claim())
+                store.renew(owned.claim().withLease(claim.lease()))
                         .map(answer -> decide((it, now, out) -> it.confirmed(owned, claim, sentAt, answer, now, out)))
                         .subscribe(actual);
             } else if (watch == null || !watch.isOpen()) {

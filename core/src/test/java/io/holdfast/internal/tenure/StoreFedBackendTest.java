@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -64,6 +65,8 @@ class StoreFedBackendTest {
         int lostEnds;
         Duration attemptsArriveAfter = Duration.ZERO;
         int ends;
+        boolean losesAdoptions;
+        UnaryOperator<WatchSignal> signals = it -> it;
         final Map<String, Sinks.Empty<Void>> failures = new HashMap<>();
 
         Remote(VirtualTimeScheduler clock) {
@@ -101,6 +104,11 @@ class StoreFedBackendTest {
             });
         }
 
+        @Override
+        public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
+            return losesAdoptions ? Mono.never() : memory.adopt(claim, fencingToken);
+        }
+
         /** The client loses a watch that the memory back end still takes for open. */
         void failWatch(String id) {
             Sinks.EmitResult unused = failures.get(id).tryEmitError(new IllegalStateException("cut"));
@@ -110,11 +118,10 @@ class StoreFedBackendTest {
         public Flux<WatchSignal> watch(LockClaim claim) {
             Sinks.Empty<Void> failure = Sinks.empty();
             failures.put(claim.id(), failure);
-            Sinks.Many<WatchSignal> signals = Sinks.many().unicast().onBackpressureBuffer();
+            Sinks.Many<WatchSignal> sent = Sinks.many().unicast().onBackpressureBuffer();
             return Flux.<WatchSignal>defer(() -> {
-                        Disposable open =
-                                memory.watch(claim).subscribe(it -> signals.tryEmitNext(it), signals::tryEmitError);
-                        return signals.asFlux().doOnCancel(() -> {
+                        Disposable open = memory.watch(claim).subscribe(it -> sent.tryEmitNext(it), sent::tryEmitError);
+                        return sent.asFlux().map(signals).doOnCancel(() -> {
                             if (!failure.asMono().toFuture().isDone()) {
                                 open.dispose();
                             }
@@ -140,7 +147,11 @@ class StoreFedBackendTest {
         final Disposable watch;
 
         Member(String id) {
-            claim = LockClaim.first(KEY, id + made++ + "@here", LEASE, Waiting.QUEUE)
+            this(id, LEASE);
+        }
+
+        Member(String id, Duration lease) {
+            claim = LockClaim.first(KEY, id + made++ + "@here", lease, Waiting.QUEUE)
                     .withClient("A");
             watch = backend.watch(claim).subscribe(signals::add, error -> hasFailed = true);
             send();
@@ -158,6 +169,13 @@ class StoreFedBackendTest {
 
         boolean owns() {
             return answer instanceof LockAttempt.Acquired || signals.stream().anyMatch(Granted.class::isInstance);
+        }
+
+        List<Long> tokens() {
+            return signals.stream()
+                    .filter(Granted.class::isInstance)
+                    .map(it -> ((Granted) it).fencingToken())
+                    .toList();
         }
 
         void confirm() {
@@ -364,6 +382,110 @@ class StoreFedBackendTest {
         assertThat(members.get(2).signals).noneMatch(Lost.class::isInstance);
         pass(0);
         assertThat(members.get(2).owns()).isTrue();
+    }
+
+    @Test
+    void ownerIsToldOfABreakThoughNoMemberIsLeft() {
+        List<Member> members = membersInARun();
+        members.subList(1, 3).forEach(Member::withdraw);
+        breakHold();
+        assertThat(members.get(0).signals).contains(new Lost(LossReason.NOT_HELD));
+    }
+
+    /** The signal of the break is lost, as when a connection is made anew. */
+    @Test
+    void grantOfAMemberAloneEndsTheRunBeforeIt() {
+        store.signals = it -> it instanceof WatchSignal.LostRun ? new WatchSignal.Changed() : it;
+        hold();
+        Member first = new Member("a");
+        Member second = new Member("b");
+        letGo();
+        assertThat(first.owns()).isTrue();
+        breakHold();
+        assertThat(first.signals).contains(new Lost(LossReason.NOT_HELD));
+        assertThat(second.tokens()).hasSize(1);
+        assertThat(first.release()).isEqualTo(Ownership.NOT_HELD);
+        assertThat(second.tokens()).hasSize(1);
+        assertThat(backend.renew(second.claim).block()).isInstanceOf(Renewal.Held.class);
+    }
+
+    @Test
+    void answerThatComesAfterItsRunIsForgottenServesNobody() {
+        List<Member> members = membersInARun();
+        members.get(0).confirm();
+        Member last = members.get(2);
+        store.roundTrip = Duration.ofSeconds(14);
+        last.attempt();
+        store.roundTrip = Duration.ZERO;
+        members.get(0).release();
+        pass(2_000);
+        assertThat(members.get(1).owns()).isTrue();
+        members.get(1).release();
+        assertThat(last.tokens()).hasSize(1);
+        last.confirm();
+        pass(11_000);
+        membersOfAnotherLockCome();
+        pass(2_000);
+        assertThat(last.tokens()).hasSize(1);
+        assertThat(backend.renew(last.claim).block()).isInstanceOf(Renewal.Held.class);
+    }
+
+    /** Makes this client forget what is old. */
+    private void membersOfAnotherLockCome() {
+        LockKey other = LockKey.of(LockKind.MUTEX, "other");
+        LockClaim before = LockClaim.first(other, "before@there", LEASE, Waiting.NONE);
+        store.memory.tryAcquire(before).subscribe();
+        for (String id : List.of("x@here", "y@here")) {
+            LockClaim claim = LockClaim.first(other, id, LEASE, Waiting.QUEUE).withClient("A");
+            backend.watch(claim).subscribe();
+            backend.tryAcquire(claim).subscribe();
+        }
+        store.memory.release(before).subscribe();
+        pass(0);
+    }
+
+    @Test
+    void nextRunHasItsOwnLease() {
+        hold();
+        List<Member> brief = List.of(new Member("a", Duration.ofSeconds(5)), new Member("b", Duration.ofSeconds(5)));
+        List<Member> longer = List.of(new Member("c"), new Member("d"));
+        letGo();
+        brief.forEach(Member::release);
+        assertThat(longer.get(0).owns()).isTrue();
+        longer.get(0).attempt();
+        assertThat(longer.get(0).answer).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(store.memory
+                        .inspector()
+                        .inspect("stock")
+                        .blockFirst()
+                        .holders()
+                        .get(0)
+                        .left()
+                        .orElseThrow())
+                .isGreaterThan(Duration.ofSeconds(29));
+    }
+
+    @Test
+    void pushThatIsOverWhenItComesMakesItsMemberAsk() {
+        store.signals = it -> it instanceof WatchSignal.GrantedRun pushed
+                ? new WatchSignal.GrantedRun(pushed.run(), pushed.attempt(), Duration.ofMillis(1))
+                : it;
+        List<Member> members = members();
+        pass(100);
+        letGo();
+        assertThat(members.get(0).signals).contains(new WatchSignal.Changed());
+    }
+
+    @Test
+    void adoptionThatFailsLetsTheRestGoOn() {
+        List<Member> members = membersInARun();
+        Member first = members.get(0);
+        store.losesAdoptions = true;
+        backend.adopt(first.claim, first.tokens().get(0)).subscribe();
+        first.release();
+        members.get(1).attempt();
+        pass(0);
+        assertThat(members.get(1).owns()).isTrue();
     }
 
     private void breakHold() {
