@@ -113,7 +113,8 @@ public final class StoreFedBackend extends Decider<RunTable> implements Forwardi
     private LockAttempt answered(LockClaim claim, @Nullable MemberWatch watch, LockAttempt answer, long sentAt) {
         if (watch != null) {
             watch.answered(claim.attempt());
-            if (answer instanceof LockAttempt.Acquired alone) {
+            boolean mayHaveBeenInARun = claim.attempt() > 1 || !isIdle;
+            if (mayHaveBeenInARun && answer instanceof LockAttempt.Acquired alone) {
                 decide((it, now, out) -> {
                     it.grantedAlone(watch, alone.fencingToken(), now, out);
                     return null;
