@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -103,6 +104,11 @@ class RedlockContractIT {
         @Override
         public boolean oneOfManyAlwaysWins() {
             return false;
+        }
+
+        @Override
+        public Set<String> openPoints() {
+            return RedlockOpenPoints.LATE_ATTEMPTS;
         }
 
         /**

@@ -3,6 +3,7 @@ package io.holdfast.testkit;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.LockHolder;
 import io.holdfast.LockInspector;
@@ -11,6 +12,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.LockReport;
 import io.holdfast.LockWaiter;
 import io.holdfast.LossReason;
+import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
@@ -138,6 +140,22 @@ interface InspectionContract extends LockBackendUnderTest {
             assertThat(loss).succeedsWithin(patience()).isEqualTo(LossReason.NOT_HELD);
             assertThat(lease.isValid()).isFalse();
             assertThat(client.close().toFuture()).succeedsWithin(patience());
+        }
+    }
+
+    @Needs(Need.INSPECTOR)
+    default void lateAttemptOfABrokenClaimTakesNothing() {
+        try (Contest contest = new Contest(this)) {
+            Contender broken = contest.contender();
+            broken.mustAcquire();
+            LockHolder seen = holder(contest, broken);
+            assertThat(contest.answer(neededInspector().breakHold(contest.name(), seen)))
+                    .isTrue();
+            assertThat(contest.answer(broken.attempting()
+                            .map(LockAttempt.Acquired.class::isInstance)
+                            .onErrorReturn(LockBackendException.class, false)))
+                    .isFalse();
+            contest.contender().mustAcquire();
         }
     }
 }

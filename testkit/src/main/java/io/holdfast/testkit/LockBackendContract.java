@@ -1,5 +1,8 @@
 package io.holdfast.testkit;
 
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -36,4 +39,14 @@ public interface LockBackendContract
                 RunContract,
                 InspectionContract,
                 VanishedClientsContract,
-                WaysOutContract {}
+                WaysOutContract {
+
+    /** Is skipped, with what the back end or its test class lacks, if not all tests apply. */
+    @Test
+    default void everyTestOfTheContractApplies() {
+        assumeThat(Need.values())
+                .filteredOn(need -> !need.isMetBy(this))
+                .as("needs of tests that do not apply: features of the back end, and hooks of LockBackendUnderTest")
+                .isEmpty();
+    }
+}

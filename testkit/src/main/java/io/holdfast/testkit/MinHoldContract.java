@@ -91,4 +91,21 @@ interface MinHoldContract extends LockBackendUnderTest {
             }
         };
     }
+
+    /** A copy of the first attempt arrives after the second one. */
+    @Needs(Need.MIN_HOLD)
+    default void overtakenAttemptOfAHolderSetsNoNewExpiry() {
+        InTime.run(lease().multipliedBy(8).dividedBy(5), this::expiryStaysAfterAnOvertakenAttempt);
+    }
+
+    private void expiryStaysAfterAnOvertakenAttempt() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder(lease());
+            long token = holder.mustAcquire();
+            passTime(lease().multipliedBy(3).dividedBy(5));
+            assertThat(Contender.token(holder.attemptAs(1))).isEqualTo(token);
+            passTime(lease().multipliedBy(3).dividedBy(5));
+            contest.contender().mustAcquire();
+        }
+    }
 }

@@ -148,4 +148,28 @@ interface PushContract extends LockBackendUnderTest {
             assertThat(waiter.mustBePushed().attempt()).isEqualTo(2);
         }
     }
+
+    /** Neither pushes nor new claims wait for it: it may be dead. */
+    @Needs(Need.PUSHES)
+    default void newcomerPassesAWaiterWithoutAWatch() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            Contender dead = contest.mutex(Contest.LONG, Waiting.QUEUE);
+            dead.mustQueue();
+            holder.release();
+            contest.contender().mustAcquire();
+        }
+    }
+
+    @Needs(Need.PUSHES)
+    default void waiterWhoseWatchWasCancelledIsPassedOver() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            Contender first = contest.waiter();
+            Contender next = contest.waiter();
+            first.unwatch();
+            holder.release();
+            next.mustBePushed();
+        }
+    }
 }

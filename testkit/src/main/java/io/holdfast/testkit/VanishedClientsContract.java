@@ -96,6 +96,21 @@ interface VanishedClientsContract extends LockBackendUnderTest {
         clientThatLostOneAnswerIsTrustedAgain(LockKind.SEMAPHORE);
     }
 
+    @Needs(Need.PUSHES)
+    default void newcomerPassesTheWaitersOfAClientThatConfirmedNoGrant() {
+        newcomerPassesWaitersOfADoubtedClient(LockKind.MUTEX);
+    }
+
+    @Needs({Need.READ_WRITE, Need.PUSHES})
+    default void newWriterPassesTheWritersOfAClientThatConfirmedNoGrant() {
+        newcomerPassesWaitersOfADoubtedClient(LockKind.WRITE);
+    }
+
+    @Needs({Need.SEMAPHORE, Need.PUSHES})
+    default void newClaimOfASemaphorePassesTheWaitersOfAClientThatConfirmedNoGrant() {
+        newcomerPassesWaitersOfADoubtedClient(LockKind.SEMAPHORE);
+    }
+
     private void claimBehindAVanishedClient(LockKind vanished, LockKind living) {
         claimsOfOneClient().forEach(claims -> claimBehindVanishedClients(vanished, living, 1, claims));
     }
@@ -190,6 +205,22 @@ interface VanishedClientsContract extends LockBackendUnderTest {
             itsNext.release();
             unanswered.mustBePushed();
             unanswered.mustHold();
+        }
+    }
+
+    private void newcomerPassesWaitersOfADoubtedClient(LockKind kind) {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = living(contest, kind, Waiting.NONE);
+            holder.mustAcquire();
+            LockBackend client = newClient();
+            List<Contender> gone = Stream.generate(() -> contest.of(client, "gone", kind, LONG_LEASE, Waiting.QUEUE))
+                    .limit(3)
+                    .toList();
+            gone.forEach(it -> contest.queued(it.vanishing().watching()));
+            vanish(client);
+            holder.release();
+            Contender newcomer = living(contest, kind, Waiting.NONE);
+            newcomer.mustBeGrantedWithin(vanishedClientBound(1), newcomer.attempt());
         }
     }
 }

@@ -95,4 +95,15 @@ interface WithdrawalContract extends LockBackendUnderTest {
             contest.contender().mustAcquire();
         }
     }
+
+    @Test
+    default void laterAttemptOfAHolderTakesNothingAfterItsRelease() {
+        try (Contest contest = new Contest(this)) {
+            Contender withdrawn = contest.holder();
+            LockClaim secondAttempt = withdrawn.claim().withAttempt(2);
+            assertThat(contest.answer(backend().release(secondAttempt))).isEqualTo(Ownership.HELD);
+            assertThat(contest.answer(backend().tryAcquire(secondAttempt))).isInstanceOf(LockAttempt.Contended.class);
+            contest.contender().mustAcquire();
+        }
+    }
 }

@@ -27,8 +27,10 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
+import org.opentest4j.TestAbortedException;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -169,6 +171,7 @@ class ContractCatchesMutantsTest {
                         "brokenHoldOfASemaphoreCostsAtMostAServedClaim",
                         "brokenHoldOfAWriterCostsAtMostAServedClaim",
                         "brokenRunIsToldToItsClientAndTheRestKeepsItsPlaces",
+                        "lateAttemptOfABrokenClaimTakesNothing",
                         "oneShareIsBrokenAlone");
     }
 
@@ -223,6 +226,46 @@ class ContractCatchesMutantsTest {
                         "timeOutOfAClaimOfAMutexCostsAtMostAServedOne");
     }
 
+    @Test
+    void waiterThatIsPassedOverAndBlocksNewcomersIsCaught() {
+        assertThat(failuresOf(WaitersBlockNewcomers::new))
+                .contains(
+                        "newcomerPassesAWaiterWithoutAWatch",
+                        "newcomerPassesTheWaitersOfAClientThatConfirmedNoGrant",
+                        "newWriterPassesTheWritersOfAClientThatConfirmedNoGrant",
+                        "newClaimOfASemaphorePassesTheWaitersOfAClientThatConfirmedNoGrant");
+    }
+
+    @Test
+    void cancelledWatchThatStaysOpenIsCaught() {
+        assertThat(failuresOf(WatchesStayOpen::new)).contains("waiterWhoseWatchWasCancelledIsPassedOver");
+    }
+
+    @Test
+    void lateAttemptOfAHolderWithAnEffectIsCaught() {
+        assertThat(failuresOf(LateAttemptsCount::new)).contains("overtakenAttemptOfAHolderSetsNoNewExpiry");
+    }
+
+    @Test
+    void releaseOfAHolderThatForgetsLateAttemptsIsCaught() {
+        assertThat(failuresOf(HoldersLeaveNoTombstone::new))
+                .contains("laterAttemptOfAHolderTakesNothingAfterItsRelease")
+                .doesNotContain("laterAttemptOfAQueuedClaimTakesNothingAfterItsRelease");
+    }
+
+    @Test
+    void breakThatForgetsLateAttemptsIsCaught() {
+        AtomicReference<LockBackend> memory = new AtomicReference<>();
+        assertThat(failuresOf(
+                        store -> {
+                            memory.set(store);
+                            return store;
+                        },
+                        inspector -> new BreaksWithoutTombstone(inspector, memory.get())))
+                .contains("lateAttemptOfABrokenClaimTakesNothing")
+                .doesNotContain("brokenHoldGoesToTheNextWaiterWithAHigherToken");
+    }
+
     private static Set<String> failuresOf(UnaryOperator<LockBackend> mutation) {
         return failuresOf(mutation, inspector -> inspector);
     }
@@ -255,9 +298,98 @@ class ContractCatchesMutantsTest {
             test.invoke(contract);
             return false;
         } catch (InvocationTargetException failed) {
-            return true;
+            return !(failed.getCause() instanceof TestAbortedException); // skipped
         } catch (IllegalAccessException impossible) {
             throw new AssertionError(impossible);
+        }
+    }
+
+    /** A waiter blocks new claims until it has the lock or leaves. */
+    private record WaitersBlockNewcomers(LockBackend delegate, Set<String> waiters) implements ForwardingLockBackend {
+
+        WaitersBlockNewcomers(LockBackend delegate) {
+            this(delegate, ConcurrentHashMap.newKeySet());
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return Mono.defer(() -> claim.waiting() == Waiting.NONE && !waiters.isEmpty()
+                    ? Mono.just(new LockAttempt.Contended(claim.lease()))
+                    : delegate.tryAcquire(claim).doOnNext(answer -> {
+                        if (answer instanceof LockAttempt.Queued) {
+                            waiters.add(claim.id());
+                        } else {
+                            waiters.remove(claim.id());
+                        }
+                    }));
+        }
+
+        @Override
+        public Mono<Ownership> release(LockClaim claim) {
+            waiters.remove(claim.id());
+            return delegate.release(claim);
+        }
+
+        @Override
+        public Flux<WatchSignal> watch(LockClaim claim) {
+            return delegate.watch(claim).doOnNext(signal -> {
+                if (signal instanceof WatchSignal.Granted || signal instanceof WatchSignal.GrantedRun) {
+                    waiters.remove(claim.id());
+                }
+            });
+        }
+    }
+
+    private record WatchesStayOpen(LockBackend delegate) implements ForwardingLockBackend {
+        @Override
+        public Flux<WatchSignal> watch(LockClaim claim) {
+            return delegate.watch(claim).publish().autoConnect();
+        }
+    }
+
+    private record LateAttemptsCount(LockBackend delegate, Map<String, Integer> last) implements ForwardingLockBackend {
+
+        LateAttemptsCount(LockBackend delegate) {
+            this(delegate, new ConcurrentHashMap<>());
+        }
+
+        @Override
+        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            return Mono.defer(
+                    () -> delegate.tryAcquire(claim.withAttempt(last.merge(claim.id(), claim.attempt(), Math::max))));
+        }
+    }
+
+    private record HoldersLeaveNoTombstone(LockBackend delegate) implements ForwardingLockBackend {
+        @Override
+        public Mono<Ownership> release(LockClaim claim) {
+            return delegate.holders(claim.key())
+                    .any(it -> it.claimId().equals(claim.id()))
+                    .flatMap(holds -> delegate.release(holds ? claim.withAttempt(1) : claim));
+        }
+    }
+
+    private record BreaksWithoutTombstone(LockInspector delegate, LockBackend store) implements LockInspector {
+        @Override
+        public Flux<LockReport> inspect(String name) {
+            return delegate.inspect(name);
+        }
+
+        @Override
+        public Flux<LockReport> all() {
+            return delegate.all();
+        }
+
+        @Override
+        public Mono<Boolean> breakHold(String lockName, LockHolder holder) {
+            LockKey key = LockKey.of(holder.kind(), lockName);
+            return store.release(LockClaim.first(key, holder.claimId(), Duration.ofMinutes(1), Waiting.NONE))
+                    .map(ended -> ended == Ownership.HELD);
+        }
+
+        @Override
+        public Mono<Void> close() {
+            return delegate.close();
         }
     }
 

@@ -20,6 +20,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
@@ -48,6 +49,12 @@ class LocalHandOverContractTest implements LockBackendContract {
     @Override
     public LockBackend anotherClient() {
         return another;
+    }
+
+    /** Inside a process, a claim waits behind those that came before it, watched or not. */
+    @Override
+    public Set<String> openPoints() {
+        return Set.of("newcomerPassesAWaiterWithoutAWatch");
     }
 
     /** Makes a process of its own. */
