@@ -9,11 +9,12 @@
  * <li>{@code claim}: one claim, from the subscription to the release
  * <li>{@code engine}: what all claims of one client share; beside it {@code tenure}: a lock that goes from claim to
  *     claim inside one process
- * <li>{@code run}: when code runs, and on which thread
+ * <li>{@code timing}: when code runs, and on which thread
  * </ul>
  *
- * <p>Doors: the API makes a client in {@code client}, and {@code LocalHandOver} a back end in {@code tenure}. The back
- * end in {@code io.holdfast.memory}, and the tools in {@code io.holdfast.spi.support}, use {@code run}.
+ * <p>Doors: the API makes a client in {@code client}, and {@code LocalHandOver} a back end in {@code tenure}. A client
+ * puts {@code tenure}'s {@code StoreFedBackend} between its engine and a back end that grants runs. The back
+ * end in {@code io.holdfast.memory}, and the tools in {@code io.holdfast.spi.support}, use {@code timing}.
  */
 @NullMarked
 @CheckReturnValue

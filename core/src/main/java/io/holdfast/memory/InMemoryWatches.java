@@ -1,6 +1,6 @@
 package io.holdfast.memory;
 
-import io.holdfast.internal.run.DeliveryLine;
+import io.holdfast.internal.timing.DeliveryLine;
 import io.holdfast.spi.support.SignalSink;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -2,7 +2,7 @@ package io.holdfast.memory;
 
 import io.holdfast.LockHolder;
 import io.holdfast.LockReport;
-import io.holdfast.internal.run.Tombstones;
+import io.holdfast.internal.timing.Tombstones;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;

@@ -2,7 +2,7 @@ package io.holdfast.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.internal.run.Tombstones;
+import io.holdfast.internal.timing.Tombstones;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockAttempt.Acquired;
 import io.holdfast.spi.LockAttempt.Contended;

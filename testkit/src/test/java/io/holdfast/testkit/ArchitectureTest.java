@@ -34,7 +34,7 @@ class ArchitectureTest {
             List.of("guard", "multi"),
             List.of("claim"),
             List.of("engine", "tenure"),
-            List.of("run"));
+            List.of("timing"));
 
     @Test
     void roomsOfCoreUseThoseBelowThemOnly() {

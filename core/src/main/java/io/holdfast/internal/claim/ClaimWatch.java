@@ -1,6 +1,6 @@
 package io.holdfast.internal.claim;
 
-import io.holdfast.internal.run.Fallible;
+import io.holdfast.internal.timing.Fallible;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;

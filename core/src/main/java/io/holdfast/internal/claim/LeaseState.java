@@ -2,7 +2,7 @@ package io.holdfast.internal.claim;
 
 import io.holdfast.LossReason;
 import io.holdfast.internal.engine.LockTerms;
-import io.holdfast.internal.run.Validity;
+import io.holdfast.internal.timing.Validity;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  *     └──────────────────────────▶ LOST                         └────────────────────────────▶ LOST
  * </pre>
  *
- * <p>RELEASED, EXPORTED and LOST are final. Each event checks the deadline, so that an answer after the deadline does
+ * <p>HELD goes by EXPORTING to EXPORTED, and by STOPPING, if a renewal is in flight, to DOWNGRADING, then back to HELD.
+ * RELEASED, EXPORTED and LOST are final. Each event checks the deadline, so that an answer after the deadline does
  * not bring a lease back.
  *
  * @param nextRenewalNanos when the next renewal is due; while DOWNGRADING the next request to downgrade

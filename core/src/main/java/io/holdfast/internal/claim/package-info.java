@@ -3,8 +3,9 @@
  * when it arrived, another claim follows. {@code Claim} acts on what {@code AcquireState} (waiting) and
  * {@code LeaseState} (holding) decide, both pure; how it decides, and what it does while it holds, is in its superclass
  * {@code HeldClaim}. {@code RenewalSchedule} says when to renew, {@code ReleaseLoop} repeats a release until it is
- * answered, {@code Emission} is the subscription, and {@code LeaseHandle} is what the user holds. Events arrive on any
- * thread.
+ * answered, {@code Emission} is the subscription, and {@code LeaseHandle} is what the user holds.
+ * {@code Successor} is the export or the downgrade of a lease, {@code Adoption} the import of an exported one, and
+ * {@code NestedLease} a lease of a pipeline that holds the lock already ({@code HeldLocks}). Events arrive on any thread.
  */
 @NullMarked
 @CheckReturnValue

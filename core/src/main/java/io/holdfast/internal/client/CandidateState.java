@@ -3,7 +3,7 @@ package io.holdfast.internal.client;
 import io.holdfast.Backoff;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockLostException;
-import io.holdfast.internal.run.StoreDurations;
+import io.holdfast.internal.timing.StoreDurations;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,8 +2,8 @@ package io.holdfast.internal.engine;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.LockQueueFullException;
-import io.holdfast.internal.run.AlarmClock.Alarm;
-import io.holdfast.internal.run.Turn;
+import io.holdfast.internal.timing.AlarmClock.Alarm;
+import io.holdfast.internal.timing.Turn;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Supplier;

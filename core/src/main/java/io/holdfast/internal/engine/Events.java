@@ -4,7 +4,7 @@ import io.holdfast.LockBackendException;
 import io.holdfast.LockEvent;
 import io.holdfast.LockListener;
 import io.holdfast.LossReason;
-import io.holdfast.internal.run.Turn;
+import io.holdfast.internal.timing.Turn;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

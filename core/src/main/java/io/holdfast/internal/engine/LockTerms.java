@@ -1,7 +1,7 @@
 package io.holdfast.internal.engine;
 
 import io.holdfast.LockOptions;
-import io.holdfast.internal.run.Validity;
+import io.holdfast.internal.timing.Validity;
 import io.holdfast.spi.LockFeature;
 import java.time.Duration;
 

@@ -1,8 +1,8 @@
 package io.holdfast.internal.engine;
 
 import io.holdfast.LockBackendException;
-import io.holdfast.internal.run.Drain;
-import io.holdfast.internal.run.Turn;
+import io.holdfast.internal.timing.Drain;
+import io.holdfast.internal.timing.Turn;
 import io.holdfast.spi.Renewal;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

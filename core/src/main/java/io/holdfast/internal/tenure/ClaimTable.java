@@ -1,8 +1,8 @@
 package io.holdfast.internal.tenure;
 
 import io.holdfast.LockHolder;
-import io.holdfast.internal.run.Tombstones;
 import io.holdfast.internal.tenure.LocalClaim.Standing;
+import io.holdfast.internal.timing.Tombstones;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;

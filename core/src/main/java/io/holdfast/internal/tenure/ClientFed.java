@@ -4,9 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.Backoff;
 import io.holdfast.LossReason;
-import io.holdfast.internal.run.StoreDurations;
-import io.holdfast.internal.run.Validity;
 import io.holdfast.internal.tenure.LocalClaim.Standing;
+import io.holdfast.internal.timing.StoreDurations;
+import io.holdfast.internal.timing.Validity;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockAttempt.Acquired;
 import io.holdfast.spi.LockAttempt.Contended;

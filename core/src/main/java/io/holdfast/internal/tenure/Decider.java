@@ -2,7 +2,7 @@ package io.holdfast.internal.tenure;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockHolder;
-import io.holdfast.internal.run.DeliveryLine;
+import io.holdfast.internal.timing.DeliveryLine;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Renewal;

@@ -9,13 +9,13 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** One claim of this process. Used under the lock of its {@link ClaimTable}. */
+/** One claim of this process. Used under the lock of its {@link Decisions}. */
 final class LocalClaim {
 
     enum Standing {
         /** Watched, and without an attempt so far; or it has to join again. */
         OUTSIDE,
-        /** In the line. */
+        /** In the line of its process, or a member of a run that was not served. */
         WAITING,
         /** Owns the lock under {@link #tenure}. */
         OWNER,
@@ -40,7 +40,7 @@ final class LocalClaim {
     /** The time by which it should send its next attempt. */
     long attemptsByNanos;
 
-    /** The tenure that it owns or releases. */
+    /** The tenure that it owns or releases, or that of the run that it is in. */
     @Nullable
     Tenure tenure;
 

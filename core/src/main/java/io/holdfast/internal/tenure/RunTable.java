@@ -2,9 +2,9 @@ package io.holdfast.internal.tenure;
 
 import io.holdfast.LockHolder;
 import io.holdfast.LossReason;
-import io.holdfast.internal.run.StoreDurations;
-import io.holdfast.internal.run.Validity;
 import io.holdfast.internal.tenure.LocalClaim.Standing;
+import io.holdfast.internal.timing.StoreDurations;
+import io.holdfast.internal.timing.Validity;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockAttempt.Acquired;
 import io.holdfast.spi.LockAttempt.AcquiredRun;
@@ -33,8 +33,6 @@ class RunTable implements Decisions {
      * nothing.
      */
     private static final long LATE_NANOS = Duration.ofSeconds(5).toNanos();
-
-    private static final long MILLI = 1_000_000;
 
     /**
      * A token of a lock: each run with this number or a lower one is over here, and a grant of it begins nothing.
@@ -94,7 +92,7 @@ class RunTable implements Decisions {
         }
         long within = Math.min(
                 StoreDurations.leaseNanos(answer.lease()), attempt.lease().toNanos() / 3);
-        return new Queued(Duration.ofNanos(Math.max(MILLI, within)));
+        return new Queued(Duration.ofNanos(Math.max(TenureRules.MILLI, within)));
     }
 
     private static LockAttempt acquired(LocalClaim claim, Tenure tenure) {

@@ -3,8 +3,8 @@ package io.holdfast.internal.tenure;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LossReason;
-import io.holdfast.internal.run.Validity;
 import io.holdfast.internal.tenure.LocalClaim.Standing;
+import io.holdfast.internal.timing.Validity;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  * <li>A run is served once. A grant of a known number only proves that the run still has the lock.
- * <li>Members begin soon after the grant, within a bound. Then the run ends, and the others wait at the back end as
+ * <li>Members begin within a second, or an eighth of the lease, of the grant. Then the run ends, and the others wait at the back end as
  *     before. So no member begins long after an end of the run that this client has not heard of.
  * <li>A member that this client does not know is over. One that cannot be signalled ends the run before it.
  * <li>A run that is lost, or in doubt, ends before the members that were not served.

@@ -1,7 +1,7 @@
 package io.holdfast.internal.tenure;
 
-import io.holdfast.internal.run.Validity;
 import io.holdfast.internal.tenure.LocalClaim.Standing;
+import io.holdfast.internal.timing.Validity;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Waiting;
 import java.time.Duration;
@@ -9,11 +9,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One claim at the back end: its place in the queue there, and the tokens that it may hand over while it holds the
- * lock. Used under the lock of its {@link ClaimTable}.
+ * lock. Used under the lock of its {@link Decisions}.
  */
 final class Tenure {
-
-    private static final long MILLI = 1_000_000;
 
     final TenureRules of;
 
@@ -193,7 +191,7 @@ final class Tenure {
         long toExpiry = expiresAtNanos - claim.attemptedAtNanos;
         if (Validity.until(claim.attemptedAtNanos, toExpiry) - validUntilNanos > 0) {
             long valid = validUntilNanos - claim.attemptedAtNanos;
-            return Math.max(0, valid + valid / 100 + 2 * MILLI);
+            return Math.max(0, valid + valid / 100 + 2 * TenureRules.MILLI);
         }
         return toExpiry;
     }

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LocalHandOver;
 import io.holdfast.LockHolder;
-import io.holdfast.internal.run.DeliveryLine;
+import io.holdfast.internal.timing.DeliveryLine;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;

@@ -1,9 +1,9 @@
 package io.holdfast.internal.tenure;
 
 import io.holdfast.LossReason;
-import io.holdfast.internal.run.StoreDurations;
-import io.holdfast.internal.run.Validity;
 import io.holdfast.internal.tenure.LocalClaim.Standing;
+import io.holdfast.internal.timing.StoreDurations;
+import io.holdfast.internal.timing.Validity;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockAttempt.Queued;
 import io.holdfast.spi.LockClaim;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  * <li>Each owner has its own token.
  * <li>No lease of an owner is valid for longer than its tenure. A lost tenure hands nothing over.
- * <li>A tenure whose renewal is in doubt, or whose lease is short, hands nothing over.
+ * <li>A tenure whose renewal is in doubt hands nothing over.
  * </ul>
  *
  * <p>Times are nanoseconds on this process's clock; only their differences count. Each method that takes a list adds the

@@ -1,7 +1,7 @@
 package io.holdfast.internal.tenure;
 
 import io.holdfast.LockBackendException;
-import io.holdfast.internal.run.DeliveryLine;
+import io.holdfast.internal.timing.DeliveryLine;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;

@@ -1,7 +1,7 @@
 package io.holdfast.spi.support;
 
-import io.holdfast.internal.run.AlarmClock;
-import io.holdfast.internal.run.AlarmClock.Alarm;
+import io.holdfast.internal.timing.AlarmClock;
+import io.holdfast.internal.timing.AlarmClock.Alarm;
 import reactor.core.scheduler.Scheduler;
 
 /**

@@ -1,6 +1,6 @@
 package io.holdfast.spi.support;
 
-import io.holdfast.internal.run.Drain;
+import io.holdfast.internal.timing.Drain;
 import io.holdfast.spi.WatchSignal;
 import java.util.ArrayDeque;
 import java.util.Queue;

@@ -6,7 +6,7 @@ import io.holdfast.internal.claim.ClaimState.Action;
 import io.holdfast.internal.claim.LeaseState.Phase;
 import io.holdfast.internal.claim.LeaseState.Standing;
 import io.holdfast.internal.engine.LockTerms;
-import io.holdfast.internal.run.Validity;
+import io.holdfast.internal.timing.Validity;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

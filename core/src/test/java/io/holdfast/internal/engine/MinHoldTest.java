@@ -2,7 +2,7 @@ package io.holdfast.internal.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.internal.run.Validity;
+import io.holdfast.internal.timing.Validity;
 import java.time.Duration;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import com.google.errorprone.annotations.FormatMethod;
-import io.holdfast.internal.run.StoreDurations;
-import io.holdfast.internal.run.Validity;
+import io.holdfast.internal.timing.StoreDurations;
+import io.holdfast.internal.timing.Validity;
 import io.holdfast.memory.LockTable;
 import io.holdfast.memory.Outcome;
 import io.holdfast.memory.Push;

@@ -1,8 +1,8 @@
-package io.holdfast.internal.run;
+package io.holdfast.internal.timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.internal.run.AlarmClock.Alarm;
+import io.holdfast.internal.timing.AlarmClock.Alarm;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

@@ -1,9 +1,9 @@
-package io.holdfast.internal.run;
+package io.holdfast.internal.timing;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import io.holdfast.internal.run.AlarmClock.Alarm;
+import io.holdfast.internal.timing.AlarmClock.Alarm;
 import io.holdfast.races.HandTimer;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.openjdk.jcstress.annotations.Actor;

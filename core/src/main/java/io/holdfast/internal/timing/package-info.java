@@ -5,7 +5,7 @@
  */
 @NullMarked
 @CheckReturnValue
-package io.holdfast.internal.run;
+package io.holdfast.internal.timing;
 
 import com.google.errorprone.annotations.CheckReturnValue;
 import org.jspecify.annotations.NullMarked;

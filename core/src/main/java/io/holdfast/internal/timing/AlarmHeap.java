@@ -1,6 +1,6 @@
-package io.holdfast.internal.run;
+package io.holdfast.internal.timing;
 
-import io.holdfast.internal.run.AlarmClock.Alarm;
+import io.holdfast.internal.timing.AlarmClock.Alarm;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,4 @@
-package io.holdfast.internal.run;
+package io.holdfast.internal.timing;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package io.holdfast.internal.run;
+package io.holdfast.internal.timing;
 
 import io.holdfast.LockClosedException;
 import java.util.concurrent.RejectedExecutionException;

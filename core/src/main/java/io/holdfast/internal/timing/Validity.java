@@ -1,4 +1,4 @@
-package io.holdfast.internal.run;
+package io.holdfast.internal.timing;
 
 /**
  * Computes how long the client may rely on an answer of the back end.

@@ -1,5 +1,5 @@
 /** Races of two threads on single classes about threads and time; these classes are package-private. */
 @NullMarked
-package io.holdfast.internal.run;
+package io.holdfast.internal.timing;
 
 import org.jspecify.annotations.NullMarked;
