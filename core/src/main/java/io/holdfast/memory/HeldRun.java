@@ -11,7 +11,9 @@ final class HeldRun {
     final LockRun run;
 
     /** The first member, with its place. The other members stay among the waiters. */
-    final Waiter first;
+    Waiter first;
+
+    private final String client;
 
     /** The members that were withdrawn. All others are wanted, also those that the client has served. */
     private final Set<String> gone = new HashSet<>();
@@ -22,6 +24,7 @@ final class HeldRun {
         this.run = run;
         members = Set.copyOf(run.members());
         this.first = first;
+        client = first.claim().client();
     }
 
     String holder() {
@@ -41,8 +44,12 @@ final class HeldRun {
         gone.add(member);
     }
 
+    boolean isGone(String id) {
+        return gone.contains(id);
+    }
+
     boolean isFirstGone() {
-        return gone.contains(holder());
+        return isGone(holder());
     }
 
     boolean isWanted() {
@@ -50,7 +57,7 @@ final class HeldRun {
     }
 
     boolean isOf(String client) {
-        return first.claim().client().equals(client);
+        return this.client.equals(client);
     }
 
     List<String> others() {

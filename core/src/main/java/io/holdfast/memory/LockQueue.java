@@ -24,7 +24,6 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -195,13 +194,20 @@ final class LockQueue {
      * client of the run cannot serve it.
      */
     private LockAttempt attemptOf(HeldRun held, LockClaim claim, boolean overtaken, long now) {
-        if (!held.isOf(claim.client())) {
-            return new LockAttempt.Queued(nextAttemptWithin(claim, waiters.size(), now));
+        if (held.isGone(claim.id())) {
+            return new LockAttempt.Contended(claim.lease());
         }
         boolean isFirst = held.holder().equals(claim.id());
+        boolean isOfItsClient = held.isOf(claim.client());
         if (!overtaken && !isFirst) {
             boolean unused = join(claim, now);
-        } else if (!overtaken && !held.isFirstGone()) {
+        } else if (!overtaken && !isOfItsClient) {
+            held.first = new Waiter(claim, now, now, held.first.place());
+        }
+        if (!isOfItsClient) {
+            return new LockAttempt.Queued(nextAttemptWithin(claim, waiters.size(), now));
+        }
+        if (!overtaken && isFirst) {
             LockAttempt unused = confirm(requireNonNull(holders.get(held.holder())), claim, now);
         }
         return granted(held, now);
@@ -215,7 +221,7 @@ final class LockQueue {
     /** Returns whether the claim is new in the queue. */
     private boolean join(LockClaim claim, long now) {
         Waiter before = waiters.get(claim.id());
-        Waiter waiter = new Waiter(claim, now, before == null ? ++lastPlace : before.place());
+        Waiter waiter = new Waiter(claim, now, now, before == null ? ++lastPlace : before.place());
         endsAt(waiter.staleAtNanos());
         waiters.put(claim.id(), waiter);
         line.put(waiter.place(), waiter);
@@ -277,6 +283,9 @@ final class LockQueue {
     Outcome<Renewal> adopt(LockClaim claim, long token, long now) {
         HeldRun held = run;
         int index = held == null ? -1 : held.index(claim.id());
+        if (held != null && held.isGone(claim.id())) {
+            return NOT_RENEWED;
+        }
         if (held != null && index >= 0 && held.run.token(index) == token) {
             keepAlone(held, index, claim, now);
         }
@@ -317,15 +326,18 @@ final class LockQueue {
         return pushes;
     }
 
-    /** The member that left may have got the grant for all: as long as it is not confirmed, the next one gets it too. */
+    /**
+     * The member that left may have got the grant for all. So the next one gets it too, even if it is confirmed: the
+     * answer that says so may be lost.
+     */
     private List<Push> signalToRest(HeldRun held) {
         Holder holder = requireNonNull(holders.get(held.holder()));
-        if (holder.isConfirmed() || !held.isFirstGone()) {
+        if (!held.isFirstGone()) {
             return List.of();
         }
         return held.others().stream()
                 .map(waiters::get)
-                .filter(Objects::nonNull)
+                .filter(it -> it != null && isWatched.test(it.claim().id()))
                 .limit(1)
                 .map(next -> new Push(next.claim().id(), holder.granted(held, next)))
                 .toList();
@@ -379,7 +391,7 @@ final class LockQueue {
         for (String id : held.run.members()) {
             Waiter member = waiters.get(id);
             if (member != null) {
-                Waiter back = isAlive ? new Waiter(member.claim(), now, member.place()) : member;
+                Waiter back = isAlive ? member.alive(now) : member;
                 waiters.put(id, back);
                 line.replace(back.place(), back);
                 endsAt(back.staleAtNanos());
@@ -392,7 +404,7 @@ final class LockQueue {
         for (String id : held.run.members()) {
             Waiter member = waiters.get(id);
             if (member != null) {
-                Waiter alone = new Waiter(member.claim().withClient(""), member.attemptedAtNanos(), member.place());
+                Waiter alone = member.alone();
                 waiters.put(id, alone);
                 line.replace(alone.place(), alone);
                 return;
@@ -575,8 +587,10 @@ final class LockQueue {
 
     /** Releases the lock for the holder, and signals the loss to the holder. */
     Outcome<Ownership> breakHold(String id, long now) {
-        if (run != null && run.isMember(id)) {
-            return breakRun(run, id, now);
+        HeldRun held = run;
+        boolean isHolder = held != null && held.holder().equals(id);
+        if (held != null && held.isMember(id) && (isHolder || !held.isGone(id))) {
+            return breakRun(held, id, now);
         }
         Holder holder = holders.get(id);
         if (holder == null || holder.isOver(now)) {
@@ -589,7 +603,7 @@ final class LockQueue {
         return new Outcome<>(released.answer(), pushes);
     }
 
-    /** The members up to the broken one are over. The others keep their places. */
+    /** Only the client knows which members are over, and will say so: all but the broken one keep their places. */
     private Outcome<Ownership> breakRun(HeldRun held, String id, long now) {
         settle(now);
         if (run != held) {
@@ -598,9 +612,8 @@ final class LockQueue {
         run = null;
         brokenOff = held;
         remove(held.holder());
-        putBack(held, false, now);
-        dropFirst(held, held.index(id) + 1);
-        settle(now);
+        putBack(held, true, now);
+        leave(id);
         WatchSignal lost = new WatchSignal.LostRun(held.run.number(), LossReason.NOT_HELD);
         List<Push> pushes = new ArrayList<>();
         held.run.members().stream().filter(isWatched).forEach(it -> pushes.add(new Push(it, lost)));

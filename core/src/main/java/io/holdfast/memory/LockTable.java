@@ -106,7 +106,9 @@ public final class LockTable {
     public Outcome<Renewal> adopt(LockClaim claim, long token, long now) {
         sweepInTime(now);
         LockQueue queue = queues.get(LockId.of(claim.key()));
-        return queue == null ? LockQueue.NOT_RENEWED : queue.adopt(claim, token, now);
+        return queue == null || tombstones.contains(claim.id())
+                ? LockQueue.NOT_RENEWED
+                : queue.adopt(claim, token, now);
     }
 
     /**

@@ -11,10 +11,18 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A claim in a {@link LockQueue}, as of its last attempt, and its place: lower numbers are served first. It is stale when
- * its last attempt is older than half of its lease.
+ * A claim in a {@link LockQueue}, as of its last attempt, and its place: lower numbers are served first. It is stale half
+ * a lease after the last sign of its client: that attempt, or the end of a run that it was a member of.
  */
-record Waiter(LockClaim claim, long attemptedAtNanos, long place) {
+record Waiter(LockClaim claim, long attemptedAtNanos, long aliveAtNanos, long place) {
+
+    Waiter alive(long now) {
+        return new Waiter(claim, attemptedAtNanos, now, place);
+    }
+
+    Waiter alone() {
+        return new Waiter(claim.withClient(""), attemptedAtNanos, aliveAtNanos, place);
+    }
 
     LockWaiter shown(long now) {
         Map<String, String> details = new LinkedHashMap<>();
@@ -44,6 +52,6 @@ record Waiter(LockClaim claim, long attemptedAtNanos, long place) {
     }
 
     long staleAtNanos() {
-        return attemptedAtNanos + claim.lease().toNanos() / 2;
+        return aliveAtNanos + claim.lease().toNanos() / 2;
     }
 }

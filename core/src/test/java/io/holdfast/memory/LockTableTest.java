@@ -98,6 +98,23 @@ class LockTableTest {
                 .containsExactly("b");
     }
 
+    /** Its client cannot serve it, so nobody confirms the grant. Its own attempts show that it lives. */
+    @Test
+    void firstMemberThatAsksWithoutItsClientKeepsItsPlace() {
+        ask(claim("stock", "holder", Waiting.QUEUE));
+        LockClaim first = claim("stock", "a1", Waiting.QUEUE).withClient("A");
+        ask(first);
+        ask(claim("stock", "a2", Waiting.QUEUE).withClient("A"));
+        assertThat(table.release(claim("stock", "holder", Waiting.QUEUE), 0).pushes())
+                .extracting(Push::claimId)
+                .containsExactly("a1");
+        LockClaim polling = first.withAttempt(2).withClient("");
+        assertThat(table.tryAcquire(polling, LEASE.toNanos() / 3).answer()).isInstanceOf(LockAttempt.Queued.class);
+        assertThat(table.serveAfterExpiries(LockTable.CLAIM_NANOS))
+                .extracting(Push::claimId)
+                .containsExactly("a1");
+    }
+
     @Test
     void expiredLocksAreRemovedByRequestsForOtherLocks() {
         for (int i = 0; i < 100; i++) {

@@ -16,7 +16,9 @@ import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -142,16 +144,21 @@ interface RunContract extends LockBackendUnderTest {
 
     @Needs({Need.RUNS, Need.PUSHES})
     default void grantThatItsFirstMemberLeavesIsSignalledToTheNext() {
-        try (Contest contest = new Contest(this)) {
-            Contender holder = contest.holder();
-            List<Contender> members = members(contest, 3);
-            holder.release();
-            LockRun run = members.get(0).mustBePushedARun();
-            members.get(0).release();
-            assertThat(members.get(1).mustBePushedARun()).isEqualTo(run);
-            members.get(1).release();
-            assertThat(members.get(2).mustBePushedARun()).isEqualTo(run);
-            assertThat(members.get(2).endRun(run, 3).ownership()).isEqualTo(Ownership.HELD);
+        for (boolean isTheAnswerLost : List.of(false, true)) {
+            try (Contest contest = new Contest(this)) {
+                Contender holder = contest.holder();
+                List<Contender> members = members(contest, 3);
+                holder.release();
+                LockRun run = members.get(0).mustBePushedARun();
+                if (isTheAnswerLost) {
+                    assertThat(members.get(0).mustBeInARun()).isEqualTo(run);
+                }
+                members.get(0).release();
+                assertThat(members.get(1).mustBePushedARun()).isEqualTo(run);
+                members.get(1).release();
+                assertThat(members.get(2).mustBePushedARun()).isEqualTo(run);
+                assertThat(members.get(2).endRun(run, 3).ownership()).isEqualTo(Ownership.HELD);
+            }
         }
     }
 
@@ -216,6 +223,88 @@ interface RunContract extends LockBackendUnderTest {
                         .isInstanceOf(LockAttempt.Queued.class);
             }
             assertThat(members.get(0).endRun(run, 2).ownership()).isEqualTo(Ownership.HELD);
+        }
+    }
+
+    /** Its watch has failed, so its client cannot serve it. */
+    @Needs(Need.RUNS)
+    default void memberThatAsksWithoutItsClientKeepsItsPlace() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members =
+                    Stream.generate(() -> contest.waiterOf(A, lease())).limit(3).toList();
+            Contender stranger = contest.waiterOf(B);
+            holder.release();
+            members.get(0).mustBePushedARun();
+            members.get(0).mustHold();
+            Contender polling = members.get(1);
+            for (int attempt = 2; attempt < 6; attempt++) {
+                passTime(lease().dividedBy(5));
+                assertThat(contest.answer(backend()
+                                .tryAcquire(polling.claim().withAttempt(attempt).withClient(""))))
+                        .isInstanceOf(LockAttempt.Queued.class);
+            }
+            passTime(lease().dividedBy(4));
+            stranger.mustQueue();
+            polling.mustBePushed();
+        }
+    }
+
+    @Needs(Need.RUNS)
+    default void repeatedAttemptOfAWithdrawnMemberTakesNothing() {
+        for (int gone = 0; gone < 3; gone++) {
+            try (Contest contest = new Contest(this)) {
+                Contender holder = contest.holder();
+                List<Contender> members = members(contest, 3);
+                holder.release();
+                LockRun run = members.get(0).mustBePushedARun();
+                Contender leaving = members.get(gone);
+                leaving.release();
+                assertThat(leaving.attemptAs(leaving.claim().attempt()))
+                        .as("member %d", gone)
+                        .isInstanceOf(LockAttempt.Contended.class);
+                Contender last = members.get(2);
+                last.endRun(run, 2);
+                if (gone == 2) {
+                    contest.contender().mustAcquire();
+                } else {
+                    last.mustBePushed();
+                }
+            }
+        }
+    }
+
+    /** The client counts the lease from the time when it sent that attempt. */
+    @Needs(Need.RUNS)
+    default void grantAfterARunCountsItsLeaseFromTheAttemptThatItNames() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 2);
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            members.get(0).mustHold();
+            Duration since = lease().multipliedBy(5);
+            passTime(since);
+            members.get(0).endRun(run, 0);
+            assertThat(members.get(0).mustBePushed().lease()).isGreaterThan(since);
+        }
+    }
+
+    @Needs({Need.RUNS, Need.HAND_ON})
+    default void runAfterAnAdoptionCountsItsLeaseFromTheAttemptThatItNames() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 3);
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            members.get(0).mustHold();
+            Duration since = lease().multipliedBy(5);
+            passTime(since);
+            assertThat(members.get(0).adopt(run.number())).isInstanceOf(Renewal.Held.class);
+            assertThat(members.get(0).release()).isEqualTo(Ownership.HELD);
+            WatchSignal.GrantedRun granted =
+                    (WatchSignal.GrantedRun) members.get(1).mustBeSignalled(WatchSignal.GrantedRun.class);
+            assertThat(granted.lease()).isGreaterThan(since);
         }
     }
 
@@ -441,6 +530,83 @@ interface RunContract extends LockBackendUnderTest {
         }
     }
 
+    /** The client knows which members are over, and says so by {@code endRun}. */
+    @Needs({Need.RUNS, Need.INSPECTOR})
+    default void breakTakesNoMemberButTheOneThatItNames() {
+        for (int named = 0; named < 4; named++) {
+            try (Contest contest = new Contest(this)) {
+                Contender holder = contest.holder();
+                List<Contender> members = new ArrayList<>(members(contest, 4));
+                Contender stranger = contest.waiterOf(B);
+                holder.release();
+                LockRun run = members.get(0).mustBePushedARun();
+                assertThat(breakHold(contest, members.get(named), run.token(named)))
+                        .isTrue();
+                members.get(0).mustBeSignalled(WatchSignal.LostRun.class);
+                members.remove(named);
+                assertThat(members.get(0).mustBeInARun().members()).isEqualTo(ids(members));
+                stranger.mustNotHaveBeenPushed();
+            }
+        }
+    }
+
+    @Needs({Need.RUNS, Need.INSPECTOR})
+    default void breakOfAWithdrawnMemberEndsNothing() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 3);
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            members.get(1).release();
+            assertThat(breakHold(contest, members.get(1), run.token(1))).isFalse();
+            members.get(0).mustHold();
+        }
+    }
+
+    /** Only renewals came from the client, so the age of their attempts says nothing. */
+    @Needs({Need.RUNS, Need.INSPECTOR})
+    default void membersKeepTheirPlacesWhenTheRunIsBrokenLongAfterTheirAttempts() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members =
+                    Stream.generate(() -> contest.waiterOf(A, lease())).limit(3).toList();
+            Contender stranger = contest.waiterOf(B);
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            for (int i = 0; i < 6; i++) {
+                members.get(0).mustHold();
+                passTime(lease().dividedBy(5));
+            }
+            assertThat(breakHold(contest, members.get(0), run.number())).isTrue();
+            assertThat(members.get(1).mustBeInARun().members()).isEqualTo(ids(members.subList(1, 3)));
+            stranger.mustNotHaveBeenPushed();
+        }
+    }
+
+    /** The client says how many were served when it learns of the loss. */
+    @Needs({Need.RUNS, Need.INSPECTOR})
+    default void lateEndOfABrokenRunTakesTheServedMembersOutOfTheQueue() {
+        try (Contest contest = new Contest(this)) {
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 4);
+            Contender stranger = contest.waiterOf(B);
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            assertThat(breakHold(contest, members.get(0), run.number())).isTrue();
+            assertThat(members.get(3).endRun(run, 3).ownership()).isEqualTo(Ownership.NOT_HELD);
+            LockRun next = members.get(1).mustBePushedARun();
+            assertThat(members.get(1).endRun(next, 1)).isEqualTo(new LockRun.End(Ownership.HELD, Optional.empty()));
+            members.get(3).mustBePushed();
+            stranger.mustNotHaveBeenPushed();
+        }
+    }
+
+    private boolean breakHold(Contest contest, Contender member, long token) {
+        LockHolder named = new LockHolder(
+                member.claim().id(), LockKind.MUTEX, token, Optional.empty(), Optional.empty(), Map.of());
+        return contest.answer(Objects.requireNonNull(inspector()).breakHold(contest.name(), named));
+    }
+
     @Needs({Need.RUNS, Need.INSPECTOR})
     default void breakIsToldToTheClientWhicheverMemberIsWatched() {
         for (int watched = 0; watched < 3; watched++) {
@@ -476,6 +642,31 @@ interface RunContract extends LockBackendUnderTest {
             second.mustHold();
             assertThat(second.release()).isEqualTo(Ownership.HELD);
             members.get(2).mustBePushed();
+        }
+    }
+
+    /** The one that adopts has given up, and its release was faster. */
+    @Needs({Need.RUNS, Need.HAND_ON})
+    default void adoptionThatArrivesAfterTheReleaseOfItsMemberTakesNothing() {
+        for (int gone = 0; gone < 3; gone++) {
+            for (boolean isAttemptUnderWay : List.of(false, true)) {
+                try (Contest contest = new Contest(this)) {
+                    Contender holder = contest.holder();
+                    List<Contender> members = members(contest, 3);
+                    Contender stranger = contest.waiterOf(B);
+                    holder.release();
+                    LockRun run = members.get(0).mustBePushedARun();
+                    LockClaim leaving = members.get(gone).claim();
+                    contest.answer(backend().release(isAttemptUnderWay ? leaving.withAttempt(2) : leaving));
+                    assertThat(members.get(gone).adopt(run.token(gone)))
+                            .as("member %d", gone)
+                            .isEqualTo(new Renewal.NotHeld());
+                    Contender other = members.get((gone + 1) % 3);
+                    assertThat(other.mustBeInARun()).isEqualTo(run);
+                    assertThat(other.endRun(run, 3).ownership()).isEqualTo(Ownership.HELD);
+                    stranger.mustBePushed();
+                }
+            }
         }
     }
 }

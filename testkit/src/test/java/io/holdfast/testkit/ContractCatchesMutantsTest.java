@@ -165,6 +165,8 @@ class ContractCatchesMutantsTest {
         assertThat(failuresOf(store -> store, BreaksNothing::new))
                 .containsExactly(
                         "breakIsToldToTheClientWhicheverMemberIsWatched",
+                        "breakOfAWithdrawnMemberEndsNothing",
+                        "breakTakesNoMemberButTheOneThatItNames",
                         "brokenHoldGoesToTheNextWaiterWithAHigherToken",
                         "brokenHoldIsALossForItsHolder",
                         "brokenHoldOfAMutexCostsAtMostAServedClaim",
@@ -172,6 +174,8 @@ class ContractCatchesMutantsTest {
                         "brokenHoldOfAWriterCostsAtMostAServedClaim",
                         "brokenRunIsToldToItsClientAndTheRestKeepsItsPlaces",
                         "lateAttemptOfABrokenClaimTakesNothing",
+                        "lateEndOfABrokenRunTakesTheServedMembersOutOfTheQueue",
+                        "membersKeepTheirPlacesWhenTheRunIsBrokenLongAfterTheirAttempts",
                         "oneShareIsBrokenAlone");
     }
 
