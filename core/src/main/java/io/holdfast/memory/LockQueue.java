@@ -29,6 +29,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,6 +71,7 @@ final class LockQueue {
     static final int MOST_MEMBERS = 64;
 
     private static final int FIRST_PLACES = 2;
+    private static final int MOST_BROKEN_OFF = 4;
     private static final int MOST_EXAMINED = 16;
     private static final int MOST_INTERESTED = 256;
 
@@ -88,8 +90,8 @@ final class LockQueue {
     /** The run that holds the lock. */
     private @Nullable HeldRun run;
 
-    /** The last run that ended without its client: that client may still say which members were served. */
-    private @Nullable HeldRun brokenOff;
+    /** The last runs that ended without their clients, which may still say which members were served. */
+    private List<HeldRun> brokenOff = List.of();
 
     private Map<String, Waiter> interested = Collections.emptyMap();
     private final Tokens tokens;
@@ -359,9 +361,8 @@ final class LockQueue {
             if (served <= 0) {
                 leaveAlone(held);
             }
-        } else if (brokenOff != null && brokenOff.run.number() == number) {
-            dropFirst(brokenOff, served);
-            brokenOff = null;
+        } else {
+            brokenOff.stream().filter(it -> it.run.number() == number).forEach(it -> dropFirst(it, served));
         }
         List<Push> pushes = serveAll(now);
         return new Outcome<>(new LockRun.End(ownership, nextOf(claim, pushes, now)), pushes);
@@ -410,6 +411,12 @@ final class LockQueue {
                 return;
             }
         }
+    }
+
+    private void breakOff(HeldRun held) {
+        brokenOff = Stream.concat(Stream.of(held), brokenOff.stream())
+                .limit(MOST_BROKEN_OFF)
+                .toList();
     }
 
     private void dropFirst(HeldRun held, int members) {
@@ -497,7 +504,7 @@ final class LockQueue {
         HeldRun held = run;
         if (held != null && held.holder().equals(holder.claim().id())) {
             run = null;
-            brokenOff = held;
+            breakOff(held);
             putBack(held, false, now);
         }
         String client = holder.claim().owner();
@@ -610,7 +617,7 @@ final class LockQueue {
             return new Outcome<>(Ownership.NOT_HELD, List.of());
         }
         run = null;
-        brokenOff = held;
+        breakOff(held);
         remove(held.holder());
         putBack(held, true, now);
         leave(id);

@@ -9,6 +9,7 @@ import io.holdfast.spi.LockAttempt.Contended;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
+import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
@@ -113,6 +114,35 @@ class LockTableTest {
         assertThat(table.serveAfterExpiries(LockTable.CLAIM_NANOS))
                 .extracting(Push::claimId)
                 .containsExactly("a1");
+    }
+
+    @Test
+    void lateEndOfAnEarlierBrokenRunStillTakesItsServedMembers() {
+        LockClaim holder = claim("stock", "holder", Waiting.QUEUE);
+        ask(holder);
+        for (int i = 0; i < 5; i++) {
+            ask(claim("stock", "a" + i, Waiting.QUEUE).withClient("A"));
+        }
+        ask(claim("stock", "b", Waiting.QUEUE).withClient("B"));
+        long first = run(table.release(holder, 0)).number();
+        Outcome<Ownership> broken = table.breakHold(holder.key(), "a0", 0);
+        assertThat(run(broken).members()).containsExactly("a1", "a2", "a3", "a4");
+        LockRun last = run(table.breakHold(holder.key(), "a1", 0));
+        assertThat(last.members()).containsExactly("a2", "a3", "a4");
+        LockClaim client = claim("stock", "a2", Waiting.QUEUE).withClient("A");
+        assertThat(table.endRun(client, first, 5, 0).answer().ownership()).isEqualTo(Ownership.NOT_HELD);
+        assertThat(table.endRun(client, last.number(), 1, 0).pushes())
+                .extracting(Push::claimId)
+                .containsExactly("b");
+    }
+
+    private static LockRun run(Outcome<Ownership> outcome) {
+        return outcome.pushes().stream()
+                .map(Push::signal)
+                .filter(WatchSignal.GrantedRun.class::isInstance)
+                .map(it -> ((WatchSignal.GrantedRun) it).run())
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test
