@@ -167,7 +167,7 @@ class ClusterBusIT {
         Store other = masters.get((masters.indexOf(owner) + 1) % masters.size());
         eventually(() -> {
             List<String> sharded = owner.redis().pubsubShardChannels();
-            return sharded.size() == 2 && owner.redis().pubsubChannels().containsAll(sharded);
+            return sharded.size() == 3 && owner.redis().pubsubChannels().containsAll(sharded);
         });
         List<String> before = owner.redis().pubsubShardChannels();
         try {
@@ -178,7 +178,8 @@ class ClusterBusIT {
                     .succeedsWithin(PATIENCE);
             assertThat(served).isSorted().hasSize(WAITERS);
             eventually(() -> sentBy(() -> handOffs(locks, 5)).toAll() == 0);
-            assertThat(owner.redis().pubsubShardChannels()).hasSize(2).doesNotContainAnyElementsOf(before);
+            eventually(() -> owner.redis().pubsubShardChannels().size() == 3);
+            assertThat(owner.redis().pubsubShardChannels()).doesNotContainAnyElementsOf(before);
         } finally {
             before.forEach(channel -> own(slotOf(channel), owner));
         }
