@@ -7,28 +7,30 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Function;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /** Mutants of a client that serves runs, each with one mistake. */
 public final class WrongRuns {
 
-    private static final UnaryOperator<Duration> LIMIT = lease -> Duration.ofMillis(lease.toMillis() / 4);
-
     private WrongRuns() {}
+
+    private static Duration limit(Duration lease) {
+        return Duration.ofMillis(lease.toMillis() / 4);
+    }
 
     private interface Wrong {
         StoreFed of(LockClaim claim, LockRun run, Function<String, @Nullable LocalClaim> byId);
     }
 
     private static BiFunction<Scheduler, LockBackend, LockBackend> each(Wrong wrong) {
-        return (clock, store) -> new StoreFedBackend(store, clock, LIMIT, (watches, now) -> new RunTable(watches, now) {
-            @Override
-            StoreFed rules(LockClaim of, LockRun run, Function<String, @Nullable LocalClaim> byId) {
-                return wrong.of(of, run, byId);
-            }
-        });
+        return (clock, store) ->
+                new StoreFedBackend(store, clock, WrongRuns::limit, (watches, now) -> new RunTable(watches, now) {
+                    @Override
+                    StoreFed rules(LockClaim of, LockRun run, Function<String, @Nullable LocalClaim> byId) {
+                        return wrong.of(of, run, byId);
+                    }
+                });
     }
 
     /** Tells the back end that all members are over. */
