@@ -55,8 +55,9 @@ final class MutatedMemory implements LockBackendContract {
         return store.contents();
     }
 
+    /** A mutant lets many a test wait in vain. */
     @Override
     public Duration patience() {
-        return Duration.ofMillis(300);
+        return mutant == store ? Duration.ofSeconds(10) : Duration.ofMillis(300);
     }
 }
