@@ -70,7 +70,7 @@ class RedisHandOverContractIT implements LockBackendContract {
     /** Inside a process, a claim waits behind those that came before it, watched or not. */
     @Override
     public Set<String> openPoints() {
-        return Set.of("newcomerPassesAWaiterWithoutAWatch", "waiterWhoseWatchWasCancelledIsPassedOver");
+        return Set.of("newcomerPassesAWaiterWithoutAWatch");
     }
 
     @Override
