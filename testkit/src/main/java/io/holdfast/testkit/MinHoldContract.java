@@ -57,7 +57,8 @@ interface MinHoldContract extends LockBackendUnderTest {
             contest.elsewhere().mustBeRefused();
 
             assertThat(contest.answer(backend().release(claim.get()))).isEqualTo(Ownership.HELD);
-            contest.elsewhere().mustAcquire();
+            Contender next = contest.elsewhere(); // on several servers, the refused attempt may reach some of them late
+            next.mustBeGrantedWithin(patience(), next.attempt());
         }
     }
 
