@@ -99,7 +99,10 @@ class LockTableTest {
                 .containsExactly("b");
     }
 
-    /** Its client cannot serve it, so nobody confirms the grant. Its own attempts show that it lives. */
+    /**
+     * The first member has no open watch, so its client cannot serve it, and does not confirm the grant of the run. The
+     * attempts of the first member show that the client is alive.
+     */
     @Test
     void firstMemberThatAsksWithoutItsClientKeepsItsPlace() {
         ask(claim("stock", "holder", Waiting.QUEUE));

@@ -160,7 +160,10 @@ class StoreFed extends TenureRules {
         lose(tenure, reason, out);
     }
 
-    /** The lease of an owner may end before that of the run. Then nobody knows whether its work has ended. */
+    /**
+     * The lease of an owner may end before that of the run. The work of that owner may go on, so the client lets no
+     * other member begin: it ends the run.
+     */
     @Override
     void settle(long now, List<Effect> out) {
         LocalClaim owner = tenure.owner;
