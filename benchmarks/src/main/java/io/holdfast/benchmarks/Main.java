@@ -25,7 +25,7 @@ import org.openjdk.jmh.runner.options.TimeValue;
 public final class Main {
 
     private static final String USAGE = """
-            usage: run redis|redlock|zookeeper|postgres|hand-over|waiting|election|capacity|quick|contended|once|all|smoke [FOLDER] [PART]
+            usage: run redis|redlock|zookeeper|postgres|hand-over|waiting|election|capacity|crowded|quick|contended|once|all|smoke [FOLDER] [PART]
                      writes the results to FOLDER; with PART, runs only the parts whose names contain it, and keeps the other results in FOLDER
                    run report FOLDER
                      writes the report of a run again""";
@@ -39,6 +39,7 @@ public final class Main {
     static final String WAITING = "waiting";
     static final String ELECTION = "election";
     private static final String CAPACITY = "capacity";
+    private static final String CROWDED = "crowded";
 
     private final String what;
     private final Plan plan;
@@ -75,6 +76,7 @@ public final class Main {
             case WAITING -> run(what, Plan.waiting(), folder, part, Report::goalsOfWaiting);
             case ELECTION -> run(what, Plan.election(), folder, part, Report::goalsOfElection);
             case CAPACITY -> run(what, Plan.capacity(), folder, part, Report::capacity);
+            case CROWDED -> run(what, Plan.crowded(), folder, part, Report::crowds);
             case "quick" -> run(what, Plan.quick(), folder, part);
             case "contended" -> run(what, Plan.contended(), folder, part);
             case "once" -> run(what, Plan.all().lasting(1, 10, 3), folder, part);
@@ -90,7 +92,8 @@ public final class Main {
 
     /** Returns the folder of the results. The repository does not store runs that follow each change. */
     private static String folderOf(String what) {
-        boolean isOfOnePart = List.of(REDIS, REDLOCK, ZOOKEEPER, POSTGRES, HAND_OVER, WAITING, ELECTION, CAPACITY)
+        boolean isOfOnePart = List.of(
+                        REDIS, REDLOCK, ZOOKEEPER, POSTGRES, HAND_OVER, WAITING, ELECTION, CAPACITY, CROWDED)
                 .contains(what);
         return (isOfOnePart ? "benchmarks/target/" : "benchmarks/results/") + what;
     }

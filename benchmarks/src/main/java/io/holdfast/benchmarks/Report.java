@@ -2,6 +2,7 @@ package io.holdfast.benchmarks;
 
 import io.holdfast.benchmarks.model.Capacity;
 import io.holdfast.benchmarks.report.Costs;
+import io.holdfast.benchmarks.report.Crowds;
 import io.holdfast.benchmarks.report.Drawing;
 import io.holdfast.benchmarks.report.Goal;
 import io.holdfast.benchmarks.report.Goals;
@@ -120,6 +121,7 @@ final class Report {
                 .append(Table.ofGoals(goals(folder), samples))
                 .append(Costs.table(samples))
                 .append(Capacity.section(samples))
+                .append(Crowds.section(samples))
                 .append("\n## On what\n\n| | |\n| --- | --- |\n");
         environment(folder).forEach((name, value) -> text.append("| %s | %s |%n".formatted(name, value)));
         text.append("\n## Charts\n\n");
@@ -174,6 +176,10 @@ final class Report {
 
     static String goalsOfElection(Path folder) throws IOException {
         return goalsOf(Goals.ofElection(), folder);
+    }
+
+    static String crowds(Path folder) throws IOException {
+        return Crowds.section(samples(folder));
     }
 
     static String capacity(Path folder) throws IOException {

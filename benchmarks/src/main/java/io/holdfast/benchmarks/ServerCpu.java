@@ -11,7 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** The CPU time of servers, for all threads of their processes. */
-final class ServerCpu implements AutoCloseable {
+public final class ServerCpu implements AutoCloseable {
 
     private static final Pattern USED = Pattern.compile("used_cpu_(?:user|sys):([0-9.]+)");
 
@@ -24,7 +24,7 @@ final class ServerCpu implements AutoCloseable {
     }
 
     /** Reads that of one Redis. */
-    static ServerCpu at(String uri) {
+    public static ServerCpu at(String uri) {
         RedisClient client = RedisClient.create(RedisURI.create(uri));
         StatefulRedisConnection<String, String> connection = client.connect();
         return new ServerCpu(() -> nanosOf(connection.sync().info("cpu")), () -> {
@@ -58,7 +58,7 @@ final class ServerCpu implements AutoCloseable {
     }
 
     /** Returns the CPU time since the servers started. */
-    long nanos() {
+    public long nanos() {
         return nanos.getAsLong();
     }
 

@@ -3,15 +3,15 @@ package io.holdfast.benchmarks.watch;
 import java.util.concurrent.TimeUnit;
 
 /** Sleeps, for observations that measure over a time. */
-final class Pause {
+public final class Pause {
 
     private Pause() {}
 
-    static void seconds(int count) {
+    public static void seconds(int count) {
         millis(TimeUnit.SECONDS.toMillis(count));
     }
 
-    static void millis(long count) {
+    public static void millis(long count) {
         try {
             TimeUnit.MILLISECONDS.sleep(count);
         } catch (InterruptedException e) {

@@ -1,5 +1,7 @@
 package io.holdfast.benchmarks.watch;
 
+import io.holdfast.benchmarks.crowd.CrowdedLock;
+import io.holdfast.benchmarks.crowd.Kind;
 import io.holdfast.benchmarks.peer.Addresses;
 import io.holdfast.benchmarks.peer.PostgresPeer;
 import io.holdfast.benchmarks.peer.RedisPeer;
@@ -23,6 +25,8 @@ public final class Watch {
         Addresses addresses = Addresses.given();
         int warmUpSeconds = number(args[1]);
         Observation seen = switch (args[2]) {
+            case "CrowdedLock" ->
+                CrowdedLock.watch(addresses, Kind.valueOf(args[3]), warmUpSeconds, number(args[4]), number(args[5]));
             case "HandOff" ->
                 HandOff.watch(addresses, RedisPeer.valueOf(args[3]), number(args[4]), warmUpSeconds, number(args[5]));
             case "Commands" -> Commands.watch(addresses, RedisPeer.valueOf(args[3]), number(args[4]));
