@@ -3,6 +3,7 @@ package io.holdfast.benchmarks.crowd;
 import io.holdfast.LockClient;
 import io.holdfast.LockReport;
 import io.holdfast.benchmarks.peer.Addresses;
+import io.holdfast.benchmarks.watch.Pause;
 import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redis.RedisLockInspector;
 import io.lettuce.core.RedisURI;
@@ -40,6 +41,7 @@ final class VanishingWaiters implements AutoCloseable {
                     .redirectOutput(ProcessBuilder.Redirect.INHERIT)
                     .start());
             awaitPlaces(addresses, name, count);
+            Pause.millis(500); // until its channel has subscribed
             return waiters;
         } catch (IOException e) {
             throw new UncheckedIOException("no process for waiters", e);
