@@ -107,6 +107,20 @@ class RedlockBuilderTest {
     }
 
     @Test
+    void whatOneMasterAloneCanPromiseIsNotOffered() {
+        List<LockBackend> masters =
+                Stream.generate(() -> offering(LockFeature.values())).limit(3).toList();
+        assertThat(RedlockBackend.over(masters).features())
+                .as("queues, runs and permits of several masters would not agree")
+                .doesNotContain(
+                        LockFeature.RUNS,
+                        LockFeature.FIFO,
+                        LockFeature.HAND_ON,
+                        LockFeature.SEMAPHORE,
+                        LockFeature.MANY_PERMITS);
+    }
+
+    @Test
     void semaphoreIsRefusedWhenTheLockIsMadeAndWhenItIsAcquired() {
         RedlockBackend backend = RedlockBackend.over(memory(3));
         LockClient client = LockClient.create(backend);

@@ -60,7 +60,10 @@ public final class MasterChecks {
         }
     }
 
-    /** Returns the features of a lock over these masters. */
+    /**
+     * Returns the features of a lock over these masters. Not those of a queue: each master has one of its own, so two
+     * masters could give a run to different clients.
+     */
     public static Set<LockFeature> featuresOf(List<LockBackend> masters) {
         Set<LockFeature> common = EnumSet.of(LockFeature.TOKEN_FLOOR);
         for (LockFeature feature :

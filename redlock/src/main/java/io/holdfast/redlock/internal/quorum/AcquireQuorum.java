@@ -5,9 +5,9 @@ import io.holdfast.spi.LockAttempt.Acquired;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -155,7 +155,11 @@ public final class AcquireQuorum {
 
     /** Returns how many masters have granted it. */
     int granted() {
-        return (int) all().filter(this::isGranted).count();
+        int granted = 0;
+        for (int i = 0; i < standings.length; i++) {
+            granted += isGranted(i) ? 1 : 0;
+        }
+        return granted;
     }
 
     /** Whether the master has granted it with a token that is too far ahead. */
@@ -172,17 +176,15 @@ public final class AcquireQuorum {
             token = highestGranted();
         }
         VoteCount votes = votes();
-        if (votes.yes() >= majority && token != 0) {
-            return new Next.Won(token, lease());
-        }
-        List<Integer> below = below();
-        if (!below.isEmpty()) {
-            for (int master : below) {
-                standings[master] = Standing.PENDING;
-                wasRaised[master] = true;
+        if (token != 0) {
+            if (votes.yes() >= majority) {
+                return new Next.Won(token, lease());
             }
-            raised = true;
-            return new Next.Raise(token, below);
+            List<Integer> below = below();
+            if (!below.isEmpty()) {
+                raised = true;
+                return new Next.Raise(token, below);
+            }
         }
         return switch (votes.ofElection()) {
             case YES, OPEN -> OPEN;
@@ -208,7 +210,7 @@ public final class AcquireQuorum {
      */
     Duration majorityFreeWithin(Duration fallback) {
         return Stream.concat(
-                        all().filter(this::isGranted).mapToObj(i -> Duration.ZERO),
+                        Collections.nCopies(granted(), Duration.ZERO).stream(),
                         Arrays.stream(withins).flatMap(Stream::ofNullable))
                 .sorted()
                 .skip(majority - 1L)
@@ -216,13 +218,16 @@ public final class AcquireQuorum {
                 .orElse(fallback);
     }
 
+    /** Takes the masters that granted a lower token: they get another attempt. */
     private List<Integer> below() {
         List<Integer> below = new ArrayList<>();
         for (int i = 0; i < standings.length; i++) {
             if (isGranted(i) && grants[i].fencingToken() < token) {
                 below.add(i);
+                wasRaised[i] = true;
             }
         }
+        below.forEach(master -> standings[master] = Standing.PENDING);
         return below;
     }
 
@@ -270,13 +275,12 @@ public final class AcquireQuorum {
 
     private boolean isBelieved(int master) {
         long granted = grants[master].fencingToken();
-        return granted <= Math.max(mostBelieved, token)
-                || all().anyMatch(other -> other != master
-                        && standings[other] == Standing.GRANTED
-                        && grants[other].fencingToken() >= granted - ABOUT_THE_SAME);
-    }
-
-    private IntStream all() {
-        return IntStream.range(0, standings.length);
+        boolean isBelieved = granted <= Math.max(mostBelieved, token);
+        for (int other = 0; other < standings.length && !isBelieved; other++) {
+            isBelieved = other != master
+                    && standings[other] == Standing.GRANTED
+                    && grants[other].fencingToken() >= granted - ABOUT_THE_SAME;
+        }
+        return isBelieved;
     }
 }

@@ -47,6 +47,6 @@ public final class PlausibleAnswers {
 
     /** Whether a master that holds the claim promises a time that is of use. */
     public static boolean isLongEnough(LockClaim claim, Duration said) {
-        return said.compareTo(claim.lease().dividedBy(2)) >= 0;
+        return within(claim, said).toNanos() >= claim.lease().toNanos() / 2;
     }
 }

@@ -9,6 +9,7 @@ import io.holdfast.redlock.internal.quorum.VoteCount;
 import io.holdfast.redlock.internal.quorum.WatchQuorum;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.SignalSink;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -37,7 +38,7 @@ public final class QuorumWatch {
     private final Masters masters;
     private final ClaimState state;
     private final LockClaim claim;
-    private final SignalEmitter sink;
+    private final SignalSink sink;
 
     /** By master. */
     private final AtomicReferenceArray<@Nullable Line> lines;
@@ -62,7 +63,7 @@ public final class QuorumWatch {
         this.masters = masters;
         this.state = state;
         this.claim = claim;
-        sink = new SignalEmitter(subscriber, this::stop);
+        sink = SignalSink.relay(claim.id(), subscriber, cancelled -> stop());
         quorum = new WatchQuorum(masters.size());
         lines = new AtomicReferenceArray<>(masters.size());
         begunAtNanos = masters.now();
@@ -94,7 +95,7 @@ public final class QuorumWatch {
     }
 
     private void start() {
-        if (sink.isOver()) {
+        if (isStopped) {
             return;
         }
         state.onRename(renamed);
@@ -186,7 +187,7 @@ public final class QuorumWatch {
             verdict = quorum.signalled(master, signal);
         }
         switch (verdict) {
-            case ARMED -> sink.next(signal);
+            case ARMED -> emit(signal);
             case CHANGED -> changed(master);
             case LOST_HERE -> lostAt(master, (WatchSignal.Lost) signal);
             case UNWANTED -> masters.releases().release(master, state.retire(master, there));
@@ -200,7 +201,8 @@ public final class QuorumWatch {
             verdict = quorum.stopped(master);
         }
         if (verdict == WatchQuorum.Verdict.STOPPED) {
-            sink.error(new LockBackendException(
+            stop();
+            sink.fail(new LockBackendException(
                     claim.key().name(),
                     "the signals about lock '%s' stopped: no majority of the masters can be watched any more; %s was the last: %s"
                             .formatted(claim.key().name(), masters.name(master), error.getMessage()),
@@ -208,6 +210,13 @@ public final class QuorumWatch {
                     error));
         } else {
             repair(master);
+        }
+    }
+
+    private void emit(WatchSignal signal) {
+        sink.accept(signal);
+        if (sink.isDue()) {
+            sink.run();
         }
     }
 
@@ -228,7 +237,7 @@ public final class QuorumWatch {
     /** A loss at a minority does not end the lease: a renewal finds it, and restores the lease there. */
     private void lostAt(int master, WatchSignal.Lost signal) {
         if (state.lostAt(master) >= VoteCount.majorityOf(masters.size())) {
-            sink.next(signal);
+            emit(signal);
         } else {
             changed(master);
         }
@@ -236,7 +245,7 @@ public final class QuorumWatch {
 
     private void changed(int master) {
         if (state.isHeld()) {
-            sink.next(new WatchSignal.Changed()); // a renewal has no contention
+            emit(new WatchSignal.Changed()); // a renewal has no contention
             return;
         }
         boolean isWorthAnAttempt;
@@ -262,7 +271,7 @@ public final class QuorumWatch {
     }
 
     private void pauseOver() {
-        if (sink.isOver()) {
+        if (isStopped) {
             return;
         }
         if (state.hasOpenRound()) {
@@ -275,7 +284,7 @@ public final class QuorumWatch {
         }
         if (!state.isHeld()) {
             state.signalled();
-            sink.next(new WatchSignal.Changed()); // a change before the grant does not matter any more
+            emit(new WatchSignal.Changed()); // a change before the grant does not matter any more
         }
     }
 }
