@@ -287,9 +287,9 @@ public final class RedlockBackend implements LockBackend {
         }
 
         /**
-         * Sets how long one master may take for one request. An attempt takes up to two of these. As long as no
-         * majority has answered, a master that has never answered gets more time: 2 s or a quarter of the lease, less
-         * two of these, and only for up to 5 s after its first request.
+         * Sets how long one master may take for one request. An attempt takes up to two of these. Until a majority has
+         * answered this process, each master gets more time, for a connection: 2 s or a quarter of the lease, less two of
+         * these.
          *
          * @param each at least 1 ms; default the longer of 50 ms and a hundredth of the lease, but at most a tenth of
          *     the lease

@@ -8,6 +8,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.redlock.internal.master.MasterSettings;
 import io.holdfast.redlock.internal.master.Masters;
 import io.holdfast.redlock.internal.master.WallClock;
+import io.holdfast.redlock.internal.operation.PingRound;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
@@ -101,7 +102,7 @@ final class Five implements AfterEachCallback {
 
     /** The masters of a client, without a back end over them. */
     Masters masters(Client client) {
-        return new Masters(new MasterSettings(
+        Masters masters = new Masters(new MasterSettings(
                 List.copyOf(client.wires),
                 List.of("one", "two", "three", "four", "five"),
                 time,
@@ -109,6 +110,9 @@ final class Five implements AfterEachCallback {
                 null,
                 () -> 0.5,
                 new WallClock(client.clock)));
+        PingRound.of(masters).subscribe(); // each has answered: later answers get the usual time
+        client.wires.forEach(it -> it.requests = 0);
+        return masters;
     }
 
     Client client() {
@@ -116,6 +120,14 @@ final class Five implements AfterEachCallback {
     }
 
     Client client(LockOptions options) {
+        Client client = newClient(options);
+        subscribe(client.backend.ping()); // each master has answered: later answers get the usual time
+        client.wires.forEach(it -> it.requests = 0);
+        return client;
+    }
+
+    /** A client that has never got an answer of a master. */
+    Client newClient(LockOptions options) {
         Client client = new Client(options);
         clients.add(client);
         return client;

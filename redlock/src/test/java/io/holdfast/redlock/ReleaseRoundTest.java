@@ -82,6 +82,7 @@ class ReleaseRoundTest {
                 .timer(five.time)
                 .closeMasters(false)
                 .build();
+        five.subscribe(backend.ping());
         LockClaim claim = Five.claim();
         five.answer(backend.tryAcquire(claim));
         assertThat(five.answer(backend.release(claim))).isEqualTo(Ownership.HELD);

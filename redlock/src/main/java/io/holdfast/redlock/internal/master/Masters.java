@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.scheduler.Scheduler;
@@ -27,25 +26,15 @@ public final class Masters {
 
     private final MasterSettings settings;
     private final List<Integer> all;
-    private final FirstContacts contacts;
     private final SilentMasters silent;
     private final Deadlines deadlines;
     private final BackgroundReleases releases;
     private final TokenProposals tokens;
 
-    /**
-     * The limits for the last lease: most leases of a client are equally long. Immutable, so threads may write it in
-     * any order.
-     */
-    private volatile @Nullable LimitsOfLease known;
-
-    private record LimitsOfLease(Duration lease, MasterTimeLimits limits) {}
-
     public Masters(MasterSettings settings) {
         this.settings = settings;
         int size = settings.backends().size();
         all = IntStream.range(0, size).boxed().toList();
-        contacts = new FirstContacts(size);
         silent = new SilentMasters(size);
         deadlines = new Deadlines(settings.timer());
         tokens = new TokenProposals(settings.wallClock());
@@ -114,36 +103,16 @@ public final class Masters {
     /**
      * Returns how long one master may take. Two rounds of it fit into the default operation timeout, a quarter of the
      * lease. So the error that names the masters comes before the one without details.
+     *
+     * <p>In a new process, the first answers take longer: the client makes connections, and loads its classes. So until
+     * a majority has answered, each master may take as long as the default operation timeout, less two rounds.
      */
-    Duration limit(Duration lease) {
+    public Duration limit(Duration lease) {
         Duration set = settings.limit();
-        if (set != null) {
-            return set;
-        }
         long nanos = lease.toNanos();
-        return Duration.ofNanos(Math.min(Math.max(nanos / 100, LEAST_LIMIT.toNanos()), nanos / 10));
-    }
-
-    public MasterTimeLimits limits(Duration lease) {
-        LimitsOfLease last = known;
-        if (last == null || !last.lease().equals(lease)) {
-            last = new LimitsOfLease(lease, limitsOf(lease));
-            known = last;
-        }
-        return last.limits();
-    }
-
-    /** A master's first answer may take as long as the default operation timeout allows, less two rounds. */
-    private MasterTimeLimits limitsOf(Duration lease) {
-        Duration usual = limit(lease);
-        long operation = Math.min(lease.toNanos() / 4, LONGEST_OPERATION.toNanos());
-        Duration rest = Duration.ofNanos(operation).minus(usual.multipliedBy(2));
-        return new MasterTimeLimits(usual, rest.compareTo(usual) > 0 ? rest : usual, contacts);
-    }
-
-    /** Returns the limits of a request without a lease. */
-    public MasterTimeLimits always(Duration limit) {
-        return new MasterTimeLimits(limit, contacts);
+        long usual = set != null ? set.toNanos() : Math.min(Math.max(nanos / 100, LEAST_LIMIT.toNanos()), nanos / 10);
+        long operation = Math.min(nanos / 4, LONGEST_OPERATION.toNanos());
+        return Duration.ofNanos(silent.isMajorityKnown() ? usual : Math.max(usual, operation - 2 * usual));
     }
 
     /** Checks the lease at each master: each has settings of its own. */

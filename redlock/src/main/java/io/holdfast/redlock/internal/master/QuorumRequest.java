@@ -1,12 +1,10 @@
 package io.holdfast.redlock.internal.master;
 
 import io.holdfast.redlock.internal.quorum.MasterTimeoutException;
-import io.holdfast.redlock.internal.quorum.VoteCount;
 import io.holdfast.redlock.internal.quorum.VoteRecord;
 import io.holdfast.spi.support.Deadlines;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
@@ -21,8 +19,7 @@ import reactor.util.context.Context;
 /**
  * One request to several masters at once. Each answers or fails exactly once, in any order and on any thread. A master
  * that takes longer than the time limit fails, and its request is cancelled. A {@linkplain SilentMasters silent} master
- * fails without a request. Until a majority has answered, a master that has never answered gets more time: see {@link
- * MasterTimeLimits}. This class subscribes to the requests to masters; the round that made the request owns them.
+ * fails without a request. This class subscribes to the requests to masters; the round that made the request owns them.
  */
 public final class QuorumRequest<A> extends Deadlines.Deadline {
 
@@ -35,43 +32,23 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
     /** For a subscriber without a context, as most are: an error that comes too late is not logged as an error. */
     static final Context NO_CONTEXT = Context.of(LATE_ERRORS, (Consumer<Throwable>) QuorumRequest::cameLate);
 
-    @SuppressWarnings("rawtypes") // a class literal has no type arguments
-    private static final AtomicIntegerFieldUpdater<QuorumRequest> ANSWERS =
-            AtomicIntegerFieldUpdater.newUpdater(QuorumRequest.class, "answers");
-
     private final Masters masters;
     private final List<Integer> receivers;
-    private final MasterTimeLimits limits;
+    private final Duration limit;
     private final Context context;
     private final ResponseHandler<A> handler;
 
     /** By master; null for a master without a request, or without one yet. */
     private final AtomicReferenceArray<@Nullable Response> responses;
 
-    /** How many masters have answered. */
-    private volatile int answers;
-
     /** Written by the thread that sends: until then more responses may be added, and no time limit can pass. */
     private volatile boolean isSending = true;
 
-    /** Written before there is a deadline. */
-    private volatile long sendingNanos;
-
-    /** Whether only responses of masters that never answered are still awaited; written by the timer. */
-    private volatile boolean isOvertime;
-
-    /** What happens when the time limit passes: see {@link #failPending}. Written before the deadline is set. */
-    private volatile boolean isLastCall;
-
     public QuorumRequest(
-            Masters masters,
-            List<Integer> receivers,
-            MasterTimeLimits limits,
-            Context context,
-            ResponseHandler<A> handler) {
+            Masters masters, List<Integer> receivers, Duration limit, Context context, ResponseHandler<A> handler) {
         this.masters = masters;
         this.receivers = receivers;
-        this.limits = limits;
+        this.limit = limit;
         this.context = context.isEmpty()
                 ? NO_CONTEXT
                 : context.put(LATE_ERRORS, (Consumer<Throwable>) QuorumRequest::cameLate);
@@ -107,14 +84,10 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
                 subscribe(response, request);
             }
         }
-        long now = masters.now(); // not before: the first request of a process loads classes while it is sent
-        for (int master : receivers) {
-            limits.contacts().asked(master, now);
-        }
-        sendingNanos = now - begin;
         isSending = false;
         if (isAnyPending()) {
-            limit(now, limits.usual(), false);
+            // Not before: the first request of a process loads classes while it is sent.
+            masters.deadlines().set(this, masters.now() + limit.toNanos());
             stopTimerWhenDone(); // the last answer may have come before there was a deadline
         }
     }
@@ -125,11 +98,6 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
         } catch (RuntimeException thrown) {
             response.onError(thrown);
         }
-    }
-
-    private void limit(long nowNanos, Duration time, boolean last) {
-        isLastCall = last;
-        masters.deadlines().set(this, nowNanos + time.toNanos());
     }
 
     /**
@@ -154,66 +122,13 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
 
     @Override
     protected void passed() {
-        if (isLastCall) {
-            failPending();
-        } else {
-            timeUp();
-        }
-    }
-
-    private void timeUp() {
-        boolean isAnyNew = false;
-        long now = masters.now();
         for (int i = 0; i < responses.length(); i++) {
             Response response = responses.get(i);
-            if (response != null && !response.isFinished()) {
-                boolean isAwaited = !hasMajority() && limits.mayTakeLonger(response.master, now);
-                isAnyNew |= isAwaited;
-                if (!isAwaited) {
-                    fail(response, limits.usual());
-                }
+            if (response != null && response.finish()) {
+                response.cancel();
+                masters.silent().timedOut(response.master, masters.now());
+                handler.failed(response.master, MasterTimeoutException.after(limit));
             }
-        }
-        if (isAnyNew) {
-            isOvertime = true;
-            limit(now, overtime(), true);
-            heard();
-        }
-    }
-
-    /** A machine that took long to send may take as long to receive the answers. */
-    private Duration overtime() {
-        Duration sending = Duration.ofNanos(sendingNanos);
-        return sending.compareTo(limits.first()) > 0 ? sending : limits.first().minus(limits.usual());
-    }
-
-    /** Once a majority has answered, the others have no more than the usual time. */
-    private void heard() {
-        if (isOvertime && hasMajority()) {
-            isOvertime = false;
-            limit(masters.now(), limits.usual(), true);
-        }
-        stopTimerWhenDone();
-    }
-
-    private boolean hasMajority() {
-        return answers >= VoteCount.majorityOf(responses.length());
-    }
-
-    private void failPending() {
-        for (int i = 0; i < responses.length(); i++) {
-            Response response = responses.get(i);
-            if (response != null) {
-                fail(response, isOvertime ? limits.first() : limits.usual());
-            }
-        }
-    }
-
-    private void fail(Response response, Duration limit) {
-        if (response.finish()) {
-            response.cancel();
-            masters.silent().timedOut(response.master, masters.now());
-            handler.failed(response.master, MasterTimeoutException.after(limit));
         }
     }
 
@@ -294,11 +209,9 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
 
         @Override
         public void onNext(A answer) {
-            limits.contacts().answered(master);
             masters.silent().answered(master);
             if (finish()) {
-                ANSWERS.incrementAndGet(QuorumRequest.this);
-                QuorumRequest.this.heard();
+                stopTimerWhenDone();
                 handler.heard(master, answer);
             }
         }

@@ -2,6 +2,7 @@ package io.holdfast.redlock.internal.master;
 
 import io.holdfast.redlock.internal.quorum.VoteCount;
 import java.time.Duration;
+import java.util.BitSet;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 
@@ -24,6 +25,11 @@ public final class SilentMasters {
     /** When a silent master got its last request, or fell silent. */
     private final AtomicLongArray askedAtNanos;
 
+    /** The masters that have answered. Guarded by itself, until a majority has. */
+    private final BitSet known = new BitSet();
+
+    private volatile boolean isMajorityKnown;
+
     SilentMasters(int masters) {
         timeouts = new AtomicIntegerArray(masters);
         askedAtNanos = new AtomicLongArray(masters);
@@ -34,6 +40,17 @@ public final class SilentMasters {
         if (timeouts.get(master) != 0) {
             timeouts.set(master, 0);
         }
+        if (!isMajorityKnown) {
+            synchronized (known) {
+                known.set(master);
+                isMajorityKnown = known.cardinality() >= VoteCount.majorityOf(timeouts.length());
+            }
+        }
+    }
+
+    /** Whether a majority of the masters has ever answered. */
+    boolean isMajorityKnown() {
+        return isMajorityKnown;
     }
 
     /** The time limit of a request to the master has passed. */

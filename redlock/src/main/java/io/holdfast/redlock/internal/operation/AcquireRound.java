@@ -4,7 +4,6 @@ import io.holdfast.redlock.Vote;
 import io.holdfast.redlock.internal.claim.ClaimRegistry;
 import io.holdfast.redlock.internal.claim.ClaimRound;
 import io.holdfast.redlock.internal.claim.ClaimState;
-import io.holdfast.redlock.internal.master.MasterTimeLimits;
 import io.holdfast.redlock.internal.master.Masters;
 import io.holdfast.redlock.internal.master.QuorumRequest;
 import io.holdfast.redlock.internal.master.ResponseHandler;
@@ -37,7 +36,7 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
     private final Context context;
     private final long askedAtNanos;
     private final long proposal;
-    private final MasterTimeLimits limits;
+    private final Duration limit;
     private final boolean wasHeld;
 
     private final SentAttempts sent;
@@ -54,7 +53,7 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
         this.sink = sink;
         context = Context.of(sink.contextView());
         askedAtNanos = masters.now();
-        limits = masters.limits(claim.lease());
+        limit = masters.limit(claim.lease());
         long present = state.token();
         wasHeld = present != 0;
         // A claim that holds the lock keeps its token, unless its owner wants a higher one.
@@ -83,7 +82,7 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
     }
 
     private void send(List<Integer> some, Waiting waiting, long floor) {
-        QuorumRequest<LockAttempt> request = new QuorumRequest<>(masters, some, limits, context, this);
+        QuorumRequest<LockAttempt> request = new QuorumRequest<>(masters, some, limit, context, this);
         sent.add(request);
         request.send(master -> attempt(master, waiting, floor));
         synchronized (this) {

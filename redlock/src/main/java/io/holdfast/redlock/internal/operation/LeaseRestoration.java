@@ -46,7 +46,7 @@ public final class LeaseRestoration implements ResponseHandler<LockAttempt> {
         }
         LeaseRestoration restoration = new LeaseRestoration(masters, state, master, attempt);
         QuorumRequest<LockAttempt> request = new QuorumRequest<>(
-                masters, List.of(master), masters.limits(claim.lease()), Context.empty(), restoration);
+                masters, List.of(master), masters.limit(claim.lease()), Context.empty(), restoration);
         request.send(it -> Mono.defer(() -> masters.backend(it).tryAcquire(attempt)));
     }
 

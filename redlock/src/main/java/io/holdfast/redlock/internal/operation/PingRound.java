@@ -31,11 +31,11 @@ public final class PingRound implements ResponseHandler<Boolean> {
         votes = VoteCount.none(masters.size());
     }
 
-    static Mono<Void> of(Masters masters) {
+    public static Mono<Void> of(Masters masters) {
         return Mono.create(sink -> {
             PingRound round = new PingRound(masters, sink);
-            QuorumRequest<Boolean> request = new QuorumRequest<>(
-                    masters, masters.all(), masters.always(PATIENCE), Context.of(sink.contextView()), round);
+            QuorumRequest<Boolean> request =
+                    new QuorumRequest<>(masters, masters.all(), PATIENCE, Context.of(sink.contextView()), round);
             sink.onDispose(() -> masters.all().forEach(master -> {
                 boolean unused = request.stop(master);
             }));

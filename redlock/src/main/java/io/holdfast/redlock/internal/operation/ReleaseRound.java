@@ -65,7 +65,7 @@ public final class ReleaseRound implements ResponseHandler<Ownership> {
             there.add(state.toRelease(master, claim, isAwaited));
         }
         QuorumRequest<Ownership> request = new QuorumRequest<>(
-                masters, masters.all(), masters.limits(claim.lease()), Context.of(sink.contextView()), this);
+                masters, masters.all(), masters.limit(claim.lease()), Context.of(sink.contextView()), this);
         // A cancellation does not stop it: the release must end, whether or not a caller waits for it.
         request.send(master -> masters.backend(master).release(there.get(master)));
         synchronized (this) {

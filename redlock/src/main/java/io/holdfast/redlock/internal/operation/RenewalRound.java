@@ -61,7 +61,7 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
                 .min(Comparator.naturalOrder())
                 .orElseThrow();
         request = new QuorumRequest<>(
-                masters, masters.all(), masters.limits(shortest), Context.of(sink.contextView()), this);
+                masters, masters.all(), masters.limit(shortest), Context.of(sink.contextView()), this);
         claims.forEach(claim -> {
             counts.add(VoteCount.none(masters.size()));
             leases.add(new ArrayList<>());

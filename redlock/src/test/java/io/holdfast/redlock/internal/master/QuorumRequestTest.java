@@ -37,7 +37,7 @@ class QuorumRequestTest {
             WallClock.ofSystem()));
 
     private final QuorumRequest<String> request =
-            new QuorumRequest<>(masters, List.of(0), masters.always(LIMIT), Context.empty(), new ResponseHandler<>() {
+            new QuorumRequest<>(masters, List.of(0), LIMIT, Context.empty(), new ResponseHandler<>() {
                 @Override
                 public void heard(int master, String answer) {
                     answers.add(answer);
