@@ -27,8 +27,13 @@ create table holdfast_lock (
   served     bigint           not null default 0, -- in slot 0: each claim in the queue has a higher ticket
   wrote      boolean          not null default false, -- whether this reader was the writer before; the token has not changed since
   unconfirmed text collate "C",         -- channel of a waiter that got this hold by a message; null once its claim has sent a call
+  claim      text collate "C",          -- id of the reader, or of the claim that has the permit; null in slot 0
+  oldest     bigint           not null default 1, -- in slot 0: each reader and each permit has this slot or a higher one
   primary key (name, kind, slot)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
+
+-- Finds readers and permits. An update changes none of its columns, so it needs no new entry here either.
+create index holdfast_lock_claim on holdfast_lock (claim) where claim is not null;
 
 -- Claims that wait. UNLOGGED: a crash of the server empties it, and the waiters enter again.
 create unlogged table holdfast_waiter (
@@ -79,29 +84,27 @@ create type holdfast_answer_v1 as (
   n integer, answer text, token bigint, ms bigint, attempt integer, channel text, id text
 );
 
--- Locks the row of a lock.
+-- Locks the row of a lock. Beside a transaction that stays open, the index has an entry for each page that has had the row. It is read backwards, with an
+-- end, since the last entry is usually the present one.
 --   standing: grantable; fenced: a fenced transaction prevents grants; busy: another call has locked it; none: no such row
 create function holdfast_enter_v1(p_name text, p_kind text, p_creates boolean, p_patient boolean,
                                   out lock_row holdfast_lock, out standing text)
 language plpgsql volatile as $$
 begin
   loop
+    if p_patient then
+      perform 1 from holdfast_lock where name = p_name and kind = p_kind and slot = 0 for no key update;
+    end if;
     select * into lock_row from holdfast_lock
-     where name = p_name and kind = p_kind and slot = 0 for update skip locked;
+     where name = p_name and kind = p_kind and slot < 1 order by slot desc limit 1 for update skip locked;
     if found then
       standing := 'grantable';
       return;
     end if;
-    if p_patient then
-      select * into lock_row from holdfast_lock
-       where name = p_name and kind = p_kind and slot = 0 for no key update;
-    else
-      select * into lock_row from holdfast_lock
-       where name = p_name and kind = p_kind and slot = 0 for no key update skip locked;
-    end if;
+    select * into lock_row from holdfast_lock
+     where name = p_name and kind = p_kind and slot < 1 order by slot desc limit 1 for no key update skip locked;
     if found then
-      perform 1 from holdfast_lock where name = p_name and kind = p_kind and slot = 0 for update skip locked;
-      standing := case when found then 'grantable' else 'fenced' end;
+      standing := 'fenced';
       return;
     end if;
     perform 1 from holdfast_lock where name = p_name and kind = p_kind and slot = 0;
@@ -121,17 +124,14 @@ end $$;
 create function holdfast_share_v1(p_name text, p_kind text, p_id text, p_patient boolean, out share holdfast_lock, out is_busy boolean)
 language plpgsql volatile as $$
 begin
-  is_busy := false;
   if p_patient then
-    select * into share from holdfast_lock
-     where name = p_name and kind = p_kind and slot > 0 and holder = p_id for no key update;
-    return;
+    perform 1 from holdfast_lock
+     where claim = p_id and name is not distinct from p_name and kind is not distinct from p_kind and holder = p_id for no key update;
   end if;
   select * into share from holdfast_lock
-   where name = p_name and kind = p_kind and slot > 0 and holder = p_id for no key update skip locked;
-  if not found then
-    is_busy := exists (select from holdfast_lock where name = p_name and kind = p_kind and slot > 0 and holder = p_id);
-  end if;
+   where claim = p_id and name is not distinct from p_name and kind is not distinct from p_kind and holder = p_id for no key update skip locked;
+  is_busy := not found and exists (
+    select from holdfast_lock where claim = p_id and name is not distinct from p_name and kind is not distinct from p_kind and holder = p_id);
 end $$;
 
 -- Whether the client with this channel lives: its listening connection holds this advisory lock.
@@ -170,6 +170,7 @@ declare
   v_last      bigint := lock_row.token;
   v_exclusive boolean := p_fenced or (lock_row.holder is not null and lock_row.expires_at > v_now);
   v_count     bigint := 0; -- taken permits; one for each reader
+  v_oldest    bigint;
   v_after     bigint := lock_row.served;
   v_caller    boolean := p_caller is not null;
   v_is_caller boolean;
@@ -184,16 +185,16 @@ begin
     for v_silent, v_ends in
       with ended as (
         delete from holdfast_lock
-         where (name, kind, slot) in (select name, kind, slot from holdfast_lock
-                                       where name = lock_row.name and kind = lock_row.kind and slot > 0 and expires_at <= v_now
-                                       order by slot for update skip locked)
+         where ctid = any (array(select ctid from holdfast_lock
+                                  where name = lock_row.name and kind = lock_row.kind and slot >= lock_row.oldest and expires_at <= v_now
+                                  for update skip locked))
         returning unconfirmed, expires_at)
       select unconfirmed, max(expires_at) from ended where unconfirmed <> p_own group by unconfirmed
     loop
       v_left := v_left + holdfast_distrust_v1(lock_row, v_silent, v_ends - p_claim_ms * interval '1 ms');
     end loop;
-    select coalesce(sum(taken), 0) into v_count from holdfast_lock
-     where name = lock_row.name and kind = lock_row.kind and slot > 0;
+    select coalesce(sum(taken), 0), min(slot) into v_count, v_oldest from holdfast_lock
+     where name = lock_row.name and kind = lock_row.kind and slot >= lock_row.oldest;
   end if;
   if not v_exclusive and lock_row.holder is not null and lock_row.unconfirmed <> p_own then
     v_left := v_left + holdfast_distrust_v1(lock_row, lock_row.unconfirmed, lock_row.expires_at - p_claim_ms * interval '1 ms');
@@ -235,6 +236,7 @@ begin
 
     v_last := greatest(v_last + 1, (extract(epoch from v_now) * 1000000)::bigint);
     v_last := v_last + (case lock_row.kind when 'mutex' then 4 when 'rw' then 5 else 6 end - v_last % 4) % 4;
+    v_oldest := coalesce(v_oldest, v_last);
     if v_is_caller then
       v_caller := false;
       v_ends := v_now + p_lease_ms * interval '1 ms';
@@ -248,15 +250,16 @@ begin
     end if;
     if w.mode in ('mutex', 'write') then
       v_exclusive := true;
-      update holdfast_lock set token = v_last, holder = w.id, attempt = w.attempt, expires_at = v_ends, served = v_after, unconfirmed = w.channel
-       where name = lock_row.name and kind = lock_row.kind and slot = 0;
+      update holdfast_lock set token = v_last, holder = w.id, attempt = w.attempt, expires_at = v_ends, served = v_after, unconfirmed = w.channel,
+             oldest = v_oldest
+       where ctid = (select ctid from holdfast_lock where name = lock_row.name and kind = lock_row.kind and slot < 1 order by slot desc limit 1);
     else
       v_count := v_count + w.taken;
       -- If the row still has a writer, its lease has expired.
-      update holdfast_lock set token = v_last, holder = null, served = v_after
-       where name = lock_row.name and kind = lock_row.kind and slot = 0;
-      insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_at, taken, unconfirmed)
-      values (lock_row.name, lock_row.kind, v_last, v_last, w.id, w.attempt, v_ends, w.taken, w.channel);
+      update holdfast_lock set token = v_last, holder = null, served = v_after, oldest = v_oldest
+       where ctid = (select ctid from holdfast_lock where name = lock_row.name and kind = lock_row.kind and slot < 1 order by slot desc limit 1);
+      insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_at, taken, unconfirmed, claim)
+      values (lock_row.name, lock_row.kind, v_last, v_last, w.id, w.attempt, v_ends, w.taken, w.channel, w.id);
     end if;
     if not v_is_caller or p_ticket is not null then
       delete from holdfast_waiter where id = w.id and name is not distinct from lock_row.name and kind is not distinct from lock_row.kind;
@@ -304,7 +307,8 @@ begin
   if p_ticket > lock_row.served then
     return lock_row.served;
   end if;
-  update holdfast_lock set served = p_ticket - 1 where name = lock_row.name and kind = lock_row.kind and slot = 0;
+  update holdfast_lock set served = p_ticket - 1
+   where ctid = (select ctid from holdfast_lock where name = lock_row.name and kind = lock_row.kind and slot < 1 order by slot desc limit 1);
   return p_ticket - 1;
 end $$;
 
@@ -340,9 +344,11 @@ language plpgsql volatile as $$
 declare
   v_now timestamptz := clock_timestamp();
 begin
-  insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_at, wrote)
-  values (lock_row.name, lock_row.kind, lock_row.token, lock_row.token, lock_row.holder, p_attempt, v_now + p_lease_ms * interval '1 ms', true);
-  update holdfast_lock set holder = null, expires_at = v_now where name = lock_row.name and kind = lock_row.kind and slot = 0;
+  insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_at, wrote, claim)
+  values (lock_row.name, lock_row.kind, lock_row.token, lock_row.token, lock_row.holder, p_attempt, v_now + p_lease_ms * interval '1 ms', true,
+          lock_row.holder);
+  update holdfast_lock set holder = null, expires_at = v_now
+   where ctid = (select ctid from holdfast_lock where name = lock_row.name and kind = lock_row.kind and slot < 1 order by slot desc limit 1);
   lock_row.holder := null;
   return next (p_n, 'acquired', lock_row.token, p_lease_ms, null, null, null)::holdfast_answer_v1;
   return query select * from holdfast_promote_v1(p_own, lock_row, p_fenced, p_claim_ms, null, null, null, null, null, null, null);
@@ -455,7 +461,10 @@ begin
     return;
   end if;
 
-  select min(expires_at) into v_ends from holdfast_lock where name = p_name and kind = p_kind and holder is not null;
+  select min(expires_at) into v_ends from holdfast_lock where name = p_name and kind = p_kind and slot = 0 and holder is not null;
+  if p_kind <> 'mutex' then
+    select least(v_ends, min(expires_at)) into v_ends from holdfast_lock where name = p_name and kind = p_kind and slot >= l.oldest and holder is not null;
+  end if;
   v_left_ms := case when v_ends > v_now then extract(epoch from v_ends - v_now) * 1000 end; -- null: a fenced transaction prevents a grant
   if p_waiting = 'queue' and not v_late and not v_known then
     insert into holdfast_waiter (name, kind, id, place, mode, permits, taken, attempt, lease_ms, looked_at, channel)
@@ -504,7 +513,8 @@ begin
     if l.holder = p_id then
       v_seen := l.attempt;
       v_held := l.expires_at > v_now;
-      update holdfast_lock set holder = null, expires_at = v_now where name = p_name and kind = p_kind and slot = 0;
+      update holdfast_lock set holder = null, expires_at = v_now
+       where ctid = (select ctid from holdfast_lock where name = p_name and kind = p_kind and slot < 1 order by slot desc limit 1);
       l.holder := null;
     elsif p_kind <> 'mutex' then
       v_share := holdfast_share_v1(p_name, p_kind, p_id, p_patient);
@@ -601,7 +611,7 @@ begin
     if v_kind = 'mutex' and v_verb in ('none', 'notify', 'queue', 'release') then
       if v_locked is distinct from v_name then
         select ctid, token, holder, attempt, expires_at, served into l from holdfast_lock
-         where name = v_name and kind = 'mutex' and slot = 0 for update skip locked;
+         where name = v_name and kind = 'mutex' and slot < 1 order by slot desc limit 1 for update skip locked;
         v_locked := case when found then v_name end;
         v_crowded := false;
       end if;
@@ -682,13 +692,10 @@ begin
     end if;
 
     v_locked := null;
-    if v_verb = 'renew' then
+    if v_verb = 'renew' or v_verb like 'adopt=%' then
       select x.answer into r.answer
-        from holdfast_renew_v1(p_patient, array[v_name], array[v_kind], array[v_id], array[p_leases[v_n]]) x;
-      v_durable := v_durable or r.answer = 'held';
-      return next (v_n, r.answer, null, null, null, null, null)::holdfast_answer_v1;
-    elsif v_verb like 'adopt=%' then
-      r.answer := holdfast_adopt_v1(p_patient, v_name, v_kind, v_id, substr(v_verb, 7)::bigint, p_leases[v_n]);
+        from holdfast_renew_v1(p_patient, array[v_name], array[v_kind], array[v_id], array[p_leases[v_n]],
+                               array[nullif(substr(v_verb, 7), '')::bigint]) x;
       v_durable := v_durable or r.answer = 'held';
       return next (v_n, r.answer, null, null, null, null, null)::holdfast_answer_v1;
     elsif v_verb in ('release', 'unsure') then
@@ -710,72 +717,43 @@ begin
   end if;
 end $$;
 
--- Extends the leases of held claims, each by its own lease duration. Never creates a claim. The rows of a lock are read once, however many of its holders
--- are renewed.
-create function holdfast_renew_v1(p_patient boolean, p_names text[], p_kinds text[], p_ids text[], p_leases bigint[])
+-- Extends the leases of held claims, each by its own lease duration. Never creates a claim. With p_patient, all claims are of one lock.
+--   p_tokens  a claim that is adopted from another process is held only with this token: with another one, its hold began after the lease had ended
+create function holdfast_renew_v1(p_patient boolean, p_names text[], p_kinds text[], p_ids text[], p_leases bigint[], p_tokens bigint[] default '{}')
 returns table (n bigint, answer text)
 language plpgsql volatile as $$
 declare
-  v_now   timestamptz;
-  v_n     integer[]; -- the claims whose rows are locked now
-  v_slots bigint[];
+  v_now  timestamptz;
+  v_n    bigint[]; -- the claims whose rows are locked now
+  v_rows tid[];
 begin
   if p_patient then
-    select array_agg(h.n), array_agg(h.slot) into v_n, v_slots from (
-      select c.n::integer as n, l.slot
-        from (select distinct k.name, k.kind from unnest(p_names, p_kinds) as k(name, kind)) k
-        join holdfast_lock l on l.name = k.name collate "C" and l.kind = k.kind collate "C" and l.holder = any (p_ids)
-        join unnest(p_names, p_kinds, p_ids) with ordinality as c(name, kind, id, n)
-          on c.name = l.name collate "C" and c.kind = l.kind collate "C" and c.id = l.holder
-       order by l.name, l.kind, l.slot for no key update of l) h;
-  else
-    select array_agg(h.n), array_agg(h.slot) into v_n, v_slots from (
-      select c.n::integer as n, l.slot
-        from (select distinct k.name, k.kind from unnest(p_names, p_kinds) as k(name, kind)) k
-        join holdfast_lock l on l.name = k.name collate "C" and l.kind = k.kind collate "C" and l.holder = any (p_ids)
-        join unnest(p_names, p_kinds, p_ids) with ordinality as c(name, kind, id, n)
-          on c.name = l.name collate "C" and c.kind = l.kind collate "C" and c.id = l.holder
-       order by l.name, l.kind, l.slot for no key update of l skip locked) h;
+    perform 1 from holdfast_lock l where l.name = p_names[1] and l.kind = p_kinds[1] and l.holder = any (p_ids) for no key update;
   end if;
-  v_n := coalesce(v_n, '{}');
+  select array_agg(h.n), array_agg(h.ctid) into v_n, v_rows from (
+    select c.n, l.ctid from unnest(p_names, p_kinds, p_ids) with ordinality as c(name, kind, id, n)
+      join holdfast_lock l on l.claim = c.id collate "C" and l.name is not distinct from c.name and l.kind is not distinct from c.kind
+     where l.holder = c.id and l.token = coalesce(p_tokens[c.n], l.token) for no key update of l skip locked) h;
+  select v_n || array_agg(h.n), v_rows || array_agg(h.ctid) into v_n, v_rows from (
+    select c.n, l.ctid from unnest(p_names, p_kinds, p_ids) with ordinality as c(name, kind, id, n) cross join lateral (
+      select o.ctid from holdfast_lock o
+       where o.name = c.name collate "C" and o.kind = c.kind collate "C" and o.slot < 1 and o.holder = c.id and o.token = coalesce(p_tokens[c.n], o.token)
+       order by o.slot desc limit 1 for no key update skip locked) l
+     where c.n <> all (coalesce(v_n, '{}'))) h;
   v_now := clock_timestamp();
   return query
     with renewed as (
       update holdfast_lock l set expires_at = v_now + p_leases[h.n] * interval '1 ms', unconfirmed = null
-        from unnest(v_n, v_slots) as h(n, slot)
-       where l.name = p_names[h.n] collate "C" and l.kind = p_kinds[h.n] collate "C" and l.slot = h.slot
-         and l.holder = p_ids[h.n] and l.expires_at > v_now
+        from unnest(v_n, v_rows) as h(n, row) where l.ctid = h.row and l.expires_at > v_now
       returning h.n)
     select c.n,
            case when renewed.n is not null then 'held'
-                when not c.n = any (v_n) and exists (
+                when c.n <> all (coalesce(v_n, '{}')) and exists (
                   select from holdfast_lock l
-                   where l.name = c.name collate "C" and l.kind = c.kind collate "C" and l.holder = c.id and l.expires_at > v_now) then 'busy'
+                   where l.name = c.name collate "C" and l.kind = c.kind collate "C" and l.holder = c.id
+                     and l.token = coalesce(p_tokens[c.n], l.token) and l.expires_at > v_now) then 'busy'
                 else 'not_held' end
       from unnest(p_names, p_kinds, p_ids) with ordinality as c(name, kind, id, n) left join renewed on renewed.n = c.n;
-end $$;
-
--- Extends the lease of a claim of another process, if it holds the lock with this token. With another token, its hold began after the lease had ended.
---   answer: held, not_held, or busy: call again, with p_patient
-create function holdfast_adopt_v1(p_patient boolean, p_name text, p_kind text, p_id text, p_token bigint, p_lease_ms bigint) returns text
-language plpgsql volatile as $$
-declare
-  v_slot bigint;
-begin
-  if p_patient then
-    select slot into v_slot from holdfast_lock
-     where name = p_name and kind = p_kind and holder = p_id and token = p_token for no key update;
-  else
-    select slot into v_slot from holdfast_lock
-     where name = p_name and kind = p_kind and holder = p_id and token = p_token for no key update skip locked;
-  end if;
-  if not found then
-    return case when exists (select from holdfast_lock where name = p_name and kind = p_kind and holder = p_id and token = p_token)
-                then 'busy' else 'not_held' end;
-  end if;
-  update holdfast_lock set expires_at = clock_timestamp() + p_lease_ms * interval '1 ms', unconfirmed = null
-   where name = p_name and kind = p_kind and slot = v_slot and expires_at > clock_timestamp();
-  return case when found then 'held' else 'not_held' end;
 end $$;
 
 -- Fails unless the lease with this token is valid. Then no other claim gets the lock until the transaction of the caller ends.
