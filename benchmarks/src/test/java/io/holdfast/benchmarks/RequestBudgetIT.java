@@ -15,6 +15,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** The requests of the whole client to ZooKeeper, as the server counts them. They do not depend on the speed of the machine. */
@@ -38,6 +39,24 @@ class RequestBudgetIT {
             cycles(peer, CYCLES);
             long requests = received(server.getPort()) - before;
             System.out.printf("[holdfast] ZooKeeper requests for %d uncontended cycles: %d%n", CYCLES, requests);
+            assertThat(requests).isBetween(2L * CYCLES, 2L * CYCLES + NOW_AND_THEN);
+        }
+    }
+
+    /** One transaction creates the queue with its first node. So a name that is used once costs no more than one that is used often. */
+    @Test
+    void cycleOfANewNameIsTwoRequests() throws Exception {
+        try (TestingServer server = new TestingServer(true);
+                Peer peer = ZooKeeperPeer.HOLDFAST.open(
+                        new Addresses("", List.of(), List.of(), server.getConnectString()))) {
+            cycles(peer, 10);
+            long before = received(server.getPort());
+            Object unused = Flux.range(0, CYCLES)
+                    .concatMap(number -> peer.cycle("order/" + number, Mono.empty()))
+                    .then()
+                    .block(Duration.ofSeconds(60));
+            long requests = received(server.getPort()) - before;
+            System.out.printf("[holdfast] ZooKeeper requests for %d cycles of new names: %d%n", CYCLES, requests);
             assertThat(requests).isBetween(2L * CYCLES, 2L * CYCLES + NOW_AND_THEN);
         }
     }

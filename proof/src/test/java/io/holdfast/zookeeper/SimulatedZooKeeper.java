@@ -29,6 +29,7 @@ import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
@@ -43,6 +44,8 @@ import reactor.core.Disposable;
 final class SimulatedZooKeeper extends ZooKeeper {
 
     private static final Constructor<?> NONE = none();
+
+    private static final byte[] NO_DATA = {};
 
     private static final ZKClientConfig DEFAULTS = new ZKClientConfig();
 
@@ -402,22 +405,40 @@ final class SimulatedZooKeeper extends ZooKeeper {
     public void multi(Iterable<Op> operations, AsyncCallback.MultiCallback callback, Object context) {
         List<String> paths = new ArrayList<>();
         operations.forEach(operation -> paths.add(operation.getPath()));
-        Consumer<Answer> checked = it -> {
-            List<OpResult> results = it.codes() == null
-                    ? null
-                    : it.codes().stream()
-                            .map(code -> code == Code.OK && it.code() == Code.OK
-                                    ? new OpResult.CheckResult()
-                                    : (OpResult) new OpResult.ErrorResult(code.intValue()))
-                            .toList();
-            callback.processResult(it.code().intValue(), paths.get(0), context, results);
-        };
+        if (operations.iterator().next().getType() == ZooDefs.OpCode.createContainer) {
+            begin(paths, callback, context);
+            return;
+        }
+        Consumer<Answer> checked =
+                it -> callback.processResult(it.code().intValue(), paths.get(0), context, refusals(it));
         if (asksMajorities) {
             ask(Kind.CHECK, paths.get(0), null, paths, false, checked);
         } else {
             ask(Kind.SYNC, paths.get(0), null, null, false, it -> {});
             askOneByOne(paths, new ArrayList<>(), checked);
         }
+    }
+
+    private void begin(List<String> paths, AsyncCallback.MultiCallback callback, Object context) {
+        ask(Kind.BEGIN, paths.get(1), NO_DATA, null, false, it -> {
+            List<OpResult> results = it.code() != Code.OK
+                    ? refusals(it)
+                    : List.of(
+                            new OpResult.CreateResult(paths.get(0)),
+                            new OpResult.CreateResult(paths.get(1)),
+                            new OpResult.SetDataResult(stat(it)));
+            callback.processResult(it.code().intValue(), paths.get(0), context, results);
+        });
+    }
+
+    private static List<OpResult> refusals(Answer answer) {
+        return answer.codes() == null
+                ? null
+                : answer.codes().stream()
+                        .map(code -> code == Code.OK && answer.code() == Code.OK
+                                ? new OpResult.CheckResult()
+                                : (OpResult) new OpResult.ErrorResult(code.intValue()))
+                        .toList();
     }
 
     /** Reads the nodes one after the other, from the connected server. */

@@ -5,10 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.curator.framework.CuratorFramework;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /** What names leave behind that are used once, and how fast the server removes it. */
 class ZooKeeperContainersIT {
@@ -58,6 +63,44 @@ class ZooKeeperContainersIT {
         store.server().removeEmptyContainers(maxPerMinute);
         Waiting.until("no container is left", () -> store.server().nodesIn(MUTEXES) == 0);
         return Duration.ofNanos(System.nanoTime() - begin);
+    }
+
+    private static void removeContainers() {
+        assertThat(sweep(MOST_A_MINUTE)).isPositive();
+    }
+
+    /** One of them creates the queue, with its node. The other one's node comes next. */
+    @Test
+    void clientsThatCreateTheSameQueueAtOnceHoldItOneAfterTheOther() {
+        CuratorFramework curator = store.client("once", store.address(), Duration.ofSeconds(30));
+        LockClient others = LockClient.create(ZooKeeperLockBackend.over(curator));
+        for (int i = 0; i < 50; i++) {
+            String name = "raced" + i;
+            AtomicInteger holders = new AtomicInteger();
+            List<Long> tokens = new CopyOnWriteArrayList<>();
+            Waiting.forMono(Flux.just(locks, others, locks, others)
+                    .flatMap(client -> client.lock(name).withLock(lease -> {
+                        assertThat(holders.incrementAndGet()).isOne();
+                        return Mono.fromRunnable(() -> {
+                            tokens.add(lease.fencingToken());
+                            assertThat(holders.decrementAndGet()).isZero();
+                        });
+                    }))
+                    .then());
+            assertThat(tokens).hasSize(4).doesNotHaveDuplicates().isSorted();
+        }
+        Waiting.forMono(others.close());
+        curator.close();
+        removeContainers();
+    }
+
+    @Test
+    void queueThatTheServerHasRemovedIsCreatedAgain() {
+        long before = Waiting.forMono(locks.lock("again").withLock(lease -> Mono.just(lease.fencingToken())));
+        removeContainers();
+        long after = Waiting.forMono(locks.lock("again").withLock(lease -> Mono.just(lease.fencingToken())));
+        assertThat(after).isGreaterThan(before);
+        removeContainers();
     }
 
     @Test

@@ -111,6 +111,19 @@ class ZooKeeperFaultsIT {
         Waiting.forMono(Waiting.forMono(locks.lock(name).acquire()).release());
     }
 
+    /** The transaction that creates the queue has created the node, too. */
+    @ParameterizedTest
+    @MethodSource("rounds")
+    void lostAnswerToTheFirstCreationOfAQueueIsRepairedByTheNextAttempt(int round) {
+        warmUp("another name");
+        proxy.cutAfter(Direction.TO_CLIENT, 0);
+        LockLease lease =
+                Waiting.forMono(locks.lock("lost answer of a new name " + round).acquire());
+        assertThat(claims()).as("one node, not two").hasSize(1);
+        assertThat(lease.isValid()).isTrue();
+        Waiting.forMono(lease.release());
+    }
+
     @ParameterizedTest
     @MethodSource("rounds")
     void lostAnswerToTheCreationIsRepairedByTheNextAttempt(int unusedRound) {

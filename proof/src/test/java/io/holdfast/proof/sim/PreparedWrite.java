@@ -44,6 +44,7 @@ record PreparedWrite(Code code, String path, @Nullable List<Code> codes, Consume
                                 ? new PreparedWrite(Code.OK, path, null, tree -> tree.put(path, node))
                                 : failed(Code.NONODE, path);
             }
+            case BEGIN -> begin(ask, head, zxid);
             case DELETE ->
                 head.has(path)
                         ? new PreparedWrite(Code.OK, path, null, tree -> tree.remove(path))
@@ -72,6 +73,22 @@ record PreparedWrite(Code code, String path, @Nullable List<Code> codes, Consume
         return new PreparedWrite(Code.OK, path, null, tree -> {
             tree.counted(queue, number);
             tree.put(path, node);
+        });
+    }
+
+    /** Creates a queue with its first node, whose data is written at once. */
+    private static PreparedWrite begin(Ask ask, ZooTree head, long zxid) {
+        String queue = ZooTree.parentOf(ask.path());
+        Code refusal = head.has(queue) ? Code.NODEEXISTS : Code.NONODE;
+        if (head.has(queue) || !head.has(ZooTree.parentOf(queue))) {
+            List<Code> codes = List.of(refusal, Code.RUNTIMEINCONSISTENCY, Code.RUNTIMEINCONSISTENCY);
+            return new PreparedWrite(refusal, ask.path(), codes, tree -> {});
+        }
+        Node node = new Node(ask.session(), zxid, zxid, ask.data());
+        return new PreparedWrite(Code.OK, ask.path(), List.of(Code.OK, Code.OK, Code.OK), tree -> {
+            tree.put(queue, new Node(0, zxid, zxid, ""));
+            tree.counted(queue, 0);
+            tree.put(ask.path(), node);
         });
     }
 

@@ -43,6 +43,7 @@ public final class ZooServer extends Server implements ZooTree.Observer {
         public enum Kind {
             CREATE_SEQUENTIAL,
             CREATE_CONTAINER,
+            BEGIN,
             DELETE,
             SET,
             CHECK,
@@ -55,7 +56,7 @@ public final class ZooServer extends Server implements ZooTree.Observer {
 
         boolean isWrite() {
             return switch (kind) {
-                case CREATE_SEQUENTIAL, CREATE_CONTAINER, DELETE, SET, CHECK -> true;
+                case CREATE_SEQUENTIAL, CREATE_CONTAINER, BEGIN, DELETE, SET, CHECK -> true;
                 case EXISTS, GET, LIST, SYNC, PING -> false;
             };
         }

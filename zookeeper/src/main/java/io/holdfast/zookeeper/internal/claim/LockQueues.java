@@ -51,6 +51,9 @@ public final class LockQueues {
      */
     private @Nullable Session session;
 
+    /** Whether the last queue that was not known turned out to be missing: names that are used once come one after the other. */
+    private boolean areNamesNew = true;
+
     LockQueues(AsyncZooKeeper zooKeeper, Claims claims, Supplier<LockQueue<ClaimState>> made) {
         this.zooKeeper = zooKeeper;
         this.made = made;
@@ -110,7 +113,11 @@ public final class LockQueues {
         if (queue != null && queue.gone(path.substring(slash + 1))) {
             advance(path.substring(0, slash));
         }
-        unsure(path);
+        LockQueue<ClaimState> itself = byPath.get(path);
+        if (itself != null) {
+            itself.isMissing();
+            advance(path);
+        }
     }
 
     /** Does the same as {@link #forget}, and requests again what the first waiter needs. */
@@ -263,6 +270,16 @@ public final class LockQueues {
                     new ArrayList<>(queue.namesRead(asked, upTo, nodes)).forEach(claims::vanished);
                     return listed;
                 });
+    }
+
+    /** Whether a claim that enters now should create the queue, too. */
+    public boolean mayBegin(LockQueue<ClaimState> queue) {
+        return queue.mayBegin(areNamesNew);
+    }
+
+    /** A request that needs the queue, or its absence, was answered. Call it before the queue learns that. */
+    public void isAnswered(LockQueue<ClaimState> queue, boolean wasMissing) {
+        areNamesNew = queue.isUnknown() ? wasMissing : areNamesNew;
     }
 
     /** Watches for the deletion of the queue. The queue cannot be deleted while it contains the node that was created just before. */

@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
@@ -63,8 +64,33 @@ public final class AsyncZooKeeper {
     }
 
     /**
+     * Creates a queue and an ephemeral node in it, in one transaction. It is refused with {@code NODEEXISTS} if there is a queue. The server
+     * removes a queue some time after its last node was deleted.
+     *
+     * @param path with the number that the first node of a queue has
+     */
+    public Mono<Reply<Created>> begin(Session session, String queue, String path, LockClaim claim) {
+        // Only a written node is answered with the number of the transaction.
+        List<Op> operations = List.of(
+                Op.create(queue, NOTHING, rights.of(queue), CreateMode.CONTAINER),
+                Op.create(path, NOTHING, rights.of(path), CreateMode.EPHEMERAL),
+                Op.setData(path, NodeData.entering(claim), Calls.ANY_VERSION));
+        return new Calls.Several(executor, session, operations).map(reply -> begun(path, reply));
+    }
+
+    private static Reply<Created> begun(String path, Reply<Calls.Several.Outcome> reply) {
+        if (!reply.isOk()) {
+            return new Reply<>(reply.code(), reply.path(), null);
+        }
+        Stat written = reply.get().written();
+        return written == null
+                ? new Reply<>(reply.get().code(), reply.path(), null)
+                : new Reply<>(Code.OK, path, new Created(path, written.getCzxid()));
+    }
+
+    /**
      * Creates the missing containers. Tries the last one first: usually the others exist, and the access rights above the root may forbid
-     * creating them. The server removes a container some time after its last node was deleted.
+     * creating them.
      *
      * @param nodes from the top
      */
@@ -206,6 +232,10 @@ public final class AsyncZooKeeper {
      * @return a code for each node, up to the first that does not exist; {@code RUNTIMEINCONSISTENCY} for the nodes after it
      */
     public Mono<Reply<List<Code>>> check(Session session, List<String> paths) {
-        return new Calls.Check(executor, session, paths);
+        List<Op> checks =
+                paths.stream().map(path -> Op.check(path, Calls.ANY_VERSION)).toList();
+        return new Calls.Several(executor, session, checks)
+                .map(reply -> new Reply<>(
+                        reply.code(), reply.path(), reply.isOk() ? reply.get().codes() : null));
     }
 }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /** The calls of ZooKeeper's own client that {@link AsyncZooKeeper} makes. */
 final class Calls {
 
-    private static final int ANY_VERSION = -1;
+    static final int ANY_VERSION = -1;
 
     private Calls() {}
 
@@ -201,45 +201,60 @@ final class Calls {
         }
     }
 
-    static final class Check extends Call<List<Code>> implements AsyncCallback.MultiCallback {
+    /** Several operations in one transaction: all of them happen, or none. */
+    static final class Several extends Call<Several.Outcome> implements AsyncCallback.MultiCallback {
 
-        private final List<String> paths;
+        /**
+         * The outcome of a transaction that a majority has seen.
+         *
+         * @param codes a code for each operation; {@code RUNTIMEINCONSISTENCY} for those after the first that is refused
+         * @param written the node that was written last; null if none was written
+         */
+        record Outcome(List<Code> codes, @Nullable Stat written) {
 
-        Check(SerialExecutor executor, Session session, List<String> paths) {
-            super(executor, session, AnsweredBy.QUORUM, paths.get(0));
-            this.paths = paths;
+            /** Returns the code of the refused operation, or {@code OK}. */
+            Code code() {
+                return codes.stream()
+                        .filter(code -> code != Code.OK)
+                        .findFirst()
+                        .orElse(Code.OK);
+            }
+        }
+
+        private final List<Op> operations;
+
+        Several(SerialExecutor executor, Session session, List<Op> operations) {
+            super(executor, session, AnsweredBy.QUORUM, operations.get(0).getPath());
+            this.operations = operations;
         }
 
         @Override
         void send(ZooKeeper handle) {
-            List<Op> checks =
-                    paths.stream().map(path -> Op.check(path, ANY_VERSION)).toList();
-            handle.multi(checks, this, null);
+            handle.multi(operations, this, null);
         }
 
         @Override
         public void processResult(int code, String asked, @Nullable Object context, @Nullable List<OpResult> results) {
-            answered(checked(code, paths, results == null ? List.of() : results));
+            answered(outcome(code, path(), operations.size(), results == null ? List.of() : results));
         }
 
-        /** The leader checks the session with each of the nodes, and reports there if the session is over. Then nothing is proved. */
-        static Reply<List<Code>> checked(int code, List<String> paths, List<OpResult> results) {
-            String first = paths.get(0);
-            if (results.size() != paths.size()) {
-                return Reply.of(code, first, null);
+        /** The leader checks the session with each of the operations, and reports there if the session is over. Then nothing is proved. */
+        static Reply<Outcome> outcome(int code, String path, int operations, List<OpResult> results) {
+            if (results.size() != operations) {
+                return Reply.of(code, path, null);
             }
-            List<Code> codes = new ArrayList<>(results.size());
+            List<Code> codes = new ArrayList<>(operations);
+            Stat written = null;
             for (OpResult result : results) {
-                Reply<List<Code>> one = Reply.of(
-                        result instanceof OpResult.ErrorResult error ? error.getErr() : Code.OK.intValue(),
-                        first,
-                        null);
+                Reply<Outcome> one = Reply.of(
+                        result instanceof OpResult.ErrorResult error ? error.getErr() : Code.OK.intValue(), path, null);
                 if (one.code() == Code.SESSIONEXPIRED || one.code() == Code.SESSIONMOVED) {
                     return one;
                 }
                 codes.add(one.code());
+                written = result instanceof OpResult.SetDataResult set ? set.getStat() : written;
             }
-            return new Reply<>(Code.OK, first, codes);
+            return new Reply<>(Code.OK, path, new Outcome(codes, written));
         }
     }
 }

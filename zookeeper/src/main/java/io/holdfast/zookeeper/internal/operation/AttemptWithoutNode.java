@@ -32,7 +32,11 @@ record AttemptWithoutNode(AcquireOperation acquire) {
             Mono<Reply<List<String>>> list, Function<QueueNode, Mono<LockAttempt>> otherwise) {
         return list.flatMap(listed -> {
             if (!listed.isOk()) {
-                return listed.isNoNode() ? acquire.enter() : acquire.fail(listed);
+                if (!listed.isNoNode()) {
+                    return acquire.fail(listed);
+                }
+                acquire.queue().isMissing();
+                return acquire.enter();
             }
             return zooKeeper()
                     .read(

@@ -12,6 +12,7 @@ import io.holdfast.zookeeper.internal.queue.QueueNode;
 import io.holdfast.zookeeper.internal.queue.QueuePosition;
 import io.holdfast.zookeeper.internal.session.Session;
 import java.util.List;
+import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -53,9 +54,57 @@ record NodeCreation(AcquireOperation acquire) {
      * in any case, since a creation that it counts as under way keeps other claims out.
      */
     private Mono<LockAttempt> create(int tries) {
-        if (!state().isPermit()) {
-            return createInLine(tries);
+        if (queues().mayBegin(acquire.queue())) {
+            return begin(acquire.queue(), tries);
         }
+        return state().isPermit() ? createForAPermit(tries) : createInLine(tries);
+    }
+
+    /** Creates the queue with its first node. If another client was faster, creates the node alone. */
+    private Mono<LockAttempt> begin(LockQueue<ClaimState> queue, int tries) {
+        return Mono.defer(() -> {
+                    state().entering(session());
+                    queue.beginning();
+                    String path = state().queue()
+                            .of(QueueNode.first(acquire.claim(), session().id()));
+                    return zooKeeper().begin(session(), queue(), path, acquire.claim());
+                })
+                .doOnNext(begun -> queue.beginningAnswered())
+                .doOnError(notSent -> {
+                    queue.beginningAnswered();
+                    acquire.admission().answered(session(), queue(), null);
+                })
+                .flatMap(begun -> begun(queue, begun, tries));
+    }
+
+    private Mono<LockAttempt> begun(LockQueue<ClaimState> queue, Reply<Created> begun, int tries) {
+        boolean isThere = begun.code() == Code.NODEEXISTS;
+        if (begun.isOk() || isThere) {
+            queues().isAnswered(queue, begun.isOk());
+        }
+        if (isThere) {
+            queue.isThere();
+            return create(tries);
+        }
+        acquire.admission().answered(session(), queue(), begun.isOk() ? (Integer) 1 : null);
+        if (!begun.isOk()) {
+            return notBegun(begun, tries);
+        }
+        if (isLate()) {
+            acquire.claims().leftBehind(begun.get().path());
+            return Mono.error(ZooKeeperFailures.noSession(acquire.subject()));
+        }
+        state().entered(session(), begun.get());
+        if (state().isPermit()) {
+            queue.isThere();
+        } else {
+            queue.begun(state().node(), state());
+        }
+        acquire.claims().entered(state(), session());
+        return acquire.fromItsPlace();
+    }
+
+    private Mono<LockAttempt> createForAPermit(int tries) {
         return Mono.defer(() -> Mono.zip(creation(), zooKeeper().list(session(), queue())))
                 .doOnError(notSent -> acquire.admission().answered(session(), queue(), null))
                 .flatMap(both -> {
@@ -100,16 +149,20 @@ record NodeCreation(AcquireOperation acquire) {
     }
 
     private void enteredInLine(LockQueue<ClaimState> queue, Reply<Created> created) {
+        if (created.isOk() || created.isNoNode()) {
+            queues().isAnswered(queue, created.isNoNode());
+        }
         if (created.isOk() && isLate()) {
             acquire.claims().leftBehind(created.get().path());
         } else if (created.isOk()) {
+            queue.isThere();
             state().entered(session(), created.get());
             if (!state().node().isPastTheEnd()) {
                 queue.entered(state().node(), state());
                 acquire.claims().entered(state(), session());
             }
         } else if (created.isNoNode()) {
-            queue.forgetAll();
+            queue.isMissing();
         }
     }
 
@@ -169,7 +222,12 @@ record NodeCreation(AcquireOperation acquire) {
             acquire.claims().leftBehind(created.get().path());
             return Mono.error(ZooKeeperFailures.noSession(acquire.subject()));
         }
-        if (created.isOk()) {
+        if (created.isNoNode()) {
+            queues().isAnswered(acquire.queue(), true);
+            acquire.queue().isMissing();
+        } else if (created.isOk()) {
+            queues().isAnswered(acquire.queue(), false);
+            acquire.queue().isThere();
             state().entered(session(), created.get());
             acquire.claims().entered(state(), session());
             return state().node().isPastTheEnd() ? beginAnew(tries) : unlessItIsFull(listed);
@@ -178,12 +236,24 @@ record NodeCreation(AcquireOperation acquire) {
     }
 
     private Mono<LockAttempt> notCreated(Reply<Created> created, int tries) {
+        hasNothing(created);
+        if (!created.isNoNode() || tries == 0) {
+            return acquire.fail(created);
+        }
+        return enter(tries - 1);
+    }
+
+    private Mono<LockAttempt> notBegun(Reply<Created> created, int tries) {
+        hasNothing(created);
+        return created.isNoNode() && tries > 0 ? makeRoom(tries - 1) : acquire.fail(created);
+    }
+
+    private void hasNothing(Reply<Created> created) {
         if (created.isRefused()) {
             state().left();
         } else {
             state().enteredPerhaps();
         }
-        return created.isNoNode() && tries > 0 ? makeTheQueue(tries - 1) : acquire.fail(created);
     }
 
     /** Other claims entered meanwhile. Each claim that sees too many nodes in front leaves, so that no more than the limit stay. */
@@ -200,7 +270,8 @@ record NodeCreation(AcquireOperation acquire) {
         return acquire.leave().flatMap(left -> Mono.error(full()));
     }
 
-    private Mono<LockAttempt> makeTheQueue(int tries) {
+    /** Creates the nodes above the queue. */
+    private Mono<LockAttempt> makeRoom(int tries) {
         List<String> nodes = state().queue().fromTheTop();
         return zooKeeper().ensure(session(), nodes).flatMap(made -> {
             if (made.isNoNode() && made.path().equals(nodes.get(0))) {

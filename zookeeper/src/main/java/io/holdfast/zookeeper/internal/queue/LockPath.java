@@ -30,13 +30,12 @@ public record LockPath(String path) {
         return path + '/' + node;
     }
 
-    /** Returns the nodes that must exist for the queue to exist, from the top, itself included. */
+    /** Returns the nodes above the queue, from the top. */
     public List<String> fromTheTop() {
         List<String> nodes = new ArrayList<>();
         for (int slash = path.indexOf('/', 1); slash > 0; slash = path.indexOf('/', slash + 1)) {
             nodes.add(path.substring(0, slash));
         }
-        nodes.add(path);
         return nodes;
     }
 }

@@ -40,6 +40,12 @@ public class LockQueue<C> {
         UNKNOWN
     }
 
+    private enum Presence {
+        UNKNOWN,
+        THERE,
+        MISSING
+    }
+
     private final KnownNodes<C> nodes = new KnownNodes<>();
     private final ListsUnderWay lists = new ListsUnderWay();
 
@@ -49,6 +55,10 @@ public class LockQueue<C> {
     /** Nodes with the name of a writer that belong to readers, as long as they may exist. */
     private final Set<String> readers = new HashSet<>();
 
+    /** Whether the server had the queue last. It deletes empty queues at any time. */
+    private Presence presence = Presence.UNKNOWN;
+
+    private boolean isBeginning;
     private int creations;
     private int newest = NOTHING;
     private boolean isGuarded;
@@ -96,9 +106,45 @@ public class LockQueue<C> {
         isGuardAsked = isGuarded;
     }
 
+    /**
+     * Whether a claim that enters now should create the queue, too. If another claim is creating it, this one comes behind it.
+     *
+     * @param isLikely whether a queue that is not known is likely to be missing
+     */
+    public boolean mayBegin(boolean isLikely) {
+        return !isBeginning && (presence == Presence.MISSING || (presence == Presence.UNKNOWN && isLikely));
+    }
+
+    public boolean isUnknown() {
+        return presence == Presence.UNKNOWN;
+    }
+
+    /** The server reported that it has the queue. */
+    public void isThere() {
+        presence = Presence.THERE;
+    }
+
+    /** The server reported that it does not have the queue. */
+    public void isMissing() {
+        forgetAll();
+        presence = Presence.MISSING;
+    }
+
     /** A creation is sent. The queue must not be forgotten until the answer. */
     public void entering() {
         creations++;
+    }
+
+    /** The creation of the queue with its first node is sent. */
+    public void beginning() {
+        isBeginning = true;
+        creations++;
+    }
+
+    /** That creation was answered, or could not be sent. */
+    public void beginningAnswered() {
+        isBeginning = false;
+        creations--;
     }
 
     /** The creation was answered, with or without a node, or could not be sent. */
@@ -120,6 +166,13 @@ public class LockQueue<C> {
             forgetOthers(); // the numbers may have started again
         }
         adopted(node, claim);
+    }
+
+    /** The server has created the queue, and the node in it. No other node was there before. */
+    public void begun(QueueNode node, C claim) {
+        entered(node, claim);
+        nodes.knowUpTo(node.sequence());
+        isThere();
     }
 
     /** A node that was created earlier turned out to belong to the claim. */

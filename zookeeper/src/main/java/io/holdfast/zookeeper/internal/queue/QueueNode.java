@@ -53,6 +53,11 @@ public record QueueNode(
                 + SEPARATOR;
     }
 
+    /** Returns the name of the claim's node if it is the first one of a new queue. */
+    public static String first(LockClaim claim, long sessionId) {
+        return prefix(claim, sessionId) + "0".repeat(MOST_DIGITS);
+    }
+
     /**
      * Returns the node with that name.
      *

@@ -14,21 +14,19 @@ import reactor.core.scheduler.Schedulers;
 
 class AsyncZooKeeperTest {
 
-    private static final List<String> PATHS = List.of("/a", "/b");
-
     private static OpResult error(Code code) {
         return new OpResult.ErrorResult(code.intValue());
     }
 
-    private static Reply<List<Code>> checked(OpResult first, OpResult second) {
-        return Calls.Check.checked(Code.OK.intValue(), PATHS, List.of(first, second));
+    private static Reply<Calls.Several.Outcome> checked(OpResult first, OpResult second) {
+        return Calls.Several.outcome(Code.OK.intValue(), "/a", 2, List.of(first, second));
     }
 
     @Test
     void checkOfAMissingNodeStillHasAMajority() {
-        Reply<List<Code>> reply = checked(error(Code.NONODE), error(Code.RUNTIMEINCONSISTENCY));
+        Reply<Calls.Several.Outcome> reply = checked(error(Code.NONODE), error(Code.RUNTIMEINCONSISTENCY));
         assertThat(reply.isOk()).isTrue();
-        assertThat(reply.get()).containsExactly(Code.NONODE, Code.RUNTIMEINCONSISTENCY);
+        assertThat(reply.get().codes()).containsExactly(Code.NONODE, Code.RUNTIMEINCONSISTENCY);
     }
 
     /** The leader reports this for each operation, not for the whole. A transaction of an ended session proves nothing. */

@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -134,6 +135,7 @@ class LockQueuesTest {
     @Test
     void nodeOfAnEndedSessionIsNoPlaceAndIsDeleted() throws IOException, InterruptedException {
         ClaimState state = attempt("late", io.holdfast.spi.Waiting.QUEUE);
+        handle.refuseTransaction(Code.NODEEXISTS);
         StandInHandle next = new StandInHandle();
         events.ended(session);
         events.opened(new Session(next, 2, "", "/holdfast", event -> {}, SessionValidity.found(executor.now(), 3_000)));

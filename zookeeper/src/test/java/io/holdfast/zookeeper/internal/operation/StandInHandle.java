@@ -6,6 +6,8 @@ import java.util.List;
 import org.apache.zookeeper.AsyncCallback;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
@@ -19,6 +21,7 @@ final class StandInHandle extends ZooKeeper {
     private final List<AsyncCallback.ChildrenCallback> lists = new ArrayList<>();
     private final List<AsyncCallback.StatCallback> existences = new ArrayList<>();
     private final List<AsyncCallback.Create2Callback> creations = new ArrayList<>();
+    private final List<AsyncCallback.MultiCallback> transactions = new ArrayList<>();
     private final List<String> deleted = new ArrayList<>();
 
     StandInHandle() throws IOException {
@@ -59,6 +62,18 @@ final class StandInHandle extends ZooKeeper {
     public void create(
             String path, byte[] data, List<ACL> acl, CreateMode mode, AsyncCallback.Create2Callback cb, Object ctx) {
         creations.add(cb);
+    }
+
+    @Override
+    public void multi(Iterable<Op> operations, AsyncCallback.MultiCallback cb, Object ctx) {
+        transactions.add(cb);
+    }
+
+    /** Answers the first open transaction of three operations: the first of them is refused. */
+    void refuseTransaction(Code code) {
+        OpResult refused = new OpResult.ErrorResult(code.intValue());
+        OpResult next = new OpResult.ErrorResult(Code.RUNTIMEINCONSISTENCY.intValue());
+        transactions.remove(0).processResult(code.intValue(), null, null, List.of(refused, next, next));
     }
 
     /** Returns the deletions in their order. None of them is answered. */

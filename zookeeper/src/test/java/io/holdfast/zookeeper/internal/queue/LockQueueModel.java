@@ -108,11 +108,19 @@ final class LockQueueModel {
     private void enter() {
         boolean isListed = !known.mayDoWithoutList(kinds[0]) || random.nextInt(10) == 0;
         boolean isGuarded = known.wantsGuard();
+        boolean begins = nextNumber == 0 && random.nextBoolean();
         QueueNode node = create(OWN);
         underWay.add(() -> {
             own.put(node, false);
-            known.entered(node, node);
+            if (begins) {
+                known.begun(node, node);
+            } else {
+                known.entered(node, node);
+            }
         });
+        if (begins) {
+            return;
+        }
         if (isListed) {
             answerWithNames(known.namesAsked(), node.sequence());
         }

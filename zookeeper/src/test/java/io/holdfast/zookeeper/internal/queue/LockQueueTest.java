@@ -58,6 +58,35 @@ class LockQueueTest {
     }
 
     @Test
+    void firstNodeOfANewQueueNeedsNoList() {
+        queue.begun(own(0), "claim 0");
+        assertThat(queue.position(own(0))).isEqualTo(Position.FIRST);
+    }
+
+    /** Nodes of the former queue do not exist any more. */
+    @Test
+    void firstNodeOfAnotherQueueWaitsForNoNodeOfTheFormerOne() {
+        enter(4);
+        list(4, other(3), own(4));
+        queue.leaves(own(4));
+        queue.begun(own(0), "claim 0");
+        assertThat(queue.position(own(0))).isEqualTo(Position.FIRST);
+    }
+
+    @Test
+    void onlyOneClaimCreatesAMissingQueue() {
+        assertThat(queue.mayBegin(false)).isFalse();
+        assertThat(queue.mayBegin(true)).isTrue();
+        queue.isMissing();
+        assertThat(queue.mayBegin(false)).isTrue();
+        queue.beginning();
+        assertThat(queue.mayBegin(true)).isFalse();
+        queue.beginningAnswered();
+        queue.isThere();
+        assertThat(queue.mayBegin(true)).isFalse();
+    }
+
+    @Test
     void queueThatWasDeletedIsNotContinued() {
         enter(0);
         list(0, own(0));
