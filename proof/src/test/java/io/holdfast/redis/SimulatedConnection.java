@@ -13,6 +13,7 @@ import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.push.PushListener;
 import io.lettuce.core.api.push.PushMessage;
 import io.lettuce.core.output.CommandOutput;
+import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.pubsub.RedisPubSubListener;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
@@ -209,6 +210,10 @@ final class SimulatedConnection {
                     (used, answer) -> asked.confirm(Long.parseLong(args.get(1)), answer),
                     (Object answer) -> answer(command, answer instanceof Long has ? wrong.replicas(has) : answer),
                     command::completeExceptionally);
+            return;
+        }
+        if (command.getType() == CommandType.SCRIPT) {
+            ask(used -> asked.load(args.get(1)), sha -> answer(command, sha), command::completeExceptionally);
             return;
         }
         boolean isSha = command.getType().toString().equals("EVALSHA");

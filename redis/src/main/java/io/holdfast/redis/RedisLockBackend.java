@@ -62,10 +62,11 @@ import reactor.core.publisher.Mono;
  * From Redis 7.0 on, a hash tag in braces follows that.
  *
  * <p><b>ACL</b>: this one is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello +auth +ping
- * +evalsha +eval +subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset +hdel
+ * +evalsha +eval +script|load +subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset +hdel
  * +hlen +hrandfield +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zmscore +zrangebyscore +zremrangebyrank
  * +zrevrank +hsetnx +setrange +rpush +rpop +lpush +lpop +llen +lrange}. With a database or client name in the URI, add
- * {@code +select} or {@code +client|setname}. For a cluster, add {@code +cluster|slots +asking}, and from Redis 7.0 on
+ * {@code +select} or {@code +client|setname}. Without {@code +script|load}, the first call to a server that lacks a script
+ * takes two round trips more. For a cluster, add {@code +cluster|slots +asking}, and from Redis 7.0 on
  * {@code +ssubscribe +spublish}.
  *
  * <p><b>Connections</b>: the client opens one with the first command, for commands and messages; in a cluster, one for

@@ -52,7 +52,7 @@ import reactor.core.publisher.Mono;
  * is a {@link LockBackendException} that says what to do. A command without an answer within the timeout of the
  * address, 5 s by default, fails in the same way. The inspector retries nothing. Thread-safe.
  *
- * <p>An ACL that is enough for reading: {@code resetkeys ~<prefix>* resetchannels -@all +hello +auth +evalsha +eval
+ * <p>An ACL that is enough for reading: {@code resetkeys ~<prefix>* resetchannels -@all +hello +auth +evalsha +eval +script|load
  * +scan +info +time +get +exists +hmget +zcard +zcount +zrange +llen +lrange}. With a database or client name in the
  * URI, add {@code +select} or {@code +client|setname}, and for a cluster {@code +cluster|slots +asking}. Only {@link
  * #servers} needs {@code +info}. {@link #breakHold} needs the rights of a back end: see {@link RedisLockBackend}.

@@ -37,7 +37,7 @@ public final class FakeServer implements AutoCloseable {
 
     /**
      * Makes a server that answers a command by its name in lower case; null answers nothing. It confirms a subscription by
-     * itself, unless the answer is null.
+     * itself, unless the answer is null, and the loading of a script.
      */
     public static FakeServer answering(Function<String, @Nullable String> answers) {
         try {
@@ -75,7 +75,7 @@ public final class FakeServer implements AutoCloseable {
                     new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
             for (List<String> words = command(in); !words.isEmpty(); words = command(in)) {
                 String name = words.get(0).toLowerCase(Locale.ROOT);
-                String answer = answers.apply(name);
+                String answer = name.equals("script") ? "+loaded" : answers.apply(name);
                 if (answer != null) {
                     String text = name.equals("subscribe") ? confirmed(words) : answer;
                     socket.getOutputStream().write((text + "\r\n").getBytes(StandardCharsets.UTF_8));

@@ -45,7 +45,7 @@ class RedisErrorsIT {
 
     /** The rights in the Javadoc of {@link RedisLockBackend} and in docs/operate/redis.md. */
     static final String DOCUMENTED_ACL =
-            "on nopass resetkeys ~holdfast:* resetchannels &holdfast:* -@all +hello +auth +ping +evalsha +eval "
+            "on nopass resetkeys ~holdfast:* resetchannels &holdfast:* -@all +hello +auth +ping +evalsha +eval +script|load "
                     + "+subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset "
                     + "+hdel +hlen +hrandfield +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zmscore +zrangebyscore"
                     + " +zremrangebyrank +zrevrank +hsetnx +setrange +rpush +rpop +lpush +lpop +llen +lrange";

@@ -47,7 +47,7 @@ class RedisLockInspectorIT {
 
     /** The line of the Javadoc, with the default prefix. */
     private static final String ACL =
-            "on nopass resetkeys ~holdfast:* resetchannels -@all +hello +auth +evalsha +eval +scan "
+            "on nopass resetkeys ~holdfast:* resetchannels -@all +hello +auth +evalsha +eval +script|load +scan "
                     + "+info +time +get +exists +hmget +zcard +zcount +zrange +llen +lrange";
 
     private static final String LEASE = Printable.duration(Store.LEASE);

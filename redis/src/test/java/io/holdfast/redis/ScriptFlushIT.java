@@ -2,11 +2,13 @@ package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
+import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -20,6 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /** A server that has forgotten the scripts: after a restart, a failover, SCRIPT FLUSH. */
 class ScriptFlushIT {
@@ -53,71 +56,66 @@ class ScriptFlushIT {
     }
 
     @Test
-    void eachScriptIsSentOnceInFull() {
+    void eachScriptIsLoadedOnceOnAConnection() {
         for (int i = 0; i < 10; i++) {
             LockClaim claim = Store.claim("orders");
             Store.answer(backend.tryAcquire(claim));
             Store.answer(backend.renew(claim));
             Store.answer(backend.release(claim));
         }
-        assertThat(store.calls("eval"))
+        assertThat(store.wholeScripts())
                 .as("one to acquire and release, one to renew")
                 .isEqualTo(2);
+        assertThat(store.calls("eval")).isZero();
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void fiveHundredCallsAtOnceSendTheScriptOnce(boolean isRelease) {
-        List<LockClaim> claims = IntStream.range(0, 512)
-                .mapToObj(n -> Store.claim("orders " + n))
-                .toList();
+        List<LockClaim> claims = claims();
+        loadAndRelease();
         if (isRelease) {
             Store.answer(
                     Flux.fromIterable(claims).flatMap(backend::tryAcquire, 512).then());
         }
-        Store.answer(backend.ping());
-        flush();
-        store.redis().configResetstat();
+        forget();
 
         Long done = Store.answer(Flux.fromIterable(claims)
                 .flatMap(it -> isRelease ? backend.release(it) : backend.tryAcquire(it), 512)
                 .count());
 
         assertThat(done).isEqualTo(512);
-        assertThat(store.calls("eval")).isEqualTo(1);
+        assertThat(store.wholeScripts()).isEqualTo(1);
         assertThat(store.calls("evalsha")).isLessThanOrEqualTo(2 * 512);
-        assertThat(store.keys()).hasSize(512);
+        assertThat(store.keys()).filteredOn(key -> !key.contains("warm-up")).hasSize(512);
     }
 
     /** Otherwise the calls go one after the other for as long as they fail, and the last ones fail with a time-out. */
     @Test
-    void aScriptThatFailedHasArrived() {
-        Store.answer(backend.ping());
-        flush();
+    void aFullServerGetsTheScriptOnce() {
+        loadAndRelease();
         assertThat(store.redis().configSet("maxmemory", "1")).isEqualTo("OK");
-        store.redis().configResetstat();
+        forget();
 
         assertThat(refused("OOM")).isEqualTo(512);
-        assertThat(store.calls("eval")).isEqualTo(1);
+        assertThat(store.wholeScripts()).isEqualTo(1);
     }
 
-    /** The calls go one after the other then, in case that the next connection leads to a master. */
     @Test
     void aServerThatTakesNoWritesGetsTheScriptOnceForEachConnection() {
-        Store.answer(backend.ping());
-        flush();
+        loadAndRelease();
         assertThat(store.redis().replicaof("127.0.0.1", 1)).isEqualTo("OK");
-        store.redis().configResetstat();
+        forget();
 
         assertThat(refused("READONLY")).isEqualTo(512);
-        assertThat(store.calls("eval")).isLessThan(20);
+        assertThat(store.wholeScripts()).isLessThan(20);
         assertThat(store.redis().replicaofNoOne()).isEqualTo("OK");
     }
 
-    /** The call that was to bring the script is withdrawn before its answer; another one brings it. */
     @Test
     void callsThatWaitForTheScriptDoNotWaitForOneThatWasWithdrawn() {
-        Store.answer(backend.ping());
+        loadAndRelease();
+        forget();
         store.server.pause();
         Disposable first = backend.tryAcquire(Store.claim("withdrawn")).subscribe();
         CompletableFuture<List<LockAttempt>> others = Flux.range(0, 100)
@@ -128,20 +126,20 @@ class ScriptFlushIT {
         store.server.resume();
 
         assertThat(others.join()).hasSize(100).allMatch(LockAttempt.Acquired.class::isInstance);
-        assertThat(store.calls("eval")).isLessThanOrEqualTo(2);
+        assertThat(store.wholeScripts()).isEqualTo(1);
     }
 
     @Test
     void repairSendsNothingForAnAttemptThatWasCancelled() {
-        LockClaim claim = Store.claim("orders");
-        Store.answer(backend.ping());
+        loadAndRelease();
+        forget();
         store.server.pause();
         // Written to the socket, answered with NOSCRIPT when the server goes on: no caller waits for it then.
-        backend.tryAcquire(claim).subscribe().dispose();
+        backend.tryAcquire(Store.claim("orders")).subscribe().dispose();
         store.server.resume();
         Store.answer(backend.ping());
-        assertThat(store.calls("eval")).isZero();
-        assertThat(store.keys()).isEmpty();
+        assertThat(store.calls("evalsha")).isLessThanOrEqualTo(1);
+        assertThat(store.leftovers()).isEmpty();
     }
 
     @Test
@@ -154,7 +152,61 @@ class ScriptFlushIT {
             store.server.resume();
             Store.answer(backend.tryAcquire(claim));
         }
+        assertThat(store.wholeScripts()).isEqualTo(1);
+    }
+
+    /** Otherwise claims would be left behind: each release is requested before its attempt is answered. */
+    @Test
+    void releasesDoNotOvertakeTheirAttemptsWhileScriptsAreFlushed() {
+        loadAndRelease();
+        CompletableFuture<Long> held = Flux.range(0, 20)
+                .concatMap(round -> Flux.fromIterable(claims())
+                        .flatMap(claim -> Flux.merge(backend.tryAcquire(claim).then(Mono.empty()), release(claim)), 512)
+                        .count())
+                .reduce(0L, Long::sum)
+                .toFuture();
+        while (!held.isDone()) {
+            flush();
+        }
+        assertThat(held.join()).isEqualTo(20 * 512L);
+        assertThat(store.leftovers()).isEmpty();
+    }
+
+    private Mono<Ownership> release(LockClaim claim) {
+        return backend.release(claim).filter(Ownership.HELD::equals);
+    }
+
+    @Test
+    void aServerThatWasRestartedGetsTheScriptOnce() {
+        loadAndRelease();
+        store.server.restart();
+
+        Long done = Store.answer(Flux.fromIterable(claims())
+                .flatMap(
+                        claim -> backend.tryAcquire(claim)
+                                .retryWhen(Retry.fixedDelay(100, Duration.ofMillis(50))
+                                        .filter(LockBackendException.class::isInstance)),
+                        512)
+                .count());
+
+        assertThat(done).isEqualTo(512);
+        assertThat(store.wholeScripts()).isEqualTo(1);
+    }
+
+    /** A call brings the script then. */
+    @Test
+    void aUserWithoutTheRightToLoadScriptsCanLock() {
+        store.user("locks", "on >secret allkeys allchannels +@all -script");
+        RedisLockBackend other = RedisLockBackend.create(
+                RedisURI.builder(store.uri()).withAuthentication("locks", "secret").build());
+        forget();
+
+        Long done = Store.answer(
+                Flux.fromIterable(claims()).flatMap(other::tryAcquire, 512).count());
+
+        assertThat(done).isEqualTo(512);
         assertThat(store.calls("eval")).isEqualTo(1);
+        Store.end(other);
     }
 
     @Test
@@ -192,6 +244,22 @@ class ScriptFlushIT {
                         512)
                 .filter(failed -> failed.getMessage().contains(error))
                 .count());
+    }
+
+    private static List<LockClaim> claims() {
+        return IntStream.range(0, 512).mapToObj(n -> Store.claim("orders " + n)).toList();
+    }
+
+    /** The script is at the server, and the client knows that. */
+    private void loadAndRelease() {
+        LockClaim claim = Store.claim("warm-up");
+        Store.answer(backend.tryAcquire(claim));
+        Store.answer(backend.release(claim));
+    }
+
+    private void forget() {
+        flush();
+        assertThat(store.redis().configResetstat()).isEqualTo("OK");
     }
 
     private void flush() {

@@ -46,6 +46,7 @@ public final class Store implements AutoCloseable {
             "auth",
             "client",
             "ping",
+            "script",
             "subscribe",
             "ssubscribe",
             "cluster",
@@ -136,6 +137,11 @@ public final class Store implements AutoCloseable {
     long calls(String command) {
         Matcher line = Pattern.compile("cmdstat_" + command + ":calls=(\\d+)").matcher(redis().info("commandstats"));
         return line.find() ? Long.parseLong(line.group(1)) : 0;
+    }
+
+    /** Returns how often the server has got a whole script since {@code CONFIG RESETSTAT}. */
+    long wholeScripts() {
+        return calls("script(?:\\|load)?") + calls("eval");
     }
 
     /** Returns how many commands the server has run, inside scripts too, without those that belong to no claim. */

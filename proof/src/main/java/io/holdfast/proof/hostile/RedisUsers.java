@@ -30,7 +30,7 @@ final class RedisUsers {
 
     /** The rights from docs/operate/redis.md, and those for a cluster, the quarantine and confirmed grants. */
     private static final String RIGHTS =
-            "resetkeys ~holdfast:* resetchannels &holdfast:* -@all +hello +auth +ping +evalsha +eval"
+            "resetkeys ~holdfast:* resetchannels &holdfast:* -@all +hello +auth +ping +evalsha +eval +script|load"
                     + " +subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset +hdel"
                     + " +hlen +hrandfield +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zmscore +zrangebyscore"
                     + " +zremrangebyrank +zrevrank +hsetnx +setrange +rpush +rpop +lpush +lpop +llen +lrange"

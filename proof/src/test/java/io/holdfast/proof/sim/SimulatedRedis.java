@@ -300,10 +300,17 @@ public class SimulatedRedis extends Server {
         return run(wire, body, keys, args);
     }
 
+    /** Remembers a script. Returns its hash. */
+    public String load(String body) {
+        bodies++;
+        String sha = SHAS.get().computeIfAbsent(body, SimulatedRedis::sha1);
+        known.put(sha, body);
+        return sha;
+    }
+
     /** Runs a script, and remembers it. Returns the same as {@link #evalSha}. */
     public Object eval(Wire wire, String body, List<String> keys, List<String> args) {
-        bodies++;
-        known.put(SHAS.get().computeIfAbsent(body, SimulatedRedis::sha1), body);
+        String unused = load(body);
         return run(wire, body, keys, args);
     }
 

@@ -9,9 +9,7 @@ import io.holdfast.redis.internal.error.KnownError;
 import io.holdfast.redis.internal.script.LuaScript;
 import io.holdfast.redis.internal.script.ReplyDecoder;
 import io.holdfast.redis.internal.script.ScriptCommand;
-import io.holdfast.redis.internal.script.ScriptLoads;
 import io.holdfast.redis.internal.script.ScriptPipeline;
-import io.holdfast.redis.internal.script.ScriptPipeline.End;
 import io.holdfast.redis.internal.script.ScriptRequest;
 import io.holdfast.redis.internal.topology.Destination;
 import io.holdfast.redis.internal.topology.Topology;
@@ -28,11 +26,11 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 
 /**
- * One subscription to one script. When the subscriber requests the answer, it sends EVALSHA, and EVAL if the server
- * does not know the script, and emits the answer. After a cancellation it sends nothing more, and withdraws a command
- * that is not written yet.
+ * One subscription to one script. When the subscriber requests the answer, it sends the script, again if the server
+ * did not know it, and emits the answer. After a cancellation it sends nothing more, and withdraws a command that is not
+ * written yet.
  */
-final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptCommand.Sender<T>, Runnable {
+final class ScriptCall<T> implements Subscription, ScriptPipeline.Call, ScriptCommand.Sender<T>, Runnable {
 
     /** How often a command is redirected: if a cluster redirects it more often, its slots have to settle first. */
     private static final int MOST_REDIRECTIONS = 5;
@@ -61,22 +59,13 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     /** Written by the driver's thread, one answer at a time. */
     private int redirections;
 
-    /**
-     * Where to send next, on which connection, and whether with the script. Written before the call enters the link's
-     * queue.
-     */
+    /** Written by the driver's thread, one answer at a time. */
+    private int lacks;
+
+    /** Where to send next, and on which connection. Written before the call enters the link's queue, or within it. */
     private @Nullable Destination destination;
 
     private @Nullable StatefulRedisConnection<String, String> connection;
-    private boolean bringsScript;
-
-    private volatile boolean isUnconnected;
-
-    /** Whether it has waited for a script: others may wait for it since. Written before {@link #command}. */
-    private boolean hasWaited;
-
-    /** 0 before it is to be sent. Written within the queue of its first link. */
-    private long order;
 
     /** The command under way. Written within the queue of a link. */
     private volatile @Nullable ScriptCommand<?, T> command;
@@ -116,79 +105,65 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         CompletableFuture<CommandLink> found = topology.linkFor(request.firstKey());
         CommandLink known = found.isCompletedExceptionally() ? null : found.getNow(null);
         if (known != null) {
-            send(new Destination(known, false), false); // nearly always
+            send(new Destination(known, false)); // nearly always
             return;
         }
         var unused = found.whenComplete((link, error) -> {
             if (error == null) {
-                send(new Destination(link, false), false);
+                send(new Destination(link, false));
             } else {
                 end(error);
             }
         });
     }
 
-    private void send(Destination to, boolean wholeScript) {
+    private void send(Destination to) {
+        destination = to;
         StatefulRedisConnection<String, String> ready = to.link().ready();
         if (ready != null) {
-            send(to, ready, wholeScript);
+            connection = ready;
+            to.link().inOrderWithOthers(this);
             return;
         }
-        isUnconnected = true;
         to.link().whenConnected((made, error) -> {
             if (made != null) {
-                send(to, made, wholeScript);
+                connection = made;
+                run();
             } else if (error != null) {
                 topology.suspect(to.link());
-                to.link().scripts().unconnected(request.script(), this);
                 end(error);
             }
         });
     }
 
-    private void send(Destination to, StatefulRedisConnection<String, String> on, boolean wholeScript) {
-        destination = to;
-        connection = on;
-        bringsScript = wholeScript || to.link().scripts().mayLack(request.script());
-        to.link().inOrderWithOthers(this);
-    }
-
     /** Its turn within the queue of the link has come. */
     @Override
     public void run() {
-        Destination to = destination;
-        StatefulRedisConnection<String, String> on = connection;
-        if (to == null || on == null) {
-            throw nowhere();
+        if (isWanted() && sentTo().scripts().admits(this)) {
+            send(false);
         }
-        isUnconnected = false;
-        ScriptLoads loads = to.link().scripts().loads();
-        order = order == 0 ? loads.nextOrder() : order;
-        if (!isWanted()) {
-            loads.ended(request.script(), this, true);
-            return;
-        }
-        if (!loads.admits(this, bringsScript)) {
-            return; // it proceeds when the server has the script
-        }
+    }
+
+    private void send(boolean bringsScript) {
         try {
-            dispatch(to, on, request.decoder());
-        } catch (RuntimeException | Error thrown) {
-            // A lack of memory, for example. Calls that wait for the script would wait for ever.
-            loads.ended(request.script(), this, true);
+            dispatch(bringsScript ? CommandType.EVAL : CommandType.EVALSHA, request.decoder());
+        } catch (RuntimeException | Error thrown) { // a lack of memory, for example
             end(thrown);
         }
     }
 
-    private <R> void dispatch(Destination to, StatefulRedisConnection<String, String> on, ReplyDecoder<R, T> decoder) {
+    private <R> void dispatch(CommandType type, ReplyDecoder<R, T> decoder) {
+        Destination to = requireNonNull(destination);
         ScriptCommand<R, T> sent = new ScriptCommand<>(
-                this, to.link().scripts(), on, bringsScript ? CommandType.EVAL : CommandType.EVALSHA, request, decoder);
+                this, to.link().scripts(), requireNonNull(connection), type, request, decoder);
         command = sent;
-        if (isWanted()) {
+        if (isWanted()) { // checked after the canceller could see what to withdraw
             to.link().scripts().send(sent, to.asking());
-        } else { // checked after the canceller could see what to withdraw
-            to.link().scripts().loads().ended(request.script(), this, true);
         }
+    }
+
+    private boolean isWanted() {
+        return stage == STARTED;
     }
 
     @Override
@@ -197,47 +172,28 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
     }
 
     @Override
-    public String key() {
-        return request.firstKey();
-    }
-
-    @Override
-    public boolean isWanted() {
-        return stage == STARTED;
-    }
-
-    @Override
-    public long order() {
-        return order;
-    }
-
-    @Override
-    public boolean isUnconnected() {
-        return isUnconnected;
+    public boolean lacksItAgain() {
+        return lacks > 1;
     }
 
     /** Goes on at once, if it can: calls that came later are in the queue already. */
     @Override
-    public void proceed(boolean isToBringScript) {
-        Destination to = destination;
-        if (to == null) {
+    public void goOn(boolean bringsScript) {
+        if (!isWanted()) {
             return;
         }
-        hasWaited = true;
-        StatefulRedisConnection<String, String> ready = to.link().ready();
-        if (ready == null) {
-            send(to, isToBringScript);
-            return;
+        Destination to = requireNonNull(destination);
+        connection = to.link().ready();
+        if (connection == null) {
+            send(to);
+        } else {
+            send(bringsScript);
         }
-        connection = ready;
-        bringsScript = isToBringScript;
-        run();
     }
 
     @Override
     public <R> void answered(ScriptCommand<R, T> answered, R reply) {
         try {
-            endLoad(answered, End.ANSWERED);
             T decoded;
             try {
                 decoded = answered.decoder().decode(reply);
@@ -251,54 +207,33 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         }
     }
 
-    /**
-     * Sends a command that was not carried out again, unless the subscriber has cancelled: {@link #run} checks that.
-     */
+    /** Sends a command that was not carried out again, unless the subscriber has cancelled. */
     @Override
     public void failed(ScriptCommand<?, T> failed, Throwable error) {
         try {
             CommandLink link = sentTo();
-            boolean isLacking = error instanceof RedisNoScriptException && !failed.bringsScript();
-            Destination lacking = isLacking ? destination : null;
-            if (lacking == null) {
-                endLoad(failed, KnownError.isAnswer(error) ? End.ANSWERED : End.UNANSWERED);
+            if (error instanceof RedisNoScriptException && !failed.bringsScript()) {
+                lacks++;
+                link.scripts().again(this);
+                return;
             }
             topology.refused(link, failed.connection(), error);
             Destination next = isWanted() ? topology.redirected(link.uri(), error) : null;
-            if (lacking != null) {
-                send(lacking, true);
-            } else if (next == null) {
+            if (next == null) {
                 fail(failed, error);
             } else if (redirections++ < MOST_REDIRECTIONS) {
-                send(next, false);
+                send(next);
             } else {
                 fail(failed, new RedisException("redirected too often", error));
             }
         } catch (RuntimeException | Error thrown) {
-            // The driver would write it to its log, and the subscriber would wait for ever.
-            endLoad(failed, End.UNANSWERED);
-            end(thrown);
-        }
-    }
-
-    /** Lets the calls go on that wait for this one. Does nothing if it ended before, or if no call waits for it. */
-    private void endLoad(ScriptCommand<?, T> sent, End how) {
-        if (sent.bringsScript() || hasWaited) {
-            sent.pipeline().ended(request.script(), this, how);
+            end(thrown); // the driver would write it to its log, and the subscriber would wait for ever
         }
     }
 
     /** Returns the server of the command that is under way, or was last. */
     private CommandLink sentTo() {
-        Destination to = destination;
-        if (to == null) {
-            throw nowhere();
-        }
-        return to.link();
-    }
-
-    private static IllegalStateException nowhere() {
-        return new IllegalStateException("sent without a server");
+        return requireNonNull(destination, "sent without a server").link();
     }
 
     private void fail(ScriptCommand<?, T> failed, Throwable error) {
@@ -360,16 +295,14 @@ final class ScriptCall<T> implements Subscription, ScriptLoads.Call, ScriptComma
         }
         subscriber = null;
         ScriptCommand<?, T> sent = command;
-        if (sent == null || sent.isDone()) {
-            return;
+        if (sent != null && !sent.isDone()) {
+            request.onUnknown().run();
+            sent.withdraw();
         }
-        ScriptPipeline pipeline = sent.pipeline();
-        request.onUnknown().run();
-        pipeline.unanswered(request.script());
-        sent.withdraw();
-        endLoad(sent, End.WITHDRAWN);
-        // Most often the caller's time limit has passed. The connection may be dead.
-        CommandLink link = sentTo();
-        link.doubt(sent.connection(), () -> topology.silent(link));
+        Destination to = destination;
+        if (to != null) {
+            // Most often the caller's time limit has passed. The connection may be dead.
+            to.link().doubt(to.link().ready(), () -> topology.silent(to.link()));
+        }
     }
 }

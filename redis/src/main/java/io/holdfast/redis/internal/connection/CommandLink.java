@@ -101,8 +101,8 @@ public final class CommandLink implements ScriptPipeline.Link {
     }
 
     /** Returns the connection if it was made already, in force or being restored. */
-    @Nullable
-    public StatefulRedisConnection<String, String> ready() {
+    @Override
+    public @Nullable StatefulRedisConnection<String, String> ready() {
         return connection;
     }
 
@@ -178,11 +178,6 @@ public final class CommandLink implements ScriptPipeline.Link {
     @Override
     public void answered() {
         silence.answered();
-    }
-
-    @Override
-    public void later(Duration pause, Runnable task) {
-        driver.later(pause, task);
     }
 
     public boolean isSilentSince(long nanoTime) {

@@ -72,9 +72,6 @@ public final class ScriptCommand<R, T> implements RedisCommand<String, String, R
      */
     private @Nullable ScriptArgs args;
 
-    /** Written by the thread that writes, read by the thread that reads; both are the same. */
-    private boolean isReplaced;
-
     /** Written and read within the queue of its link. */
     private boolean isAlone;
 
@@ -161,7 +158,6 @@ public final class ScriptCommand<R, T> implements RedisCommand<String, String, R
         try {
             write(scratch).encode(type, buffer);
         } catch (RuntimeException | Error thrown) {
-            isReplaced = true;
             buffer.writeBytes(INSTEAD);
             boolean unused = completeExceptionally(thrown);
         } finally {
@@ -188,10 +184,7 @@ public final class ScriptCommand<R, T> implements RedisCommand<String, String, R
     @Override
     public void complete() {
         String error = output.getError();
-        boolean isReportedByMembers = sender instanceof JoinedCalls && error == null;
-        if (!isReplaced && !isReportedByMembers) {
-            pipeline.answered(request.script(), error);
-        }
+        pipeline.answered(this, error);
         if (isDone()) {
             return;
         }

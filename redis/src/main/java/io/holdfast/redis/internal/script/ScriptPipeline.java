@@ -2,7 +2,16 @@ package io.holdfast.redis.internal.script;
 
 import io.holdfast.redis.internal.error.KnownError;
 import io.lettuce.core.RedisURI;
-import java.time.Duration;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.AsyncCommand;
+import io.lettuce.core.protocol.Command;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
@@ -10,17 +19,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The scripts on their way to one server: the scripts that leave together, the buffer for writing them, and which
- * scripts the server has.
+ * scripts the server was given.
+ *
+ * <p>On each connection, {@code SCRIPT LOAD} precedes the first call of a script. If the server forgets its scripts
+ * later, all calls under way fail, and the client loads the script again. The answer to that comes behind those of all
+ * calls before it. So the client knows then which calls have to be sent again. It sends them in their order, and after
+ * them the calls that came meanwhile.
  */
 public final class ScriptPipeline {
-
-    /** How long the answer to a withdrawn call may still show that the server has the script. */
-    private static final Duration LATE_ANSWER = Duration.ofMillis(500);
 
     /** The link to the server, as far as scripts need it. */
     public interface Link {
 
         RedisURI uri();
+
+        /** Returns the connection in force; null for none. */
+        @Nullable
+        StatefulRedisConnection<String, String> ready();
 
         /** Sends in the order of the calls; see {@link #send}. */
         void inOrder(Runnable send);
@@ -30,16 +45,25 @@ public final class ScriptPipeline {
 
         /** The server has answered. */
         void answered();
-
-        /** Runs the task after a pause. */
-        void later(Duration pause, Runnable task);
     }
+
+    /** A call that can be sent later than it came, or again. Its methods are called within the link's queue. */
+    public interface Call {
+
+        LuaScript script();
+
+        /** Whether the server has lacked the script for this call more than once. */
+        boolean lacksItAgain();
+
+        /** Sends it. */
+        void goOn(boolean bringsScript);
+    }
+
+    /** The calls that wait until a script is loaded: those that the server could not run, and those that came since. */
+    private record Reload(Queue<Call> lacking, Queue<Call> later) {}
 
     private final Link link;
     private final FlushBatch batch = new FlushBatch();
-
-    /** Used within the queue. */
-    private final ScriptLoads loads = new ScriptLoads();
 
     /**
      * Buffer for the next command that is written; null while a command is written. It does not belong to the thread,
@@ -50,14 +74,11 @@ public final class ScriptPipeline {
     /** Buffer for the operations of a joined call, which are written while the call is. */
     private final AtomicReference<@Nullable ScriptArgs> second = new AtomicReference<>();
 
-    /** Scripts that the server has, as an answer on this connection has shown. */
-    private final Set<LuaScript> present = ConcurrentHashMap.newKeySet();
+    /** The scripts that were sent to the server on this connection. */
+    private final Set<LuaScript> loaded = ConcurrentHashMap.newKeySet();
 
-    /**
-     * Scripts of calls that got no answer in time. The late answer may be that the server does not know the script. If
-     * all answers come so late, the server would never get it.
-     */
-    private final Set<LuaScript> uncertain = ConcurrentHashMap.newKeySet();
+    /** Null unless calls wait. Used within the queue. */
+    private @Nullable Reload reload;
 
     /** Whether one script call may have keys of several locks. Cleared when the server refuses that. */
     private volatile boolean joinsCalls;
@@ -81,17 +102,53 @@ public final class ScriptPipeline {
         link.inOrder(send);
     }
 
+    /** Whether the call may be sent now. Otherwise it goes on when the script is loaded. Within the link's queue only. */
+    public boolean admits(Call call) {
+        return reload == null || !reload.later().add(call);
+    }
+
     /**
      * Sends a script. Within the link's queue only.
      *
      * @param asking whether the server needs {@code ASKING} before the command
      */
     public void send(ScriptCommand<?, ?> command, boolean asking) {
+        LuaScript script = command.request().script();
+        if (!command.bringsScript() && !loaded.contains(script)) {
+            load(script, command.connection(), () -> {});
+        }
         if (asking) {
             batch.sendAll();
             var unused = command.connection().async().asking();
         }
         batch.add(command);
+    }
+
+    /**
+     * Loads a script, before any command that is sent later. A refusal counts for nothing: another client may have loaded
+     * the script, and if not, a call brings it.
+     *
+     * @param atEnd run when the server has answered, or will not answer
+     */
+    private void load(LuaScript script, StatefulRedisConnection<String, String> on, Runnable atEnd) {
+        AsyncCommand<String, String, String> load = new AsyncCommand<>(new Command<>(
+                CommandType.SCRIPT,
+                new StatusOutput<>(StringCodec.UTF8),
+                new CommandArgs<>(StringCodec.UTF8).add("LOAD").add(script.body())));
+        var unused = load.whenComplete((sha, error) -> {
+            if (error == null || KnownError.isAnswer(error)) {
+                link.answered();
+            }
+            atEnd.run();
+        });
+        batch.sendAll();
+        link.asked();
+        loaded.add(script);
+        try {
+            var unusedToo = on.dispatch(load);
+        } catch (RuntimeException | Error thrown) {
+            boolean unusedEnd = load.completeExceptionally(thrown);
+        }
     }
 
     /** Sends the scripts that are due, before any other command is sent. Within the link's queue only. */
@@ -131,83 +188,55 @@ public final class ScriptPipeline {
         }
     }
 
-    /**
-     * A call was answered, whether or not its caller still waits.
-     *
-     * @param error null for none
-     */
-    void answered(LuaScript script, @Nullable String error) {
-        // The script's own error contains its hash: the server has the script, and other calls need not bring it.
-        if (error == null || error.contains(script.sha())) {
-            if (!present.contains(script)) {
-                present.add(script);
-            }
-            // To a server that is not a master the waiting calls go one by one: the next connection may lead to the new
-            // master.
-            if (loads.isAny() && (error == null || !KnownError.isFromNoMaster(error))) {
-                link.inOrder(() -> loads.arrived(script));
-            }
-        } else if (error.startsWith("NOSCRIPT")) {
-            present.remove(script);
-        }
+    /** A call was answered, whether or not its caller still waits. */
+    void answered(ScriptCommand<?, ?> command, @Nullable String error) {
         link.answered();
-    }
-
-    /** Within the link's queue only. */
-    public ScriptLoads loads() {
-        return loads;
-    }
-
-    /** How a call ended that others may wait for. */
-    public enum End {
-        /** The server has answered, with an error perhaps. It may have the script by now. */
-        ANSWERED,
-        /** There is no answer of the server, most often since the connection is lost. */
-        UNANSWERED,
-        /** The call was withdrawn. Its answer may still come, and other calls wait for that a while. */
-        WITHDRAWN
-    }
-
-    /** A call has ended. If other calls wait for it, since it was to bring a script, the next one goes on. */
-    public void ended(LuaScript script, ScriptLoads.Call call, End how) {
-        if (!loads.isAny()) {
-            return; // nearly always
-        }
-        // A server that refuses each call, since it is a replica or full, must not get the script with each.
-        Runnable next = () -> link.inOrder(() -> loads.ended(script, call, how != End.ANSWERED));
-        if (how == End.WITHDRAWN) {
-            link.later(LATE_ANSWER, next);
-        } else {
-            next.run();
+        if (error != null && error.startsWith("NOSCRIPT")) {
+            link.inOrder(() -> lacks(command.request().script(), command.connection()));
         }
     }
 
-    /** A call got no connection. */
-    public void unconnected(LuaScript script, ScriptLoads.Call call) {
-        if (loads.isAny()) {
-            link.inOrder(() -> loads.unconnected(script, call));
+    /** The server of that connection lacks the script. It may lack all others too. */
+    private void lacks(LuaScript script, StatefulRedisConnection<String, String> on) {
+        if (reload != null || on != link.ready()) {
+            return;
         }
+        Reload begun = new Reload(new ArrayDeque<>(), new ArrayDeque<>());
+        loaded.clear();
+        load(script, on, () -> link.inOrder(() -> ended(begun)));
+        reload = begun;
     }
 
-    /** A call was withdrawn without an answer. */
-    public void unanswered(LuaScript script) {
-        if (!present.contains(script)) {
-            uncertain.add(script);
-        }
+    /** Sends a call again that the server could not run since it lacked the script. */
+    public void again(Call call) {
+        link.inOrder(() -> {
+            if (reload != null) {
+                reload.lacking().add(call);
+            } else {
+                call.goOn(false);
+            }
+        });
     }
 
-    /** Whether to send this call with the whole script. One call does that for all, since a script has many bytes. */
-    public boolean mayLack(LuaScript script) {
-        return !uncertain.isEmpty() && uncertain.remove(script);
+    /**
+     * The calls go on. If loading does not help, one call brings the script: the server may forget it again at once, or may
+     * not let this client load any.
+     */
+    private void ended(@Nullable Reload over) {
+        if (over == null || over != reload) {
+            return;
+        }
+        reload = null;
+        Set<LuaScript> brought = new HashSet<>();
+        over.lacking().forEach(call -> call.goOn(call.lacksItAgain() && brought.add(call.script())));
+        over.later().forEach(call -> call.goOn(false));
     }
 
     /**
      * There is another connection, or none. It may lead to another server, or to one that has forgotten its scripts.
      */
     public void reconnected() {
-        present.clear();
-        if (loads.isAny()) {
-            link.inOrder(loads::interrupted);
-        }
+        loaded.clear();
+        link.inOrder(() -> ended(reload));
     }
 }

@@ -10,9 +10,7 @@ import io.holdfast.redis.internal.script.ScriptRequest;
 import io.holdfast.redis.internal.topology.SingleMasterTopology;
 import io.holdfast.redis.internal.topology.Topology;
 import io.lettuce.core.RedisException;
-import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
@@ -32,12 +30,16 @@ class ScriptCallTest {
     private final List<String> events = new ArrayList<>();
 
     private Mono<Long> call() {
+        return call("orders");
+    }
+
+    private Mono<Long> call(String key) {
         return ScriptMono.of(
                 topology,
                 ExceptionTranslator.at(List.of(server)),
                 () -> new ScriptRequest<>(
                         LuaScript.load("mutex"),
-                        "orders",
+                        key,
                         (to, link) -> to.number(0),
                         1,
                         reply -> reply[0],
@@ -128,108 +130,152 @@ class ScriptCallTest {
     }
 
     @Test
-    void aScriptThatTheServerLacksIsNotSentForACallThatWasCancelledMeanwhile() {
-        Told first = new Told();
-        call().subscribe(first);
-        first.request(1);
-        assertThat(driver.sent.get(0).completeExceptionally(new RedisNoScriptException("NOSCRIPT No matching script")))
-                .isTrue();
-        assertThat(driver.sent).extracting(RedisCommand::getType).contains(CommandType.EVAL);
-        Told second = new Told();
-        call().subscribe(second);
-        second.request(1);
-        assertThat(driver.sent).as("waits for the script").hasSize(2);
-
-        second.cancel();
-        answer(7);
-
+    void theScriptIsLoadedBeforeTheFirstCallOfAConnection() {
+        send("first", "second");
+        assertThat(driver.loads).hasSize(1);
         assertThat(driver.sent).hasSize(2);
-        assertThat(events).containsExactly("answered 7", "completed");
-    }
 
-    /** A full server, for example, answers each call with an error before it knows the script. */
-    @Test
-    void aServerThatRefusesCallsGetsTheWholeScriptOnce() {
-        List<Told> calls = lacking(4);
-        refuse("OOM command not allowed");
-        refuse("OOM command not allowed");
-        assertThat(types()).containsExactly("EVALSHA", "EVAL", "EVALSHA", "EVALSHA");
-        refuse("NOSCRIPT No matching script");
-        answer(7);
-        answer(8);
+        refuse(0, "READONLY You can't write against a read only replica");
+        send("third");
 
-        assertThat(types()).containsExactly("EVALSHA", "EVAL", "EVALSHA", "EVALSHA", "EVAL", "EVALSHA");
-        assertThat(events)
-                .containsExactly(
-                        "failed LockBackendException",
-                        "failed LockBackendException",
-                        "answered 7",
-                        "completed",
-                        "answered 8",
-                        "completed");
-        assertThat(calls).allMatch(Told::isDisposed);
+        assertThat(driver.loads).as("on another connection").hasSize(2);
+        assertThat(keys()).containsExactly("first", "second", "third");
     }
 
     @Test
-    void othersDoNotWaitForACallThatAsksForTheScriptAndIsCancelled() {
-        List<Told> calls = lacking(3);
-        refuse("OOM command not allowed");
+    void callsThatTheServerCouldNotRunAreSentAgainInTheirOrder() {
+        send("first", "second", "third");
+        refuse(0, NO_SCRIPT);
+        assertThat(driver.loads).hasSize(2);
+        send("fourth");
+        refuse(1, NO_SCRIPT);
+        refuse(2, NO_SCRIPT);
+        assertThat(keys()).as("none before the script is there").containsExactly("first", "second", "third");
+
+        loaded();
+
+        assertThat(keys().subList(3, 7)).containsExactly("first", "second", "third", "fourth");
+        assertThat(types()).containsOnly("EVALSHA");
+        assertThat(driver.loads).hasSize(2);
+    }
+
+    /** A release must not overtake an earlier attempt. */
+    @Test
+    void aCallThatCameMeanwhileWaitsForAnEarlierOneWhoseAnswerCameLate() {
+        send("first", "second");
+        refuse(0, NO_SCRIPT);
+        send("third");
+        refuse(1, NO_SCRIPT);
+        loaded();
+
+        assertThat(keys().subList(2, 5)).containsExactly("first", "second", "third");
+    }
+
+    @Test
+    void aCallThatIsCancelledMeanwhileIsNotSentAgain() {
+        List<Told> calls = send("first", "second");
+        refuse(0, NO_SCRIPT);
+        refuse(1, NO_SCRIPT);
+        calls.addAll(send("third"));
         calls.get(1).cancel();
-        driver.pass(Duration.ofSeconds(1));
-        answer(7);
+        calls.get(2).cancel();
+        loaded();
 
-        assertThat(types()).containsExactly("EVALSHA", "EVAL", "EVALSHA", "EVAL");
-        assertThat(events).containsExactly("failed LockBackendException", "unknown", "answered 7", "completed");
+        assertThat(keys()).containsExactly("first", "second", "first");
+        assertThat(events).as("the outcome of none is unknown").isEmpty();
+    }
+
+    /** All answers may come too late for their callers. */
+    @Test
+    void aCallThatWasCancelledBeforeItsAnswerHasTheScriptLoaded() {
+        send("first").get(0).cancel();
+        refuse(0, NO_SCRIPT);
+        assertThat(driver.loads).hasSize(2);
+        send("second");
+        loaded();
+
+        assertThat(keys()).containsExactly("first", "second");
+    }
+
+    /** The server forgets the script again and again, or this user may not load any. */
+    @Test
+    void oneCallBringsTheScriptWhenLoadingDoesNotHelp() {
+        send("first", "second");
+        refuse(0, NO_SCRIPT);
+        refuse(1, NO_SCRIPT);
+        refused();
+        refuse(2, NO_SCRIPT);
+        refuse(3, NO_SCRIPT);
+        refused();
+
+        assertThat(keys().subList(4, 6)).containsExactly("first", "second");
+        assertThat(types()).containsExactly("EVALSHA", "EVALSHA", "EVALSHA", "EVALSHA", "EVAL", "EVALSHA");
+    }
+
+    /** A user without the right to load scripts must not send the text with each call. */
+    @Test
+    void aScriptWhoseLoadingWasRefusedIsLoadedOnceOnAConnection() {
+        send("first");
+        refused();
+        send("second", "third");
+
+        assertThat(driver.loads).hasSize(1);
+        assertThat(types()).containsExactly("EVALSHA", "EVALSHA", "EVALSHA");
     }
 
     @Test
     void callsKeepTheirOrderWhenTheConnectionIsLeft() {
         CompletableFuture<StatefulRedisPubSubConnection<String, String>> next = new CompletableFuture<>();
-        List<Told> calls = lacking(4);
+        send("first", "second", "third");
         driver.connections.add(next);
-        refuse("READONLY You can't write against a read only replica");
-        assertThat(types())
-                .as("the second call asks at the server that is left")
-                .containsExactly("EVALSHA", "EVAL", "EVALSHA");
+        refuse(0, NO_SCRIPT);
+        send("fourth");
+        refuse(1, NO_SCRIPT);
+        refuse(2, "READONLY You can't write against a read only replica");
+        send("fifth");
+        assertThat(driver.sent).hasSize(3);
         next.complete(driver.newConnection());
-        answer(7);
 
-        assertThat(types()).containsExactly("EVALSHA", "EVAL", "EVALSHA", "EVAL", "EVALSHA");
-        assertThat(calls.get(2).isDisposed())
-                .as("the third call goes before the fourth")
-                .isTrue();
-        assertThat(calls.get(3).isDisposed()).isFalse();
+        assertThat(keys().subList(3, 7)).containsExactly("first", "second", "fourth", "fifth");
     }
 
     /** Otherwise each would try to connect, one after the other. */
     @Test
     void callsThatWaitForTheScriptTryToConnectTogether() {
         CompletableFuture<StatefulRedisPubSubConnection<String, String>> next = new CompletableFuture<>();
-        CompletableFuture<StatefulRedisPubSubConnection<String, String>> second = new CompletableFuture<>();
-        List<Told> calls = lacking(6);
-        driver.connections.addAll(List.of(next, second));
-        refuse("READONLY You can't write against a read only replica");
+        List<Told> calls = send("first", "second");
+        driver.connections.add(next);
+        refuse(0, NO_SCRIPT);
+        calls.addAll(send("third", "fourth"));
+        refuse(1, "READONLY You can't write against a read only replica");
         next.completeExceptionally(new RedisException("refused"));
-        assertThat(calls.subList(3, 6)).noneMatch(Told::isDisposed);
-        second.completeExceptionally(new RedisException("refused"));
 
-        assertThat(calls.subList(2, 6)).allMatch(Told::isDisposed);
-        assertThat(types()).as("no third connection").containsExactly("EVALSHA", "EVAL", "EVALSHA");
+        assertThat(calls).allMatch(Told::isDisposed);
+        assertThat(driver.sent).hasSize(2);
     }
 
-    /** Makes calls, of which the first brings the script, and the others wait. */
-    private List<Told> lacking(int count) {
+    @Test
+    void callsDoNotWaitForAServerThatAnswersNothingMore() {
+        List<Told> calls = send("first");
+        refuse(0, NO_SCRIPT);
+        calls.addAll(send("second"));
+        calls.get(0).cancel();
+        driver.pass(Duration.ofSeconds(1));
+
+        assertThat(keys()).as("on another connection").containsExactly("first", "second");
+        assertThat(driver.loads).hasSize(3);
+    }
+
+    private static final String NO_SCRIPT = "NOSCRIPT No matching script. Please use EVAL.";
+
+    private List<Told> send(String... keys) {
         List<Told> calls = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
+        for (String key : keys) {
             Told call = new Told();
-            call().subscribe(call);
+            call(key).subscribe(call);
             call.request(1);
             calls.add(call);
-            if (i == 0) {
-                refuse("NOSCRIPT No matching script");
-            }
         }
-        assertThat(types()).containsExactly("EVALSHA", "EVAL");
         return calls;
     }
 
@@ -237,10 +283,28 @@ class ScriptCallTest {
         return driver.sent.stream().map(command -> command.getType().toString()).toList();
     }
 
-    private void refuse(String error) {
-        RedisCommand<?, ?, ?> last = driver.sent.get(driver.sent.size() - 1);
-        last.getOutput().setError(error);
-        last.complete();
+    private List<String> keys() {
+        return driver.sent.stream()
+                .map(command -> command.toString().replaceAll(".* ", ""))
+                .toList();
+    }
+
+    private void refuse(int command, String error) {
+        refuse(driver.sent.get(command), error);
+    }
+
+    private static void refuse(RedisCommand<?, ?, ?> command, String error) {
+        command.getOutput().setError(error);
+        command.complete();
+    }
+
+    /** The server answers to the last loading of a script. */
+    private void loaded() {
+        driver.loads.get(driver.loads.size() - 1).complete();
+    }
+
+    private void refused() {
+        refuse(driver.loads.get(driver.loads.size() - 1), "NOPERM this user has no permissions to run 'script|load'");
     }
 
     /** The thread is the driver's, which would write the exception to its log. */

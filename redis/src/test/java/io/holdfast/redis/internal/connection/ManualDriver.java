@@ -1,6 +1,7 @@
 package io.holdfast.redis.internal.connection;
 
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.lang.reflect.Method;
@@ -22,6 +23,9 @@ public final class ManualDriver implements DriverClient {
 
     /** The commands that were sent on all connections. This driver does not answer them. */
     public final List<RedisCommand<?, ?, ?>> sent = new ArrayList<>();
+
+    /** The loading of scripts, which is not among {@link #sent}. */
+    public final List<RedisCommand<?, ?, ?>> loads = new ArrayList<>();
 
     /** How often commands were given to it: several at a time count once. */
     public int dispatches;
@@ -85,7 +89,8 @@ public final class ManualDriver implements DriverClient {
                 if (arguments[0] instanceof Collection<?> several) {
                     several.forEach(command -> sent.add((RedisCommand<?, ?, ?>) command));
                 } else {
-                    sent.add((RedisCommand<?, ?, ?>) arguments[0]);
+                    RedisCommand<?, ?, ?> command = (RedisCommand<?, ?, ?>) arguments[0];
+                    (command.getType() == CommandType.SCRIPT ? loads : sent).add(command);
                 }
                 yield arguments[0];
             }
@@ -109,7 +114,7 @@ public final class ManualDriver implements DriverClient {
 
     @Override
     public long nanoTime() {
-        return now;
+        return ++now; // an answer and the next request are not at the same time
     }
 
     @Override

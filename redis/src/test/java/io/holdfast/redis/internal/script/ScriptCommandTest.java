@@ -151,10 +151,6 @@ class ScriptCommandTest {
         assertThat(told).containsExactly(overflow);
         broken.complete(); // PONG
         assertThat(told).hasSize(1);
-        pipeline.unanswered(SCRIPT);
-        assertThat(pipeline.mayLack(SCRIPT))
-                .as("PONG shows nothing about the script")
-                .isTrue();
         assertThat(written(command)).as("the next one").contains("$4\r\nZoë").startsWith("*7\r\n");
     }
 
@@ -207,15 +203,6 @@ class ScriptCommandTest {
         answer(command, 7);
         command.cancel();
         assertThat(told).isEmpty();
-    }
-
-    @Test
-    void theLateAnswerToAWithdrawnCommandShowsThatTheServerHasTheScript() {
-        command.withdraw();
-        answer(command, 7);
-
-        pipeline.unanswered(SCRIPT);
-        assertThat(pipeline.mayLack(SCRIPT)).isFalse();
     }
 
     /** The driver cancels the timer of its time limit, which holds the command with its answer. */
