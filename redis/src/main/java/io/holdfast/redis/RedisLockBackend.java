@@ -22,12 +22,14 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.net.ssl.KeyManagerFactory;
@@ -300,6 +302,7 @@ public final class RedisLockBackend implements LockBackend {
         private String keyPrefix = "holdfast:";
         private Duration claimTime = Duration.ofSeconds(2);
         private Duration tokensKept = LuaScript.USUAL_TOKEN_TIME;
+        private UnaryOperator<SocketOptions.Builder> sockets = UnaryOperator.identity();
         private int maxWaiters;
         private @Nullable Duration quarantine;
         private @Nullable ReplicaConfirmation confirmation;
@@ -372,6 +375,23 @@ public final class RedisLockBackend implements LockBackend {
          */
         public Builder resources(ClientResources shared) {
             resources = requireNonNull(shared, "shared");
+            return this;
+        }
+
+        /**
+         * Changes the options of the sockets. Connecting may take 5 s, and then the handshake as long as the address allows.
+         * The kernel sends keepalives after 15 s without traffic, and closes the connection 15 s later if no answer came. With
+         * Netty's epoll transport, it also closes a connection on which nothing that was sent is acknowledged for 30 s ({@code
+         * TCP_USER_TIMEOUT}). With {@link #resources} of the caller, there are keepalives with the times of the operating
+         * system, and no {@code TCP_USER_TIMEOUT}. These times do not have to fit the lease: the client replaces a connection
+         * without answers by itself.
+         *
+         * @param change gets the options that the back end would use, when that is built. With an option that the
+         *     transport does not have, no connection can be made
+         * @return this
+         */
+        public Builder socketOptions(UnaryOperator<SocketOptions.Builder> change) {
+            sockets = requireNonNull(change, "change");
             return this;
         }
 
@@ -501,7 +521,7 @@ public final class RedisLockBackend implements LockBackend {
          * @return an inspector; the caller must call its {@link RedisLockInspector#close}
          */
         public RedisLockInspector inspector() {
-            return new RedisLockInspector(resources, tls(), uris, isCluster, keyPrefix, claimTime);
+            return new RedisLockInspector(resources, tls(), sockets, uris, isCluster, keyPrefix, claimTime);
         }
 
         /**
@@ -579,7 +599,8 @@ public final class RedisLockBackend implements LockBackend {
         }
 
         private RedisLockBackend build(@Nullable OwnResources together) {
-            LettuceClient lettuce = LettuceClient.create(resources, together, tls(), new EvictionCheck()::check);
+            LettuceClient lettuce =
+                    LettuceClient.create(resources, together, tls(), sockets, new EvictionCheck()::check);
             return build(lettuce, UUID.randomUUID().toString());
         }
 

@@ -27,12 +27,14 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -83,6 +85,7 @@ public final class RedisLockInspector implements LockInspector {
     RedisLockInspector(
             @Nullable ClientResources resources,
             TlsOptions tls,
+            UnaryOperator<SocketOptions.Builder> sockets,
             List<RedisURI> addresses,
             boolean isCluster,
             String keyPrefix,
@@ -91,7 +94,7 @@ public final class RedisLockInspector implements LockInspector {
         failures = ExceptionTranslator.at(uris);
         // No engine bounds the commands here.
         lettuce = LettuceClient.create(
-                resources, tls, TimeoutOptions.enabled(uris.get(0).getTimeout()));
+                resources, tls, sockets, TimeoutOptions.enabled(uris.get(0).getTimeout()));
         topology = isCluster ? new ClusterTopology(lettuce, uris) : new SingleMasterTopology(lettuce, uris.get(0));
         this.keyPrefix = keyPrefix;
         walk = new KeyScan(keyPrefix);

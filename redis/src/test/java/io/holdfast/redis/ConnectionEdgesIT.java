@@ -147,7 +147,7 @@ class ConnectionEdgesIT {
 
     @Test
     void anErrorThatIsThrownWhileAFailureIsReportedReachesTheCallerToo() {
-        LettuceClient lettuce = LettuceClient.create(null, null, TlsOptions.defaults(), link -> {});
+        LettuceClient lettuce = LettuceClient.create(null, null, TlsOptions.defaults(), it -> it, link -> {});
         Topology topology = new SingleMasterTopology(lettuce, store.uri());
         ExceptionTranslator failures = ExceptionTranslator.at(List.of(store.uri()));
         Store.answer(Ping.from(topology, failures));

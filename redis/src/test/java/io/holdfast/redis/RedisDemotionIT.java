@@ -180,7 +180,7 @@ class RedisDemotionIT {
                 .count());
 
         assertThat(refused).as("refused by the former master").isPositive();
-        assertThat(name.lookups() - before).isEqualTo(1);
+        assertThat(name.lookups() - before).isLessThanOrEqualTo(1);
         Store.answer(backend.tryAcquire(Store.claim("orders")));
         assertThat(name.lookups() - before).isEqualTo(1);
         Store.end(backend);

@@ -302,7 +302,7 @@ class RedisQuarantineIT {
 
     @Test
     void aGrantOnAnotherConnectionThanThatOfTheUptimeIsNotBelieved() {
-        LettuceClient lettuce = LettuceClient.create(null, null, TlsOptions.defaults(), link -> {});
+        LettuceClient lettuce = LettuceClient.create(null, null, TlsOptions.defaults(), it -> it, link -> {});
         Topology topology = new SingleMasterTopology(lettuce, store.uri());
         Quarantine quarantine = new Quarantine(
                 topology, ExceptionTranslator.at(List.of(store.uri())), Duration.ofMillis(1), System::nanoTime);

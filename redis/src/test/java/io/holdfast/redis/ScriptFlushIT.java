@@ -197,8 +197,9 @@ class ScriptFlushIT {
     @Test
     void aUserWithoutTheRightToLoadScriptsCanLock() {
         store.user("locks", "on >secret allkeys allchannels +@all -script");
-        RedisLockBackend other = RedisLockBackend.create(
-                RedisURI.builder(store.uri()).withAuthentication("locks", "secret").build());
+        RedisLockBackend other = RedisLockBackend.create(RedisURI.builder(store.uri())
+                .withAuthentication("locks", "secret")
+                .build());
         forget();
 
         Long done = Store.answer(

@@ -154,8 +154,8 @@ final class ScriptCall<T> implements Subscription, ScriptPipeline.Call, ScriptCo
 
     private <R> void dispatch(CommandType type, ReplyDecoder<R, T> decoder) {
         Destination to = requireNonNull(destination);
-        ScriptCommand<R, T> sent = new ScriptCommand<>(
-                this, to.link().scripts(), requireNonNull(connection), type, request, decoder);
+        ScriptCommand<R, T> sent =
+                new ScriptCommand<>(this, to.link().scripts(), requireNonNull(connection), type, request, decoder);
         command = sent;
         if (isWanted()) { // checked after the canceller could see what to withdraw
             to.link().scripts().send(sent, to.asking());

@@ -30,6 +30,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -101,36 +102,44 @@ public final class LettuceClient implements DriverClient {
      *
      * @param shared the caller's; null for own resources
      * @param own the own resources to use; null for new ones
+     * @param sockets changes the options of the sockets
      * @param onConnected receives each connection for commands that is in force, for the first time or again
      */
     public static LettuceClient create(
             @Nullable ClientResources shared,
             @Nullable OwnResources own,
             TlsOptions tls,
+            UnaryOperator<SocketOptions.Builder> sockets,
             Consumer<CommandLink> onConnected) {
         return create(
                 shared,
                 own,
                 tls,
+                sockets,
                 TimeoutOptions.builder().timeoutCommands(false).build(),
                 onConnected);
     }
 
     /** Makes a client for an inspector: it has no engine, so the driver bounds the commands. */
-    public static LettuceClient create(@Nullable ClientResources shared, TlsOptions tls, TimeoutOptions timeouts) {
-        return create(shared, null, tls, timeouts, link -> {});
+    public static LettuceClient create(
+            @Nullable ClientResources shared,
+            TlsOptions tls,
+            UnaryOperator<SocketOptions.Builder> sockets,
+            TimeoutOptions timeouts) {
+        return create(shared, null, tls, sockets, timeouts, link -> {});
     }
 
     private static LettuceClient create(
             @Nullable ClientResources shared,
             @Nullable OwnResources own,
             TlsOptions tls,
+            UnaryOperator<SocketOptions.Builder> change,
             TimeoutOptions timeouts,
             Consumer<CommandLink> onConnected) {
+        SocketOptions sockets = change.apply(sockets(shared == null)).build();
         OwnResources ours = shared != null ? null : own != null ? own : new OwnResources(1);
         DriverResources resources = new DriverResources(ours != null ? ours.get() : requireNonNull(shared));
         RedisClient client = RedisClient.create(resources);
-        SocketOptions sockets = sockets(ours != null);
         Function<SslOptions, ClientOptions> options = ssl -> options(ssl, timeouts, sockets);
         client.setOptions(options.apply(SslOptions.create()));
         return new LettuceClient(client, tls, options, resources, ours, onConnected);
@@ -164,6 +173,8 @@ public final class LettuceClient implements DriverClient {
         return ClientOptions.builder()
                 .protocolVersion(ProtocolVersion.RESP3)
                 .autoReconnect(true)
+                // Only if the address has a provider that emits new credentials.
+                .reauthenticateBehavior(ClientOptions.ReauthenticateBehavior.ON_NEW_CREDENTIALS)
                 .sslOptions(ssl)
                 // A renewal that waits for a connection, or that the driver repeats on the next one, would revive a
                 // lock.
@@ -179,7 +190,7 @@ public final class LettuceClient implements DriverClient {
      * The options of sockets. Those of the kernel depend on the transport, and the driver fails if it cannot set one: so
      * only for its own choice of transport.
      */
-    private static SocketOptions sockets(boolean hasOwnResources) {
+    private static SocketOptions.Builder sockets(boolean hasOwnResources) {
         SocketOptions.Builder sockets = SocketOptions.builder()
                 .connectTimeout(CONNECT_TIMEOUT)
                 .keepAlive(true)
@@ -193,7 +204,7 @@ public final class LettuceClient implements DriverClient {
                     .tcpUserTimeout(UNACKNOWLEDGED)
                     .build());
         }
-        return sockets.build();
+        return sockets;
     }
 
     @Override

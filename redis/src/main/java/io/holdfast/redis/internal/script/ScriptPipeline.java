@@ -223,7 +223,7 @@ public final class ScriptPipeline {
      * not let this client load any.
      */
     private void ended(@Nullable Reload over) {
-        if (over == null || over != reload) {
+        if (over == null || !over.equals(reload)) {
             return;
         }
         reload = null;

@@ -2,6 +2,7 @@ package io.holdfast.redis.internal.call;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockBackendException;
 import io.holdfast.redis.internal.connection.ManualDriver;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
@@ -268,6 +269,7 @@ class ScriptCallTest {
 
     private static final String NO_SCRIPT = "NOSCRIPT No matching script. Please use EVAL.";
 
+    @CanIgnoreReturnValue
     private List<Told> send(String... keys) {
         List<Told> calls = new ArrayList<>();
         for (String key : keys) {
