@@ -26,14 +26,14 @@ import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 
 /** Acts on the decisions of {@link MultiAcquireState}: a separate acquisition tries each member, or waits for it. */
-public final class MultiAcquisition implements Emission.Owner, Mailbox.Owner {
+public final class MultiAcquisition implements Emission.Owner {
 
     private static final Duration SHORTEST_WAIT = Duration.ofMillis(1);
 
     private final MultiLockSettings locks;
     private final boolean waits;
     private final Emission<MultiLease> emission;
-    private final Mailbox mailbox = new Mailbox(this);
+    private final Mailbox mailbox = new Mailbox(this::broken);
 
     // Written within the mailbox.
     private MultiAcquireState state;
@@ -200,8 +200,7 @@ public final class MultiAcquisition implements Emission.Owner, Mailbox.Owner {
         step(state.failed(member, told));
     }
 
-    @Override
-    public void broken(Throwable defect) {
+    private void broken(Throwable defect) {
         step(state.left());
         emission.fail(new LockBackendException(
                 "",

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class MailboxTest {
 
-    private final Mailbox mailbox = new Mailbox();
+    private final Mailbox mailbox = new Mailbox(defect -> {});
 
     @Test
     void aTaskRunsOnTheThreadThatPostsIt() {

@@ -26,7 +26,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @State
 public class MailboxHandOver {
 
-    private final Mailbox mailbox = new Mailbox();
+    private final Mailbox mailbox = new Mailbox(defect -> {});
 
     // Plain on purpose: the mailbox must make them safe.
     private int runs;
