@@ -8,13 +8,14 @@
  * <li>{@code guard}: {@code withLock}; beside it {@code multi}: several locks that are taken together
  * <li>{@code claim}: one claim, from the subscription to the release
  * <li>{@code engine}: what all claims of one client share; beside it {@code tenure}: a lock that goes from claim to
- *     claim inside one process
+ *     claim inside one process; and {@code memory}: the locks of the back end in memory
  * <li>{@code timing}: when code runs, and on which thread
  * </ul>
  *
  * <p>Doors: the API makes a client in {@code client}, and {@code LocalHandOver} a back end in {@code tenure}. A client
  * puts {@code tenure}'s {@code StoreFedBackend} between its engine and a back end that grants runs. The back
- * end in {@code io.holdfast.memory}, and the tools in {@code io.holdfast.spi.support}, use {@code timing}.
+ * end in {@code io.holdfast.memory} uses {@code memory} and {@code timing}, and the tools in
+ * {@code io.holdfast.spi.support} use {@code timing}.
  */
 @NullMarked
 @CheckReturnValue

@@ -6,6 +6,9 @@ import io.holdfast.LockBackendException;
 import io.holdfast.LockHolder;
 import io.holdfast.LockInspector;
 import io.holdfast.LockReport;
+import io.holdfast.internal.memory.LockTable;
+import io.holdfast.internal.memory.Outcome;
+import io.holdfast.internal.memory.Push;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
@@ -102,34 +105,27 @@ public final class InMemoryLockBackend implements LockBackend {
 
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
-        requireNonNull(claim, "claim");
-        return Mono.fromCallable(() -> request("acquire", claim.key().name(), now -> locks.tryAcquire(claim, now)));
+        return request("acquire", claim, now -> locks.tryAcquire(claim, now));
     }
 
     @Override
     public Mono<Renewal> renew(LockClaim claim) {
-        requireNonNull(claim, "claim");
-        return Mono.fromCallable(() -> request("renew", claim.key().name(), now -> locks.renew(claim, now)));
+        return request("renew", claim, now -> locks.renew(claim, now));
     }
 
     @Override
     public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
-        requireNonNull(claim, "claim");
-        return Mono.fromCallable(
-                () -> request("adopt", claim.key().name(), now -> locks.adopt(claim, fencingToken, now)));
+        return request("adopt", claim, now -> locks.adopt(claim, fencingToken, now));
     }
 
     @Override
     public Mono<Ownership> release(LockClaim claim) {
-        requireNonNull(claim, "claim");
-        return Mono.fromCallable(() -> request("release", claim.key().name(), now -> locks.release(claim, now)));
+        return request("release", claim, now -> locks.release(claim, now));
     }
 
     @Override
     public Mono<LockRun.End> endRun(LockClaim claim, long number, int served) {
-        requireNonNull(claim, "claim");
-        return Mono.fromCallable(
-                () -> request("end a run of", claim.key().name(), now -> locks.endRun(claim, number, served, now)));
+        return request("end a run of", claim, now -> locks.endRun(claim, number, served, now));
     }
 
     /**
@@ -256,6 +252,11 @@ public final class InMemoryLockBackend implements LockBackend {
 
     private long now() {
         return clock.now(TimeUnit.NANOSECONDS);
+    }
+
+    private <A> Mono<A> request(String verb, LockClaim claim, LongFunction<Outcome<A>> decision) {
+        requireNonNull(claim, "claim");
+        return Mono.fromCallable(() -> request(verb, claim.key().name(), decision));
     }
 
     /**

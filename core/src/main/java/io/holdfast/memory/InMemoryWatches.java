@@ -1,5 +1,6 @@
 package io.holdfast.memory;
 
+import io.holdfast.internal.memory.Push;
 import io.holdfast.internal.timing.DeliveryLine;
 import io.holdfast.spi.support.SignalSink;
 import java.util.ArrayList;

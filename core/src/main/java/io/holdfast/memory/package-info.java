@@ -1,7 +1,4 @@
-/**
- * The back end that keeps its locks in the memory of this JVM: for tests, and for programs of one process. {@code LockTable} has
- * the locks by name, and {@code LockQueue} decides about one of them: its holders, its waiters, and its run.
- */
+/** The back end that keeps its locks in the memory of this JVM: for tests, and for programs of one process. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.memory;

@@ -106,8 +106,8 @@ public final class ArchitectureRules {
      */
     public static ArchRule decisionsArePure() {
         return noClasses()
-                .that(resideInAnyPackage("io.holdfast.internal..", "io.holdfast.memory")
-                        .and(nameMatching(".*(State|Action|Schedule|LockQueue|LockTable)(\\$.*)?"))
+                .that(resideInAPackage("io.holdfast.internal..")
+                        .and(nameMatching(".*(State|Action|Schedule|LockQueue|LockTable|HeldRun)(\\$.*)?"))
                         .or(JavaClass.Predicates.type(io.holdfast.Backoff.class)))
                 .should()
                 .dependOnClassesThat(resideInAnyPackage("reactor..", "org.reactivestreams..", "java.util.concurrent"))

@@ -33,7 +33,7 @@ class ArchitectureTest {
             List.of("client"),
             List.of("guard", "multi"),
             List.of("claim"),
-            List.of("engine", "tenure"),
+            List.of("engine", "tenure", "memory"),
             List.of("timing"));
 
     @Test

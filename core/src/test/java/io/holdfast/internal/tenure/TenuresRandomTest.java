@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import com.google.errorprone.annotations.FormatMethod;
+import io.holdfast.internal.memory.LockTable;
+import io.holdfast.internal.memory.Outcome;
+import io.holdfast.internal.memory.Push;
 import io.holdfast.internal.timing.StoreDurations;
 import io.holdfast.internal.timing.Validity;
-import io.holdfast.memory.LockTable;
-import io.holdfast.memory.Outcome;
-import io.holdfast.memory.Push;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;

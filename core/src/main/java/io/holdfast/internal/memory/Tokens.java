@@ -1,4 +1,4 @@
-package io.holdfast.memory;
+package io.holdfast.internal.memory;
 
 /**
  * One rising counter for all locks of a back end. So the tokens of each lock rise too, and the back end keeps nothing

@@ -1,4 +1,4 @@
-package io.holdfast.memory;
+package io.holdfast.internal.memory;
 
 import java.util.Arrays;
 

@@ -1,4 +1,4 @@
-package io.holdfast.memory;
+package io.holdfast.internal.memory;
 
 import io.holdfast.spi.LockRun;
 import java.util.HashSet;

@@ -1,4 +1,4 @@
-package io.holdfast.memory;
+package io.holdfast.internal.memory;
 
 import io.holdfast.LockHolder;
 import io.holdfast.spi.LockAttempt;
