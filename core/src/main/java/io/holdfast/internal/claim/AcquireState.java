@@ -7,6 +7,7 @@ import io.holdfast.LockQueueFullException;
 import io.holdfast.internal.claim.LeaseState.Standing;
 import io.holdfast.internal.engine.LockTerms;
 import io.holdfast.internal.engine.LockTerms.Mode;
+import io.holdfast.internal.timing.SentAttempts;
 import io.holdfast.internal.timing.StoreDurations;
 import io.holdfast.internal.timing.Validity;
 import io.holdfast.spi.LockAttempt;

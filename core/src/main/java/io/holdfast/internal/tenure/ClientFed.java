@@ -383,7 +383,7 @@ class ClientFed extends TenureRules {
 
     private LockAttempt granted(
             Tenure tenure, int attempt, @Nullable LocalClaim claim, Acquired acquired, long now, List<Effect> out) {
-        long sentAt = tenure.sent.sentAt(attempt);
+        long sentAt = tenure.sentAt(attempt);
         long granted = StoreDurations.leaseNanos(acquired.lease());
         if (Validity.isOver(Validity.until(sentAt, granted), now)) {
             failed(tenure, claim, out);
@@ -445,7 +445,7 @@ class ClientFed extends TenureRules {
             // The tenure was valid until this answer arrived, so the back end granted no other claim before it
             // acknowledged the block.
             tenure.acknowledged(asked.tokenFloor(), now);
-            tenure.extend(tenure.sent.sentAt(asked.attempt()), StoreDurations.leaseNanos(answer.lease()));
+            tenure.extend(tenure.sentAt(asked.attempt()), StoreDurations.leaseNanos(answer.lease()));
         } else if (answer.fencingToken() > asked.tokenFloor() && answer.fencingToken() != tenure.storeToken) {
             abandon(tenure, LossReason.NOT_HELD, out); // the hold was broken, and this request took the lock anew
         } else {
@@ -455,7 +455,7 @@ class ClientFed extends TenureRules {
 
     /** Returns whether an attempt may have taken the lock for a tenure that is over. */
     private static boolean isToBeReleased(Tenure tenure, int attempt, long now) {
-        return !tenure.isReleased || now - tenure.sent.sentAt(attempt) >= LATE_NANOS;
+        return !tenure.isReleased || now - tenure.sentAt(attempt) >= LATE_NANOS;
     }
 
     void signalled(Tenure tenure, WatchSignal signal, long now, List<Effect> out) {
@@ -480,7 +480,7 @@ class ClientFed extends TenureRules {
 
     private void signalledToLine(Tenure tenure, WatchSignal signal, long now, List<Effect> out) {
         if (signal instanceof WatchSignal.Granted granted && tenure.sent.knows(granted.attempt())) {
-            long sentAt = tenure.sent.sentAt(granted.attempt());
+            long sentAt = tenure.sentAt(granted.attempt());
             long lasts = StoreDurations.leaseNanos(granted.lease());
             if (!Validity.isOver(Validity.until(sentAt, lasts), now)) {
                 begin(tenure, granted.fencingToken(), sentAt, lasts, null, now, out);

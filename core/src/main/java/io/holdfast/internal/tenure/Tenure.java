@@ -1,6 +1,7 @@
 package io.holdfast.internal.tenure;
 
 import io.holdfast.internal.tenure.LocalClaim.Standing;
+import io.holdfast.internal.timing.SentAttempts;
 import io.holdfast.internal.timing.Validity;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Waiting;
@@ -18,7 +19,8 @@ final class Tenure {
     /** The claim at the back end, as its first attempt carries it. */
     final LockClaim atStore;
 
-    final AttemptTimes sent = new AttemptTimes();
+    SentAttempts sent = SentAttempts.NONE;
+    private long firstSentAtNanos;
 
     // Its place in the queue of the back end.
 
@@ -95,11 +97,17 @@ final class Tenure {
     }
 
     LockClaim nextAttempt(long now) {
-        int attempt = sent.next(now);
+        firstSentAtNanos = sent.last() == 0 ? now : firstSentAtNanos;
+        sent = sent.plus(now);
         if (grantedAtAttempt == 0) {
             expiresAtNanos = now + atStore.lease().toNanos(); // a lock that this attempt may take has ended by then
         }
-        return atStore.withAttempt(attempt);
+        return atStore.withAttempt(sent.last());
+    }
+
+    /** A forgotten attempt counts from the first one, which is too early, and never too late. */
+    long sentAt(int attempt) {
+        return sent.knows(attempt) ? sent.sentAt(attempt) : firstSentAtNanos;
     }
 
     void begin(long granted, long until, long expires, long now) {

@@ -1,4 +1,4 @@
-package io.holdfast.internal.claim;
+package io.holdfast.internal.timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.holdfast.internal.claim;
+package io.holdfast.internal.timing;
 
 import java.util.Arrays;
 
@@ -6,7 +6,7 @@ import java.util.Arrays;
  * The send times of the attempts that a pushed grant may still name: the last answered attempt and all later ones. A
  * push that matters never names an earlier one: a later, answered attempt found the grant already, or ended it.
  */
-final class SentAttempts {
+public final class SentAttempts {
 
     /**
      * Attempts without an answer accumulate while the back end is unreachable; a grant that names a dropped one costs
@@ -14,7 +14,7 @@ final class SentAttempts {
      */
     private static final int MOST = 16;
 
-    static final SentAttempts NONE = new SentAttempts(1, new long[0]);
+    public static final SentAttempts NONE = new SentAttempts(1, new long[0]);
 
     private final int firstAttempt;
     private final long[] times;
@@ -24,23 +24,28 @@ final class SentAttempts {
         this.times = times;
     }
 
-    SentAttempts plus(long sentAtNanos) {
+    /** Returns the number of the last attempt; 0 for none. */
+    public int last() {
+        return firstAttempt + times.length - 1;
+    }
+
+    public SentAttempts plus(long sentAtNanos) {
         int drop = times.length == MOST ? 1 : 0;
         long[] more = Arrays.copyOfRange(times, drop, times.length + 1);
         more[more.length - 1] = sentAtNanos;
         return new SentAttempts(firstAttempt + drop, more);
     }
 
-    SentAttempts answered(int attempt) {
+    public SentAttempts answered(int attempt) {
         int drop = attempt - firstAttempt;
         return drop <= 0 ? this : new SentAttempts(attempt, Arrays.copyOfRange(times, drop, times.length));
     }
 
-    boolean knows(int attempt) {
+    public boolean knows(int attempt) {
         return attempt >= firstAttempt && attempt < firstAttempt + times.length;
     }
 
-    long sentAt(int attempt) {
+    public long sentAt(int attempt) {
         return times[attempt - firstAttempt];
     }
 }
