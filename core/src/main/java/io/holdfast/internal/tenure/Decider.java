@@ -1,12 +1,16 @@
 package io.holdfast.internal.tenure;
 
+import static java.util.Objects.requireNonNull;
+
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockHolder;
 import io.holdfast.internal.timing.DeliveryLine;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.ForwardingLockBackend;
 import io.holdfast.spi.support.SignalSink;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,16 +23,21 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Decides about events in a short critical section, and acts outside of it. The monitor of the decisions guards their
- * state.
+ * A back end that decides about events in a short critical section, and acts outside of it. The monitor of the decisions
+ * guards their state.
  */
-abstract class Decider<T extends Decisions> {
+abstract class Decider<T extends Decisions> implements ForwardingLockBackend {
 
-    /** A decision about an event. */
+    /** A decision about a request. */
     @FunctionalInterface
     interface Decision<T, R extends @Nullable Object> {
-
         R of(T locks, long now, List<Effect> out);
+    }
+
+    /** An event without an answer. */
+    @FunctionalInterface
+    interface Event<T> {
+        void happens(T locks, long now, List<Effect> out);
     }
 
     final LockBackend store;
@@ -36,11 +45,16 @@ abstract class Decider<T extends Decisions> {
     final DeliveryLine line;
     final T locks;
 
-    Decider(LockBackend store, Scheduler clock, DeliveryLine line, T locks) {
+    Decider(LockBackend store, Scheduler clock, T locks) {
         this.store = store;
         this.clock = clock;
-        this.line = line;
         this.locks = locks;
+        line = new DeliveryLine(clock);
+    }
+
+    @Override
+    public final LockBackend delegate() {
+        return store;
     }
 
     /** Acts, for all effects but {@link Effect.Push}. */
@@ -56,6 +70,24 @@ abstract class Decider<T extends Decisions> {
     @CanIgnoreReturnValue
     final <R extends @Nullable Object> R decide(Decision<T, R> decision) {
         return decide(decision, line::deliver);
+    }
+
+    final void happens(Event<T> event) {
+        happens(event, line::deliver);
+    }
+
+    /** An event that the back end signals, on a thread with nothing else to do. */
+    final void happensHere(Event<T> event) {
+        happens(event, line::deliverHere);
+    }
+
+    private void happens(Event<T> event, Consumer<Runnable> deliver) {
+        decide(
+                (it, now, out) -> {
+                    event.happens(it, now, out);
+                    return null;
+                },
+                deliver);
     }
 
     @CanIgnoreReturnValue
@@ -88,78 +120,88 @@ abstract class Decider<T extends Decisions> {
         return watch instanceof MemberWatch member ? member.queue() : (SignalSink) watch;
     }
 
+    /** Maps the answer to a request. A request without an answer failed, or was cancelled. */
+    static <A> Mono<A> answered(Mono<A> request, Function<A, A> answer, Runnable without) {
+        boolean[] isAnswered = new boolean[1];
+        return request.map(it -> {
+                    A answered = answer.apply(it);
+                    isAnswered[0] = true;
+                    return answered;
+                })
+                .doFinally(end -> {
+                    if (!isAnswered[0]) {
+                        without.run();
+                    }
+                });
+    }
+
     Reply.@Nullable Ask<Renewal> tenureToRenew(LockClaim claim) {
         synchronized (locks) {
             return locks.renew(claim, now());
         }
     }
 
-    final Mono<Renewal> renewTenure(LockClaim claim) {
-        Reply.Ask<Renewal> ask = tenureToRenew(claim);
-        if (ask == null) {
-            return store.renew(claim);
-        }
-        long sentAt = now();
-        boolean[] isAnswered = new boolean[1];
-        return store.renew(ask.claim())
-                .doOnNext(answer -> {
-                    isAnswered[0] = true;
-                    renewed(ask.tenure(), claim.id(), sentAt, answer);
-                })
-                .doFinally(end -> {
-                    if (!isAnswered[0]) {
-                        renewalFailed(ask.tenure());
-                    }
-                });
-    }
-
-    /** Renews claims together. Each of them has a decider. */
-    static Flux<Renewal> renewAll(LockBackend store, List<LockClaim> claims, Function<LockClaim, Decider<?>> deciders) {
-        List<LockClaim> asked = new ArrayList<>(claims.size());
-        List<@Nullable Tenure> tenures = new ArrayList<>(claims.size());
-        for (LockClaim claim : claims) {
-            Reply.Ask<Renewal> ask = deciders.apply(claim).tenureToRenew(claim);
-            asked.add(ask == null ? claim : ask.claim());
-            tenures.add(ask == null ? null : ask.tenure());
-        }
-        long sentAt = claims.isEmpty() ? 0 : deciders.apply(claims.get(0)).now();
-        int[] answered = new int[1];
-        return store.renewAll(asked)
-                .doOnNext(answer -> {
-                    int i = answered[0]++;
-                    Tenure tenure = i < tenures.size() ? tenures.get(i) : null;
-                    if (tenure != null) {
-                        LockClaim claim = claims.get(i);
-                        deciders.apply(claim).renewed(tenure, claim.id(), sentAt, answer);
-                    }
-                })
-                .doFinally(end -> {
-                    for (int i = answered[0]; i < tenures.size(); i++) {
-                        Tenure tenure = tenures.get(i);
-                        if (tenure != null) {
-                            deciders.apply(claims.get(i)).renewalFailed(tenure);
-                        }
-                    }
-                });
-    }
-
-    private void renewed(Tenure tenure, String id, long sentAt, Renewal answer) {
-        decide((it, now, out) -> {
-            it.renewed(tenure, id, sentAt, answer, now, out);
-            return null;
+    @Override
+    public final Mono<Renewal> renew(LockClaim claim) {
+        requireNonNull(claim, "claim");
+        return Mono.defer(() -> {
+            Reply.Ask<Renewal> ask = tenureToRenew(claim);
+            long sentAt = now();
+            return ask == null
+                    ? store.renew(claim)
+                    : answered(
+                            store.renew(ask.claim()),
+                            answer -> renewed(ask.tenure(), claim.id(), sentAt, answer),
+                            () -> renewalFailed(ask.tenure()));
         });
     }
 
-    private void renewalFailed(Tenure tenure) {
+    @Override
+    public Flux<Renewal> renewAll(List<LockClaim> claims) {
+        return Flux.defer(() -> {
+            List<LockClaim> asked = new ArrayList<>(claims.size());
+            List<@Nullable Tenure> tenures = new ArrayList<>(claims.size());
+            for (LockClaim claim : claims) {
+                Reply.Ask<Renewal> ask = tenureToRenew(claim);
+                asked.add(ask == null ? claim : ask.claim());
+                tenures.add(ask == null ? null : ask.tenure());
+            }
+            long sentAt = now();
+            int[] answered = new int[1];
+            return store.renewAll(asked)
+                    .doOnNext(answer -> {
+                        int i = answered[0]++;
+                        Tenure tenure = i < tenures.size() ? tenures.get(i) : null;
+                        if (tenure != null) {
+                            renewed(tenure, claims.get(i).id(), sentAt, answer);
+                        }
+                    })
+                    .doFinally(end -> tenures.stream().skip(answered[0]).forEach(this::renewalFailed));
+        });
+    }
+
+    @CanIgnoreReturnValue
+    private Renewal renewed(Tenure tenure, String id, long sentAt, Renewal answer) {
+        happens((it, now, out) -> it.renewed(tenure, id, sentAt, answer, now, out));
+        return answer;
+    }
+
+    private void renewalFailed(@Nullable Tenure tenure) {
         synchronized (locks) {
-            tenure.isDoubted = true;
+            if (tenure != null) {
+                tenure.isDoubted = true;
+            }
         }
     }
 
-    final LockHolder holder(String name, LockHolder atStore) {
-        synchronized (locks) {
-            return locks.holder(name, atStore);
-        }
+    /** Replaces a claim that the back end knows by the claim of this process that holds the lock by a hand-over. */
+    @Override
+    public final Flux<LockHolder> holders(LockKey key) {
+        return store.holders(key).map(atStore -> {
+            synchronized (locks) {
+                return locks.holder(key.name(), atStore);
+            }
+        });
     }
 
     final List<String> contents() {

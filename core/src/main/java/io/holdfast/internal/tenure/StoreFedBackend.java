@@ -3,20 +3,16 @@ package io.holdfast.internal.tenure;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockBackendException;
-import io.holdfast.LockHolder;
-import io.holdfast.internal.timing.DeliveryLine;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockAttempt.AcquiredRun;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
-import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
-import io.holdfast.spi.support.ForwardingLockBackend;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -41,7 +37,7 @@ import reactor.util.retry.Retry;
  * Serves the runs that a back end grants to one client: the reactive part of {@link RunTable}. A claim that is in no run
  * goes to the back end as it is.
  */
-public final class StoreFedBackend extends Decider<RunTable> implements ForwardingLockBackend {
+public final class StoreFedBackend extends Decider<RunTable> {
 
     @FunctionalInterface
     interface Table {
@@ -74,7 +70,7 @@ public final class StoreFedBackend extends Decider<RunTable> implements Forwardi
             UnaryOperator<Duration> timeLimit,
             Table decisions,
             Map<String, MemberWatch> watches) {
-        super(store, clock, new DeliveryLine(clock), decisions.of(watches::get, clock.now(TimeUnit.NANOSECONDS)));
+        super(store, clock, decisions.of(watches::get, clock.now(TimeUnit.NANOSECONDS)));
         this.timeLimit = timeLimit;
         this.watches = watches;
     }
@@ -84,11 +80,6 @@ public final class StoreFedBackend extends Decider<RunTable> implements Forwardi
         return store.features().contains(LockFeature.RUNS)
                 ? new StoreFedBackend(store, clock, timeLimit, RunTable::new)
                 : store;
-    }
-
-    @Override
-    public LockBackend delegate() {
-        return store;
     }
 
     @Override
@@ -115,10 +106,7 @@ public final class StoreFedBackend extends Decider<RunTable> implements Forwardi
             watch.answered(claim.attempt());
             boolean mayHaveBeenInARun = claim.attempt() > 1 || !isIdle;
             if (mayHaveBeenInARun && answer instanceof LockAttempt.Acquired alone) {
-                decide((it, now, out) -> {
-                    it.grantedAlone(watch, alone.fencingToken(), now, out);
-                    return null;
-                });
+                happens((it, now, out) -> it.grantedAlone(watch, alone.fencingToken(), now, out));
             }
         }
         return answer instanceof AcquiredRun run
@@ -143,28 +131,19 @@ public final class StoreFedBackend extends Decider<RunTable> implements Forwardi
     }
 
     @Override
-    public Mono<Renewal> renew(LockClaim claim) {
-        requireNonNull(claim, "claim");
-        return Mono.defer(() -> renewTenure(claim));
-    }
-
-    @Override
     Reply.@Nullable Ask<Renewal> tenureToRenew(LockClaim claim) {
         return isIdle ? null : super.tenureToRenew(claim);
     }
 
     @Override
     public Flux<Renewal> renewAll(List<LockClaim> claims) {
-        return isIdle ? store.renewAll(claims) : Flux.defer(() -> renewAll(store, claims, it -> this));
+        return isIdle ? store.renewAll(claims) : super.renewAll(claims);
     }
 
     @Override
     public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
         return Mono.defer(() -> {
-            decide((it, now, out) -> {
-                it.exported(claim.id(), now, out);
-                return null;
-            });
+            happens((it, now, out) -> it.exported(claim.id(), now, out));
             return store.adopt(claim, fencingToken);
         });
     }
@@ -212,16 +191,9 @@ public final class StoreFedBackend extends Decider<RunTable> implements Forwardi
             LockClaim claim = tenure.claim();
             return store.endRun(claim, ((StoreFed) tenure.of).number(), served)
                     .doOnNext(end -> end.next()
-                            .ifPresent(next -> decide((it, now, out) -> {
-                                it.grantedInAnAnswer(claim, next, sentAt, now, out);
-                                return null;
-                            })));
+                            .ifPresent(next ->
+                                    happens((it, now, out) -> it.grantedInAnAnswer(claim, next, sentAt, now, out))));
         });
-    }
-
-    @Override
-    public Flux<LockHolder> holders(LockKey key) {
-        return store.holders(key).map(holder -> holder(key.name(), holder));
     }
 
     boolean signalled(MemberWatch watch, WatchSignal signal) {

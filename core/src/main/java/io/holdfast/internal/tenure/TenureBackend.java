@@ -2,42 +2,41 @@ package io.holdfast.internal.tenure;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.LocalHandOver;
-import io.holdfast.LockHolder;
-import io.holdfast.internal.timing.DeliveryLine;
+import io.holdfast.LockBackendException;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
-import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Ownership;
-import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
-import io.holdfast.spi.support.ForwardingLockBackend;
 import io.holdfast.spi.support.SignalSink;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.CoreSubscriber;
+import reactor.core.Exceptions;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
+import reactor.util.function.Tuple2;
 
 /**
- * The reactive part of {@link LocalHandOver}: calls the back end, and carries out the decisions of {@link ClaimTable}.
- * It decides within a short critical section, and acts outside of it.
+ * The reactive part of {@link io.holdfast.LocalHandOver}: calls the back end, and carries out the decisions of
+ * {@link ClaimTable}.
  */
-public final class TenureBackend implements ForwardingLockBackend {
+public final class TenureBackend extends Decider<ClaimTable> {
 
-    /** Locks of different names seldom wait for each other; a power of two. */
-    private static final int SHARDS = 16;
-
-    private final LockBackend store;
-    private final TenureShard[] shards = new TenureShard[SHARDS];
+    private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
 
     /** Written once, by {@link #close()}. */
     private volatile boolean isClosed;
@@ -48,25 +47,7 @@ public final class TenureBackend implements ForwardingLockBackend {
 
     /** Takes a factory of the decisions, for tests. */
     TenureBackend(LockBackend store, LongFunction<ClaimTable> decisions, Scheduler clock) {
-        this.store = store;
-        DeliveryLine line = new DeliveryLine(clock);
-        for (int i = 0; i < SHARDS; i++) {
-            shards[i] = new TenureShard(store, clock, line, decisions.apply(clock.now(TimeUnit.NANOSECONDS)));
-        }
-    }
-
-    @Override
-    public LockBackend delegate() {
-        return store;
-    }
-
-    private TenureShard shard(LockClaim claim) {
-        return shard(claim.key());
-    }
-
-    private TenureShard shard(LockKey key) {
-        int hash = key.name().hashCode();
-        return shards[(hash ^ (hash >>> 16)) & (SHARDS - 1)];
+        super(store, clock, decisions.apply(clock.now(TimeUnit.NANOSECONDS)));
     }
 
     /**
@@ -83,38 +64,87 @@ public final class TenureBackend implements ForwardingLockBackend {
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return isClosed
-                ? store.tryAcquire(claim)
-                : Mono.defer(() -> shard(claim).tryAcquire(claim));
+        return isClosed ? store.tryAcquire(claim) : Mono.defer(() -> attempt(claim));
     }
 
-    @Override
-    public Mono<Renewal> renew(LockClaim claim) {
-        requireNonNull(claim, "claim");
-        return Mono.defer(() -> shard(claim).renewTenure(claim));
+    private Mono<LockAttempt> attempt(LockClaim claim) {
+        Reply<LockAttempt> reply = decide((it, now, out) -> it.tryAcquire(claim, now, out));
+        if (reply instanceof Reply.Answer<LockAttempt> it) {
+            return Mono.just(it.answer());
+        }
+        if (!(reply instanceof Reply.Ask<LockAttempt> ask)) {
+            return store.tryAcquire(claim);
+        }
+        return answered(
+                Mono.defer(() -> store.tryAcquire(ask.claim())),
+                answer -> decide((it, now, out) -> it.answered(ask, claim.id(), answer, now, out)),
+                // has no effect if it was answered meanwhile
+                () -> happens((it, now, out) -> it.attemptFailed(ask, claim.id(), out)));
     }
 
     @Override
     public Mono<Ownership> release(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return Mono.defer(() -> shard(claim).release(claim));
+        return Mono.defer(() -> released(claim));
+    }
+
+    private Mono<Ownership> released(LockClaim claim) {
+        AtomicReference<Sinks.One<Mono<Ownership>>> putOff = new AtomicReference<>();
+        Reply<Ownership> reply = decide((it, now, out) -> {
+            Reply<Ownership> decided = it.release(claim, now, out);
+            if (decided instanceof Reply.Later<Ownership> later) {
+                putOff.set(Sinks.one());
+                later.claim().resumeWith(goOn(putOff.get(), claim.id()));
+            }
+            return decided;
+        });
+        if (reply instanceof Reply.Later<Ownership>) {
+            return putOff.get().asMono().flatMap(outcome -> outcome);
+        }
+        return reply instanceof Reply.Forward<Ownership> ? store.release(claim) : outcome(reply, claim.id());
+    }
+
+    private Mono<Ownership> outcome(Reply<Ownership> reply, String id) {
+        if (reply instanceof Reply.Answer<Ownership> it) {
+            return Mono.just(it.answer());
+        }
+        Reply.Ask<Ownership> ask = (Reply.Ask<Ownership>) reply;
+        LockClaim withdrawn = ask.tenure().withdrawn();
+        Mono<Ownership> released = Mono.defer(() -> store.release(ask.claim()));
+        if (withdrawn != null) {
+            released = Mono.zipDelayError(store.release(withdrawn), released)
+                    .map(Tuple2::getT2)
+                    .onErrorMap(Exceptions::isMultiple, TenureBackend::oneOf);
+        }
+        return released.doOnNext(answer -> {
+            synchronized (locks) {
+                locks.releaseConfirmed(id);
+            }
+        });
+    }
+
+    /** Returns a transient failure, if there is one: then both requests are sent again. */
+    private static Throwable oneOf(Throwable both) {
+        List<Throwable> failures = Exceptions.unwrapMultiple(both);
+        return failures.stream()
+                .filter(it -> it instanceof LockBackendException failure && failure.isTransient())
+                .findFirst()
+                .orElse(failures.get(0));
+    }
+
+    /** Continues the release even if its caller was cancelled: the owner no longer uses the lock. */
+    private Consumer<Reply<Ownership>> goOn(Sinks.One<Mono<Ownership>> putOff, String id) {
+        return reply -> {
+            Mono<Ownership> outcome = outcome(reply, id).cache();
+            var unused = outcome.subscribe(answer -> {}, error -> {});
+            Sinks.EmitResult unusedResult = putOff.tryEmitValue(outcome);
+        };
     }
 
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return isClosed || !ClaimTable.concerns(claim) ? store.watch(claim) : new Signals(shard(claim), claim);
-    }
-
-    @Override
-    public Flux<Renewal> renewAll(List<LockClaim> claims) {
-        return Flux.defer(() -> Decider.renewAll(store, claims, this::shard));
-    }
-
-    /** Replaces the claim that the back end knows by the claim of this process that holds the lock by a hand-over. */
-    @Override
-    public Flux<LockHolder> holders(LockKey key) {
-        return store.holders(key).map(holder -> shard(key).holder(key.name(), holder));
+        return isClosed || !ClaimTable.concerns(claim) ? store.watch(claim) : new Signals(claim);
     }
 
     @Override
@@ -123,34 +153,141 @@ public final class TenureBackend implements ForwardingLockBackend {
         return store.close();
     }
 
+    // ---- What follows from the decisions
+
+    @Override
+    void carryOut(Effect effect, Consumer<Runnable> deliver) {
+        if (effect instanceof Effect.Watch watch) {
+            new TenureWatch(watch.tenure()).start();
+        } else if (effect instanceof Effect.Unwatch unwatch) {
+            unwatch(unwatch.tenure());
+        } else if (effect instanceof Effect.Reserve reserve) {
+            reserve(reserve);
+        } else if (effect instanceof Effect.Release release) {
+            releaseAlone(release.claim());
+        } else if (effect instanceof Effect.Resume resume) {
+            resume(resume.claim(), deliver);
+        }
+    }
+
+    private void unwatch(Tenure tenure) {
+        Runnable watch;
+        synchronized (locks) {
+            watch = tenure.unwatch();
+        }
+        if (watch != null) {
+            watch.run();
+        }
+    }
+
+    private void reserve(Effect.Reserve reserve) {
+        var unused = answered(
+                        Mono.defer(() -> store.tryAcquire(reserve.claim())),
+                        answer -> reserved(reserve, answer),
+                        () -> reserved(reserve, null))
+                .subscribe(answer -> {}, error -> {});
+    }
+
+    private LockAttempt reserved(Effect.Reserve reserve, @Nullable LockAttempt answer) {
+        happensHere((it, now, out) -> it.reserved(reserve, answer, now, out));
+        return answer;
+    }
+
+    private void releaseAlone(LockClaim claim) {
+        var unused = Mono.defer(() -> store.release(claim))
+                .subscribe(
+                        answer -> {},
+                        error -> LOG.debug("claim {} was not released, and ends with its lease", claim.id(), error));
+    }
+
+    private void resume(LocalClaim claim, Consumer<Runnable> deliver) {
+        Runnable goOn = decide(
+                (it, now, out) -> {
+                    Reply<Ownership> reply = it.resumed(claim, now, out);
+                    Consumer<Reply<Ownership>> putOff = reply == null ? null : claim.takeResume();
+                    return putOff == null ? null : () -> putOff.accept(reply);
+                },
+                deliver);
+        if (goOn != null) {
+            goOn.run();
+        }
+    }
+
     @Override
     public String toString() {
-        List<String> kept = new ArrayList<>();
-        for (TenureShard shard : shards) {
-            kept.addAll(shard.contents());
-        }
+        List<String> kept = contents();
         return "LocalHandOver[%s%s]".formatted(store, kept.isEmpty() ? "" : ", " + kept);
     }
 
     /** The signals of a claim of this process. */
     private final class Signals extends Flux<WatchSignal> {
 
-        private final TenureShard shard;
         private final LockClaim claim;
 
-        Signals(TenureShard shard, LockClaim claim) {
-            this.shard = shard;
+        Signals(LockClaim claim) {
             this.claim = claim;
         }
 
         @Override
         public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
-            SignalSink sink = new SignalSink(claim.id(), subscriber, shard::unwatched);
-            if (shard.isWatchedBy(sink, claim)) {
+            SignalSink sink = new SignalSink(claim.id(), subscriber, this::unwatched);
+            boolean isWatched;
+            synchronized (locks) {
+                isWatched = locks.watch(claim, sink, now());
+            }
+            if (isWatched) {
                 subscriber.onSubscribe(sink);
             } else {
                 store.watch(claim).subscribe(subscriber);
             }
+        }
+
+        private void unwatched(SignalSink sink) {
+            synchronized (locks) {
+                locks.unwatched(claim.id(), sink);
+            }
+        }
+    }
+
+    /** The signals of the back end about the claim of a tenure. */
+    private final class TenureWatch extends BaseSubscriber<WatchSignal> {
+
+        private final Tenure tenure;
+
+        TenureWatch(Tenure tenure) {
+            this.tenure = tenure;
+        }
+
+        void start() {
+            boolean isWanted;
+            synchronized (locks) {
+                isWanted = tenure.watchedBy(this::dispose);
+            }
+            if (isWanted) {
+                Flux.defer(() -> store.watch(tenure.atStore)).subscribe(this);
+            }
+            synchronized (locks) {
+                tenure.isStarting = false;
+            }
+        }
+
+        @Override
+        protected void hookOnNext(WatchSignal signal) {
+            signalled(signal);
+        }
+
+        @Override
+        protected void hookOnError(Throwable stopped) {
+            signalled(null);
+        }
+
+        @Override
+        protected void hookOnComplete() {
+            signalled(null);
+        }
+
+        private void signalled(@Nullable WatchSignal signal) {
+            happensHere((it, now, out) -> it.signalled(tenure, signal, now, out));
         }
     }
 }
