@@ -167,11 +167,6 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
             }
             setAlarm();
         }
-
-        @Override
-        public boolean ringsAtClose() {
-            return false;
-        }
     }
 
     // ---- What the lease asks. The side tells a lease from the read lease that follows it.

@@ -308,7 +308,7 @@ class ClientFed extends TenureRules {
 
     @Override
     void abandon(Tenure tenure, @Nullable LossReason reason, List<Effect> out) {
-        lose(tenure, reason, out);
+        super.abandon(tenure, reason, out);
         out.add(new Effect.Release(tenure.claim()));
     }
 

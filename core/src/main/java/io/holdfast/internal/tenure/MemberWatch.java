@@ -19,8 +19,8 @@ import reactor.core.publisher.Flux;
 final class MemberWatch extends Flux<WatchSignal>
         implements CoreSubscriber<WatchSignal>, Subscription, Consumer<WatchSignal> {
 
+    final LockClaim claim;
     private final StoreFedBackend backend;
-    private final LockClaim claim;
 
     /** Written by the only subscription. */
     @SuppressWarnings("NullAway.Init")
@@ -33,15 +33,20 @@ final class MemberWatch extends Flux<WatchSignal>
     private volatile boolean hasFailed;
 
     /** Written by the attempts, one after the other. */
-    private volatile int lastAnswered;
+    volatile int lastAnswered;
 
     // The fields below are written under the monitor of the runs; the queue is read without it.
 
     private volatile @Nullable SignalSink queue;
-    private boolean hasLeft;
-    private int lastAttempt;
-    private long attemptedAtNanos;
-    private long tokenAlone;
+
+    /** Its client withdraws the claim: a later grant does not serve it. */
+    boolean hasLeft;
+
+    int lastAttempt;
+    long attemptedAtNanos;
+
+    /** The token of its last grant outside of a run, 0 for none: earlier runs cannot serve it. */
+    long tokenAlone;
 
     MemberWatch(StoreFedBackend backend, LockClaim claim) {
         this.backend = backend;
@@ -58,29 +63,6 @@ final class MemberWatch extends Flux<WatchSignal>
         return !hasFailed;
     }
 
-    LockClaim claim() {
-        return claim;
-    }
-
-    /** Its client withdraws the claim: a later grant does not serve it. */
-    void leave() {
-        hasLeft = true;
-    }
-
-    boolean hasLeft() {
-        return hasLeft;
-    }
-
-    /** The claim has got the lock outside of a run: earlier runs cannot serve it. */
-    void grantedAlone(long token) {
-        tokenAlone = token;
-    }
-
-    /** Returns the token of its last grant outside of a run; 0 for none. */
-    long tokenAlone() {
-        return tokenAlone;
-    }
-
     void attempted(int attempt, long nowNanos) {
         if (attempt > lastAttempt) {
             lastAttempt = attempt;
@@ -88,22 +70,9 @@ final class MemberWatch extends Flux<WatchSignal>
         }
     }
 
-    void answered(int attempt) {
-        lastAnswered = attempt;
-    }
-
     /** Returns whether the last attempt has had no answer, so that it may still be under way. */
     boolean isUnanswered() {
         return lastAnswered < lastAttempt;
-    }
-
-    int lastAttempt() {
-        return lastAttempt;
-    }
-
-    /** Returns the time of the last attempt. */
-    long attemptedAtNanos() {
-        return attemptedAtNanos;
     }
 
     @Override

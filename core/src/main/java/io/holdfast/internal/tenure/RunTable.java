@@ -114,11 +114,11 @@ class RunTable implements Decisions {
 
     /** Handles a grant or a loss. Returns whether the signal was not for the claim alone. */
     boolean signalled(MemberWatch watch, WatchSignal signal, long now, List<Effect> out) {
-        LockClaim claim = watch.claim();
+        LockClaim claim = watch.claim;
         if (signal instanceof GrantedRun pushed) {
-            long sentAt = watch.attemptedAtNanos();
+            long sentAt = watch.attemptedAtNanos;
             long lease = StoreDurations.leaseNanos(pushed.lease());
-            if (watch.lastAttempt() == pushed.attempt() && !Validity.isOver(Validity.until(sentAt, lease), now)) {
+            if (watch.lastAttempt == pushed.attempt() && !Validity.isOver(Validity.until(sentAt, lease), now)) {
                 granted(claim, new AcquiredRun(pushed.run(), pushed.lease()), sentAt, now, out);
             } else {
                 out.add(new Effect.Push(watch, new WatchSignal.Changed()));
@@ -133,9 +133,9 @@ class RunTable implements Decisions {
             return false;
         }
         StoreFed run = runs.get(claim.key().name());
-        if (run == null || run.number() < lost.number()) {
+        if (run == null || run.number < lost.number()) {
             note(claim.key().name(), lost.number(), null, claim.lease().toNanos(), now);
-        } else if (run.holding != null && run.number() == lost.number()) {
+        } else if (run.holding != null && run.number == lost.number()) {
             run.lose(run.holding, lost.reason(), out);
             clear(run, now);
         }
@@ -144,12 +144,12 @@ class RunTable implements Decisions {
 
     /** A claim has got the lock alone: runs with lower tokens are over at the back end. */
     void grantedAlone(MemberWatch watch, long token, long now, List<Effect> out) {
-        LockClaim claim = watch.claim();
+        LockClaim claim = watch.claim;
         if (claim.key().kind() != LockKind.MUTEX) {
             return; // it has tokens of its own
         }
         sweepInTime(now, out);
-        watch.grantedAlone(token);
+        watch.tokenAlone = token;
         StoreFed run = runs.get(claim.key().name());
         if (run != null && run.holding != null && run.lastToken() < token) {
             run.lose(run.holding, LossReason.NOT_HELD, out);
@@ -175,7 +175,7 @@ class RunTable implements Decisions {
         String name = of.key().name();
         LockRun run = granted.run();
         StoreFed present = runs.get(name);
-        if (present != null && present.number() == run.number()) {
+        if (present != null && present.number == run.number()) {
             present.proven(sentAt, lease, now, out);
             clear(present, now);
             return;
@@ -188,7 +188,7 @@ class RunTable implements Decisions {
             return;
         }
         if (present != null && present.holding != null) {
-            if (run.number() < present.number()) {
+            if (run.number() < present.number) {
                 return;
             }
             present.lose(present.holding, LossReason.NOT_HELD, out);
@@ -202,7 +202,7 @@ class RunTable implements Decisions {
         for (String id : run.members()) {
             MemberWatch watch = watches.apply(id);
             if (watch != null) {
-                return watch.claim();
+                return watch.claim;
             }
         }
         return otherwise;
@@ -219,7 +219,7 @@ class RunTable implements Decisions {
             MemberWatch watch = watches.apply(id);
             if (watch != null && !claims.containsKey(id)) { // otherwise it has had the lock in an earlier run
                 LocalClaim member = new LocalClaim(id, run);
-                boolean isOver = watch.hasLeft() || watch.tokenAlone() > run.number();
+                boolean isOver = watch.hasLeft || watch.tokenAlone > run.number();
                 member.standing = isOver ? Standing.OUTSIDE : Standing.WAITING;
                 member.tenure = run.holding;
                 claims.put(id, member);
@@ -238,8 +238,8 @@ class RunTable implements Decisions {
                 claim.standing = Standing.OUTSIDE;
             } else {
                 claim.watch = watch.isOpen() ? watch : null;
-                claim.attempt = watch.lastAttempt();
-                claim.attemptedAtNanos = watch.attemptedAtNanos();
+                claim.attempt = watch.lastAttempt;
+                claim.attemptedAtNanos = watch.attemptedAtNanos;
             }
         }
         return claim;
@@ -250,8 +250,8 @@ class RunTable implements Decisions {
         if (run.holding != null || !runs.remove(run.key.name(), run)) {
             return;
         }
-        note(run.key.name(), run.number(), run, run.leaseNanos, now);
-        for (String id : run.members()) {
+        note(run.key.name(), run.number, run, run.leaseNanos, now);
+        for (String id : run.members) {
             LocalClaim claim = claims.get(id);
             if (claim != null
                     && claim.of == run
@@ -324,7 +324,7 @@ class RunTable implements Decisions {
     /** A claim that was exported from a run is released: its adoption is over, or has failed and left the run as it was. */
     void adoptionIsOver(LockClaim claim) {
         Over last = over.get(claim.key().name());
-        if (last != null && last.run() != null && last.run().members().contains(claim.id())) {
+        if (last != null && last.run() != null && last.run().members.contains(claim.id())) {
             last.run().adoptionIsOver();
         }
     }

@@ -33,8 +33,8 @@ class StoreFed extends TenureRules {
     /** Finds the claim of a member; null when this client has no such claim any more. */
     private final Function<String, @Nullable LocalClaim> byId;
 
-    private final long number;
-    private final List<String> members;
+    final long number;
+    final List<String> members;
     private final Tenure tenure;
 
     /** How many members are over, the owner included. */
@@ -57,16 +57,8 @@ class StoreFed extends TenureRules {
         holding = tenure;
     }
 
-    long number() {
-        return number;
-    }
-
     long lastToken() {
         return number + members.size() - 1;
-    }
-
-    List<String> members() {
-        return members;
     }
 
     /** Begins with the first member that waits. Its attempt, if it is the caller, gets the grant as its answer. */
@@ -155,11 +147,6 @@ class StoreFed extends TenureRules {
         tellNext(out);
     }
 
-    @Override
-    void abandon(Tenure tenure, @Nullable LossReason reason, List<Effect> out) {
-        lose(tenure, reason, out);
-    }
-
     /**
      * The lease of an owner may end before that of the run. The work of that owner may go on, so the client lets no
      * other member begin: it ends the run.
@@ -193,8 +180,4 @@ class StoreFed extends TenureRules {
             push(byId.apply(members.get(served)), new WatchSignal.Changed(), out);
         }
     }
-
-    /** The members that were not served wait at the back end, as before. */
-    @Override
-    void ended(Tenure tenure, List<Effect> out) {}
 }

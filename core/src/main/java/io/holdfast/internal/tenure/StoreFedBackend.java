@@ -103,7 +103,7 @@ public final class StoreFedBackend extends Decider<RunTable> {
 
     private LockAttempt answered(LockClaim claim, @Nullable MemberWatch watch, LockAttempt answer, long sentAt) {
         if (watch != null) {
-            watch.answered(claim.attempt());
+            watch.lastAnswered = claim.attempt();
             boolean mayHaveBeenInARun = claim.attempt() > 1 || !isIdle;
             if (mayHaveBeenInARun && answer instanceof LockAttempt.Acquired alone) {
                 happens((it, now, out) -> it.grantedAlone(watch, alone.fencingToken(), now, out));
@@ -121,9 +121,9 @@ public final class StoreFedBackend extends Decider<RunTable> {
     }
 
     void open(MemberWatch watch) {
-        watches.put(watch.claim().id(), watch);
+        watches.put(watch.claim.id(), watch);
         try {
-            store.watch(watch.claim()).subscribe((CoreSubscriber<WatchSignal>) watch);
+            store.watch(watch.claim).subscribe((CoreSubscriber<WatchSignal>) watch);
         } catch (RuntimeException thrown) {
             closed(watch);
             throw thrown;
@@ -159,7 +159,7 @@ public final class StoreFedBackend extends Decider<RunTable> {
         MemberWatch watch = watches.get(claim.id());
         synchronized (locks) {
             if (watch != null) {
-                watch.leave();
+                watch.hasLeft = true;
             }
             if (locks.knows(claim.id())) {
                 return true;
@@ -189,7 +189,7 @@ public final class StoreFedBackend extends Decider<RunTable> {
         return Mono.defer(() -> {
             long sentAt = now();
             LockClaim claim = tenure.claim();
-            return store.endRun(claim, ((StoreFed) tenure.of).number(), served)
+            return store.endRun(claim, ((StoreFed) tenure.of).number, served)
                     .doOnNext(end -> end.next()
                             .ifPresent(next ->
                                     happens((it, now, out) -> it.grantedInAnAnswer(claim, next, sentAt, now, out))));
@@ -201,7 +201,7 @@ public final class StoreFedBackend extends Decider<RunTable> {
     }
 
     void closed(MemberWatch watch) {
-        watches.remove(watch.claim().id(), watch);
+        watches.remove(watch.claim.id(), watch);
     }
 
     @Override

@@ -183,14 +183,16 @@ public final class TenureBackend extends Decider<ClaimTable> {
     private void reserve(Effect.Reserve reserve) {
         var unused = answered(
                         Mono.defer(() -> store.tryAcquire(reserve.claim())),
-                        answer -> reserved(reserve, answer),
+                        answer -> {
+                            reserved(reserve, answer);
+                            return answer;
+                        },
                         () -> reserved(reserve, null))
                 .subscribe(answer -> {}, error -> {});
     }
 
-    private LockAttempt reserved(Effect.Reserve reserve, @Nullable LockAttempt answer) {
+    private void reserved(Effect.Reserve reserve, @Nullable LockAttempt answer) {
         happensHere((it, now, out) -> it.reserved(reserve, answer, now, out));
-        return answer;
     }
 
     private void releaseAlone(LockClaim claim) {

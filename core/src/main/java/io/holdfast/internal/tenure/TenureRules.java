@@ -59,10 +59,12 @@ abstract class TenureRules {
     abstract boolean hasNext();
 
     /** Handles the end of a tenure, which has no owner any more. */
-    abstract void ended(Tenure tenure, List<Effect> out);
+    void ended(Tenure tenure, List<Effect> out) {}
 
-    /** Ends a tenure that is lost or unwanted, and releases its claim at the back end. */
-    abstract void abandon(Tenure tenure, @Nullable LossReason reason, List<Effect> out);
+    /** Ends a tenure that is lost or unwanted, also at the back end. */
+    void abandon(Tenure tenure, @Nullable LossReason reason, List<Effect> out) {
+        lose(tenure, reason, out);
+    }
 
     void own(Tenure tenure, LocalClaim claim, List<Effect> out) {
         tenure.own(claim);

@@ -44,7 +44,9 @@ public final class AlarmClock {
 
         public abstract void ring();
 
-        public abstract boolean ringsAtClose();
+        public boolean ringsAtClose() {
+            return false;
+        }
     }
 
     private static final class Plain extends Alarm {
