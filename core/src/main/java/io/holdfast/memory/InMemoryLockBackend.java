@@ -14,6 +14,7 @@ import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
 import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
@@ -142,22 +143,13 @@ public final class InMemoryLockBackend implements LockBackend {
     @Override
     public Flux<LockHolder> holders(LockKey key) {
         requireNonNull(key, "key");
-        return Mono.fromCallable(() -> {
-                    synchronized (monitor) {
-                        failIfClosed("ask for the holders of", key.name());
-                        return locks.holders(key, now());
-                    }
-                })
+        return read("ask for the holders of", key.name(), now -> locks.holders(key, now))
                 .flatMapIterable(holders -> holders);
     }
 
     @Override
     public Mono<Void> ping() {
-        return Mono.fromRunnable(() -> {
-            synchronized (monitor) {
-                failIfClosed("ping", "");
-            }
-        });
+        return read("ping", "", now -> now).then();
     }
 
     /**
@@ -199,25 +191,43 @@ public final class InMemoryLockBackend implements LockBackend {
      * @return an inspector, which fails once the back end is closed
      */
     public LockInspector inspector() {
-        return new InMemoryLockInspector(this);
+        return new Inspector();
     }
 
-    List<LockReport> reports(String name) {
-        synchronized (monitor) {
-            failIfClosed("inspect", name);
-            return locks.reports(name, now());
+    private final class Inspector implements LockInspector {
+
+        @Override
+        public Flux<LockReport> inspect(String name) {
+            String checked = LockKey.of(LockKind.MUTEX, name).name();
+            return read("inspect", checked, now -> locks.reports(checked, now)).flatMapIterable(reports -> reports);
+        }
+
+        @Override
+        public Flux<LockReport> all() {
+            return read("inspect the locks", "", locks::reports).flatMapIterable(reports -> reports);
+        }
+
+        @Override
+        public Mono<Boolean> breakHold(String lockName, LockHolder holder) {
+            LockKey key = LockKey.of(holder.kind(), lockName);
+            return Mono.fromCallable(
+                            () -> request("break", lockName, now -> locks.breakHold(key, holder.claimId(), now)))
+                    .map(answer -> answer == Ownership.HELD);
+        }
+
+        @Override
+        public Mono<Void> close() {
+            return Mono.empty();
         }
     }
 
-    List<LockReport> reports() {
-        synchronized (monitor) {
-            failIfClosed("inspect the locks", "");
-            return locks.reports(now());
-        }
-    }
-
-    boolean breakHold(LockKey key, String claimId) {
-        return request("break", key.name(), now -> locks.breakHold(key, claimId, now)) == Ownership.HELD;
+    private <T> Mono<T> read(String verb, String lockName, LongFunction<T> reading) {
+        return Mono.fromCallable(() -> {
+            synchronized (monitor) {
+                failIfClosed(verb, lockName);
+                return reading.apply(now());
+            }
+        });
     }
 
     /**

@@ -1,12 +1,17 @@
 package io.holdfast.internal.claim;
 
+import io.holdfast.LockException;
 import io.holdfast.LockLease;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.LockSettings;
+import io.holdfast.internal.engine.LockTerms.Mode;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.support.Printable;
 import org.jspecify.annotations.Nullable;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
@@ -23,6 +28,30 @@ public final class HeldLocks {
         this.outer = outer;
     }
 
+    /**
+     * Behind {@code acquire} and {@code tryAcquire}: each subscription is a nested view or a new claim.
+     * {@code isMember}: whether it is one of several locks, whose leases are handed out together.
+     */
+    public static Mono<LockLease> acquire(LockSettings lock, Mode mode, boolean isMember) {
+        return new Mono<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super LockLease> subscriber) {
+                LeaseHandle outer;
+                try {
+                    outer = covering(lock, subscriber.currentContext());
+                } catch (IllegalStateException | LockException refused) {
+                    Operators.error(subscriber, refused);
+                    return;
+                }
+                if (outer != null) {
+                    Mono.<LockLease>just(new NestedLease(outer)).subscribe(subscriber);
+                } else {
+                    subscriber.onSubscribe(new Claim(lock, mode, null, isMember, subscriber).emission());
+                }
+            }
+        };
+    }
+
     static Context with(LeaseHandle lease, Context context) {
         return context.put(KEY, new HeldLocks(lease, in(context)));
     }
@@ -35,7 +64,7 @@ public final class HeldLocks {
      * @throws IllegalStateException if a read lock would be upgraded, or the lock is not re-entrant
      * @throws io.holdfast.LockLostException if that lease is lost
      */
-    static @Nullable LeaseHandle covering(LockSettings lock, ContextView context) {
+    private static @Nullable LeaseHandle covering(LockSettings lock, ContextView context) {
         boolean isCounted = lock.key().kind() == LockKind.SEMAPHORE;
         HeldLocks held = isCounted ? null : in(context);
         while (held != null && !(held.isOf(lock) && held.covers(lock))) {

@@ -3,7 +3,7 @@ package io.holdfast.internal.client;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockLease;
-import io.holdfast.internal.claim.AcquireMono;
+import io.holdfast.internal.claim.HeldLocks;
 import io.holdfast.internal.client.CandidateState.Candidacy;
 import io.holdfast.internal.client.CandidateState.StandAgain;
 import io.holdfast.internal.engine.LockSettings;
@@ -48,7 +48,7 @@ final class Candidate<T> {
         Mono<LockLease> elected = Mono.defer(() -> {
             elected(0);
             hasCompleted = false;
-            return new AcquireMono(lock, lock.terms().acquireMode(), false)
+            return HeldLocks.acquire(lock, lock.terms().acquireMode(), false)
                     .doOnNext(lease -> elected(lease.fencingToken())); // the lease may be lost before the term begins
         });
         return Guarded.many(elected, this::begin)

@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
-import io.holdfast.internal.claim.AcquireMono;
 import io.holdfast.internal.claim.HeldLocks;
 import io.holdfast.internal.engine.LockSettings;
 import io.holdfast.internal.engine.LockTerms.Mode;
@@ -36,12 +35,12 @@ class DefaultReactiveLock extends LockWithWork<LockLease> implements ReactiveLoc
 
     @Override
     public Mono<LockLease> tryAcquire() {
-        return new AcquireMono(settings, Mode.TRY, false);
+        return HeldLocks.acquire(settings, Mode.TRY, false);
     }
 
     @Override
     public Mono<LockLease> acquire() {
-        return new AcquireMono(settings, settings.terms().acquireMode(), false);
+        return HeldLocks.acquire(settings, settings.terms().acquireMode(), false);
     }
 
     @Override

@@ -7,9 +7,9 @@ import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
-import io.holdfast.internal.claim.AcquireMono;
 import io.holdfast.internal.claim.Emission;
 import io.holdfast.internal.claim.EngineLease;
+import io.holdfast.internal.claim.HeldLocks;
 import io.holdfast.internal.engine.LockSettings;
 import io.holdfast.internal.engine.LockTerms.Mode;
 import io.holdfast.internal.timing.AlarmClock.Alarm;
@@ -138,7 +138,7 @@ public final class MultiAcquisition implements Emission.Owner {
     private void ask(int member, LockSettings lock, Mode mode) {
         Asked one = new Asked(member);
         asked[member] = one;
-        new AcquireMono(lock, mode, true).subscribe(one);
+        HeldLocks.acquire(lock, mode, true).subscribe(one);
     }
 
     private void withdraw(int member) {

@@ -219,7 +219,7 @@ class RunTable implements Decisions {
             MemberWatch watch = watches.apply(id);
             if (watch != null && !claims.containsKey(id)) { // otherwise it has had the lock in an earlier run
                 LocalClaim member = new LocalClaim(id, run);
-                boolean isOver = watch.hasLeft || watch.tokenAlone > run.number();
+                boolean isOver = watch.hasLeft || watch.tokenAlone > run.number;
                 member.standing = isOver ? Standing.OUTSIDE : Standing.WAITING;
                 member.tenure = run.holding;
                 claims.put(id, member);
