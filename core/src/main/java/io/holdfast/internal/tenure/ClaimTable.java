@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * The claims of one process by their ids, and the rules of the locks that they want. Keeps nothing of a lock without a
  * claim of this process that waits for it or holds it. Not thread-safe.
  */
-class ClaimTable implements Decisions {
+class ClaimTable extends Decisions {
 
     /** Makes the rules of one lock. */
     @FunctionalInterface
@@ -31,24 +31,20 @@ class ClaimTable implements Decisions {
         ClientFed of(LockKey key, Duration lease);
     }
 
-    private static final long SWEEP_NANOS = Duration.ofSeconds(1).toNanos();
-
     private final Rules rules;
 
     /** By name; a name has more than one only if lease durations differ. */
     private final Map<String, List<ClientFed>> locks = new HashMap<>();
 
-    private final Map<String, LocalClaim> claims = new HashMap<>();
     private final Tombstones tombstones = new Tombstones();
-    private long lastSweepNanos;
 
     ClaimTable(Bounds bounds, long now) {
         this((key, lease) -> new ClientFed(key, lease, bounds), now);
     }
 
     ClaimTable(Rules rules, long now) {
+        super(now);
         this.rules = rules;
-        lastSweepNanos = now;
     }
 
     /**
@@ -83,8 +79,8 @@ class ClaimTable implements Decisions {
         }
     }
 
-    Reply<LockAttempt> tryAcquire(LockClaim attempt, long now, List<Effect> out) {
-        sweepInTime(now);
+    Reply<LockAttempt> tryAcquire(LockClaim attempt, Moment at) {
+        sweepInTime(at.now());
         LocalClaim claim = claims.get(attempt.id());
         if (claim == null) {
             if (!concerns(attempt)) {
@@ -100,7 +96,7 @@ class ClaimTable implements Decisions {
             }
             claim = add(attempt);
         }
-        return rules(claim.of).tryAcquire(claim, attempt.attempt(), now, out);
+        return rules(claim.of).tryAcquire(claim, attempt.attempt(), at);
     }
 
     private static Reply<LockAttempt> refused(LockClaim claim) {
@@ -113,38 +109,35 @@ class ClaimTable implements Decisions {
     }
 
     /** Handles the answer to an attempt of a tenure. Returns the answer for the claim that sent it. */
-    LockAttempt answered(Reply.Ask<LockAttempt> asked, String id, LockAttempt answer, long now, List<Effect> out) {
+    LockAttempt answered(Reply.Ask<LockAttempt> asked, String id, LockAttempt answer, Moment at) {
         Tenure tenure = asked.tenure();
-        return rules(tenure.of).answered(tenure, asked.claim().attempt(), claims.get(id), answer, now, out);
+        return rules(tenure.of).answered(tenure, asked.claim().attempt(), claims.get(id), answer, at);
     }
 
     /** Handles an attempt of a tenure that failed or was cancelled. */
-    void attemptFailed(Reply.Ask<LockAttempt> asked, String id, List<Effect> out) {
+    void attemptFailed(Reply.Ask<LockAttempt> asked, String id, Moment at) {
         Tenure tenure = asked.tenure();
-        rules(tenure.of).attemptFailed(tenure, asked.claim().attempt(), claims.get(id), out);
+        rules(tenure.of).attemptFailed(tenure, asked.claim().attempt(), claims.get(id), at);
     }
 
     /** Handles the answer to the request for a block of tokens; null when it failed. */
-    void reserved(Effect.Reserve asked, @Nullable LockAttempt answer, long now, List<Effect> out) {
+    void reserved(Effect.Reserve asked, @Nullable LockAttempt answer, Moment at) {
         Tenure tenure = asked.tenure();
-        rules(tenure.of).reserved(tenure, asked.claim(), answer, now, out);
+        rules(tenure.of).reserved(tenure, asked.claim(), answer, at);
     }
 
+    /** Also a tenure that is lost: its owner learns that by the answer. */
     @Override
-    public Reply.@Nullable Ask<Renewal> renew(LockClaim renewal, long now) {
-        LocalClaim claim = claims.get(renewal.id());
-        Tenure tenure = claim == null ? null : claim.of.renewedFor(claim);
-        if (tenure == null) {
-            return null;
-        }
-        tenure.shorten(renewal.lease(), now);
-        return new Reply.Ask<>(tenure, tenure.claim().withLease(renewal.lease()));
-    }
-
-    @Override
-    public void renewed(Tenure tenure, String id, long sentAtNanos, Renewal answer, long now, List<Effect> out) {
+    @Nullable
+    Tenure owned(String id) {
         LocalClaim claim = claims.get(id);
-        tenure.of.renewed(tenure, claim, sentAtNanos, answer, now, out);
+        return claim != null && claim.standing == Standing.OWNER ? claim.tenure : null;
+    }
+
+    @Override
+    void renewed(Tenure tenure, String id, long sentAtNanos, Renewal answer, Moment at) {
+        LocalClaim claim = claims.get(id);
+        tenure.of.renewed(tenure, claim, sentAtNanos, answer, at);
         if (claim != null
                 && claim.tenure == tenure
                 && claim.standing == Standing.OWNER
@@ -154,19 +147,19 @@ class ClaimTable implements Decisions {
         }
     }
 
-    Reply<Ownership> release(LockClaim release, long now, List<Effect> out) {
-        sweepInTime(now);
+    Reply<Ownership> release(LockClaim release, Moment at) {
+        sweepInTime(at.now());
         LocalClaim claim = claims.get(release.id());
         if (claim == null ? concerns(release) : claim.attempt < release.attempt()) {
-            tombstones.add(release.id(), now);
+            tombstones.add(release.id(), at.now());
         }
-        return claim == null ? new Reply.Forward<>() : released(claim, claim.of.release(claim, now, out));
+        return claim == null ? new Reply.Forward<>() : released(claim, claim.of.release(claim, at));
     }
 
     /** Continues a postponed release; null when it has continued already. */
     @Nullable
-    Reply<Ownership> resumed(LocalClaim claim, long now, List<Effect> out) {
-        return claim.standing == Standing.PASSING ? released(claim, claim.of.release(claim, now, out)) : null;
+    Reply<Ownership> resumed(LocalClaim claim, Moment at) {
+        return claim.standing == Standing.PASSING ? released(claim, claim.of.release(claim, at)) : null;
     }
 
     private Reply<Ownership> released(LocalClaim claim, Reply<Ownership> reply) {
@@ -185,16 +178,16 @@ class ClaimTable implements Decisions {
     }
 
     /** Handles a signal of the back end about a tenure; null when the signals have stopped. */
-    void signalled(Tenure tenure, @Nullable WatchSignal signal, long now, List<Effect> out) {
+    void signalled(Tenure tenure, @Nullable WatchSignal signal, Moment at) {
         if (signal == null) {
-            rules(tenure.of).signalsStopped(tenure, out);
+            rules(tenure.of).signalsStopped(tenure, at);
         } else {
-            rules(tenure.of).signalled(tenure, signal, now, out);
+            rules(tenure.of).signalled(tenure, signal, at);
         }
     }
 
     @Override
-    public LockHolder holder(String name, LockHolder atStore) {
+    LockHolder holder(String name, LockHolder atStore) {
         for (ClientFed lock : locks.getOrDefault(name, List.of())) {
             Tenure tenure = lock.holding;
             if (tenure != null && tenure.atStore.id().equals(atStore.claimId())) {
@@ -239,22 +232,14 @@ class ClaimTable implements Decisions {
     }
 
     private void sweepInTime(long now) {
-        if (now - lastSweepNanos < SWEEP_NANOS) {
+        if (!isTimeToSweep(now)) {
             return;
         }
-        lastSweepNanos = now;
         tombstones.sweep(now);
         for (LocalClaim claim : List.copyOf(claims.values())) {
             if (claim.of.isForgotten(claim, now)) {
                 remove(claim);
             }
         }
-    }
-
-    @Override
-    public List<String> contents() {
-        return claims.values().stream()
-                .map(it -> "'%s' wanted by claim %s".formatted(it.of.key.name(), it))
-                .toList();
     }
 }

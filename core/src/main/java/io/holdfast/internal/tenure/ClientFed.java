@@ -17,7 +17,8 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
-import java.util.List;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,7 +47,9 @@ class ClientFed extends TenureRules {
      */
     private static final long LATE_NANOS = Duration.ofSeconds(4).toNanos();
 
-    final ClaimLine line = new ClaimLine();
+    /** The claims that wait in this process, in order of arrival. Any of them may leave while thousands wait. */
+    final Set<LocalClaim> line = new LinkedHashSet<>();
+
     private final Bounds bounds;
 
     /** The tenure that has a place at the back end, or is about to take one. */
@@ -71,43 +74,45 @@ class ClientFed extends TenureRules {
     // Requests of claims.
 
     /** Decides about an attempt, after the end of what has expired. */
-    Reply<LockAttempt> tryAcquire(LocalClaim claim, int attempt, long now, List<Effect> out) {
-        settle(now, out);
+    Reply<LockAttempt> tryAcquire(LocalClaim claim, int attempt, Moment at) {
+        settle(at);
         if (attempt < claim.attempt || claim.standing == Standing.PASSING || claim.standing == Standing.LEAVING) {
-            return queued(claim, leaseNanos / 3, now); // A later attempt, or the release, has overtaken this one.
+            return queued(claim, leaseNanos / 3, at.now()); // A later attempt, or the release, has overtaken this one.
         }
         claim.attempt = attempt;
-        claim.attemptedAtNanos = now;
+        claim.attemptedAtNanos = at.now();
         if (claim.standing == Standing.OUTSIDE || isLost(claim)) {
+            claim.tenure = null;
+            claim.standing = Standing.WAITING;
             line.add(claim);
         }
         Tenure tenure = holding;
-        if (tenure != null && tenure.owner == null && claim == reachable(claim, now)) {
-            own(tenure, claim, out);
+        if (tenure != null && tenure.owner == null && claim == reachable(claim, at.now())) {
+            own(tenure, claim, at);
         }
-        return tenure != null && tenure.owner == claim ? ask(tenure, now) : waitForNext(claim, now, out);
+        return tenure != null && tenure.owner == claim ? ask(tenure, at.now()) : waitForNext(claim, at);
     }
 
-    private Reply<LockAttempt> waitForNext(LocalClaim claim, long now, List<Effect> out) {
+    private Reply<LockAttempt> waitForNext(LocalClaim claim, Moment at) {
         Tenure tenure = nextFor(claim);
         if (claim.watch != null && !tenure.isWatched) {
             boolean hasPlace = tenure.sent.last() > 0;
             tenure.isWatched = true;
             tenure.isStarting = !hasPlace;
             tenure.isDue = hasPlace; // The back end must know first that a signal about its grant would arrive.
-            out.add(new Effect.Watch(tenure));
+            at.out().add(new Effect.Watch(tenure));
         }
         // The first claim sends the attempts for all; if it does not, the others do, a little later.
-        boolean isFirst = claim == line.first();
+        boolean isFirst = claim == first();
         long dueAt = isFirst ? tenure.attemptAgainAtNanos : tenure.attendedUntilNanos + PATIENCE_NANOS;
         if (tenure.attemptInFlight != 0) {
-            return queued(claim, untilOwnerIsOver(PATIENCE_NANOS, now), now);
+            return queued(claim, untilOwnerIsOver(PATIENCE_NANOS, at.now()), at.now());
         }
-        if (tenure.sent.last() == 0 || tenure.isDue || Validity.isOver(dueAt, now)) {
-            claim.attemptsByNanos = now;
-            return ask(tenure, now);
+        if (tenure.sent.last() == 0 || tenure.isDue || Validity.isOver(dueAt, at.now())) {
+            claim.attemptsByNanos = at.now();
+            return ask(tenure, at.now());
         }
-        return queued(claim, untilOwnerIsOver(dueAt - now, now), now);
+        return queued(claim, untilOwnerIsOver(dueAt - at.now(), at.now()), at.now());
     }
 
     private Tenure nextFor(LocalClaim first) {
@@ -140,41 +145,41 @@ class ClientFed extends TenureRules {
     }
 
     @Override
-    Reply<Ownership> release(LocalClaim claim, long now, List<Effect> out) {
-        settle(now, out);
+    Reply<Ownership> release(LocalClaim claim, Moment at) {
+        settle(at);
         if (claim.standing == Standing.OUTSIDE) {
             return over(claim, Ownership.NOT_HELD);
         }
         if (claim.standing == Standing.WAITING) {
-            return leave(claim, out);
+            return leave(claim, at);
         }
         Tenure tenure = requireNonNull(claim.tenure);
         if (tenure == holding && tenure.owner == claim) {
-            if (claim.standing == Standing.OWNER && tenure.isReserving && mayHandOver(tenure, now)) {
+            if (claim.standing == Standing.OWNER && tenure.isReserving && mayHandOver(tenure, at.now())) {
                 claim.standing = Standing.PASSING;
                 return new Reply.Later<>(claim);
             }
-            if (!tenure.isReserving && handOver(tenure, now, out)) {
+            if (!tenure.isReserving && handOver(tenure, at)) {
                 return over(claim, Ownership.HELD);
             }
-            end(tenure, out);
+            end(tenure, at);
         }
         return release(tenure, claim);
     }
 
-    private Reply<Ownership> leave(LocalClaim claim, List<Effect> out) {
-        boolean wasFirst = line.first() == claim;
+    private Reply<Ownership> leave(LocalClaim claim, Moment at) {
+        boolean wasFirst = first() == claim;
         line.remove(claim);
         Tenure tenure = holding;
         if (tenure != null && tenure.owner == null && line.isEmpty()) { // granted while no claim could be signalled
-            end(tenure, out);
+            end(tenure, at);
             return release(tenure, claim);
         }
         if (keepsPlace(wasFirst)) {
-            attend(out);
+            attend(at);
             return over(claim, Ownership.NOT_HELD);
         }
-        Tenure unwanted = withdrawNext(out);
+        Tenure unwanted = withdrawNext(at);
         return unwanted == null ? over(claim, Ownership.NOT_HELD) : release(unwanted, claim);
     }
 
@@ -192,55 +197,60 @@ class ClientFed extends TenureRules {
 
     // Begin and end of a tenure.
 
-    private void begin(
-            Tenure tenure,
-            long token,
-            long sentAt,
-            long granted,
-            @Nullable LocalClaim caller,
-            long now,
-            List<Effect> out) {
+    private void begin(Tenure tenure, long token, long sentAt, long granted, @Nullable LocalClaim caller, Moment at) {
         Tenure before = holding;
         holding = tenure;
         next = null;
         if (before != null) {
-            lose(before, LossReason.NOT_HELD, out); // otherwise the back end would not have granted another claim
+            lose(before, LossReason.NOT_HELD, at); // otherwise the back end would not have granted another claim
         }
-        tenure.begin(token, Validity.until(sentAt, granted), sentAt + granted, now);
+        tenure.begin(token, Validity.until(sentAt, granted), sentAt + granted, at.now());
         if (line.isEmpty()) {
-            abandon(tenure, null, out);
+            abandon(tenure, null, at);
             return;
         }
-        LocalClaim first = reachable(caller, now);
+        LocalClaim first = reachable(caller, at.now());
         if (first != null) {
-            own(tenure, first, out);
+            own(tenure, first, at);
             if (!line.isEmpty()) {
-                reserve(tenure, now, out);
+                reserve(tenure, at);
             }
             if (first != caller) {
-                signalGrant(tenure, first, now, out);
+                signalGrant(tenure, first, at);
             }
         }
         if (line.size() > bounds.mostHandOvers()) {
-            // This tenure does not serve the last claim: it takes a place for the next one.
-            push(line.last(), new WatchSignal.Changed(), out);
+            // This tenure does not serve that claim: it takes a place for the next one.
+            LocalClaim unserved =
+                    line.stream().skip(bounds.mostHandOvers()).findFirst().orElse(null);
+            push(unserved, new WatchSignal.Changed(), at);
         }
     }
 
+    private @Nullable LocalClaim first() {
+        return line.isEmpty() ? null : line.iterator().next();
+    }
+
+    /** Returns the first claim that calls now, or that can get a signal and has sent an attempt not long ago. */
     private @Nullable LocalClaim reachable(@Nullable LocalClaim caller, long now) {
-        return line.reachable(caller, leaseNanos / 2, now);
+        for (LocalClaim claim : line) {
+            if (claim == caller || (claim.watch != null && now - claim.attemptedAtNanos < leaseNanos / 2)) {
+                return claim;
+            }
+        }
+        return null;
     }
 
     @Override
-    void own(Tenure tenure, LocalClaim claim, List<Effect> out) {
+    void own(Tenure tenure, LocalClaim claim, Moment at) {
         line.remove(claim);
-        super.own(tenure, claim, out);
-        attend(out);
+        super.own(tenure, claim, at);
+        attend(at);
     }
 
     /** Requests a token for as many owners as the tenure may have: claims may still arrive. */
-    void reserve(Tenure tenure, long now, List<Effect> out) {
-        out.add(new Effect.Reserve(tenure, tenure.reserve(tenure.token + bounds.mostHandOvers(), now)));
+    void reserve(Tenure tenure, Moment at) {
+        at.out().add(new Effect.Reserve(tenure, tenure.reserve(tenure.token + bounds.mostHandOvers(), at.now())));
     }
 
     boolean hasNextToken(Tenure tenure) {
@@ -252,116 +262,114 @@ class ClientFed extends TenureRules {
     }
 
     @Override
-    boolean handOver(Tenure tenure, long now, List<Effect> out) {
-        boolean hasTime = tenure.validUntilNanos - now >= leaseNanos / 3;
-        if (!hasTime || !mayHandOver(tenure, now) || !hasNextToken(tenure)) {
+    boolean handOver(Tenure tenure, Moment at) {
+        boolean hasTime = tenure.validUntilNanos - at.now() >= leaseNanos / 3;
+        if (!hasTime || !mayHandOver(tenure, at.now()) || !hasNextToken(tenure)) {
             return false;
         }
-        LocalClaim claim = reachable(null, now);
+        LocalClaim claim = reachable(null, at.now());
         if (claim == null) {
             return false;
         }
         tenure.takeNextToken();
-        own(tenure, claim, out);
-        signalGrant(tenure, claim, now, out);
+        own(tenure, claim, at);
+        signalGrant(tenure, claim, at);
         return true;
     }
 
     @Override
-    void ended(Tenure tenure, List<Effect> out) {
+    void ended(Tenure tenure, Moment at) {
         if (line.isEmpty()) {
-            drained(tenure, out);
+            drained(tenure, at);
         } else if (next == null || !next.isArmed) {
-            changed(out);
+            changed(at);
         } else {
-            attend(out);
+            attend(at);
         }
     }
 
     /** Withdraws the next tenure: the line is empty, so the back end would grant it the lock for no claim. */
-    void drained(Tenure tenure, List<Effect> out) {
-        tenure.withdrawn = withdrawNext(out);
+    void drained(Tenure tenure, Moment at) {
+        tenure.withdrawn = withdrawNext(at);
     }
 
     @Nullable
-    Tenure withdrawNext(List<Effect> out) {
+    Tenure withdrawNext(Moment at) {
         Tenure unwanted = next;
         next = null;
         if (unwanted != null) {
             unwanted.isReleased = true;
             if (unwanted.stopWatch()) {
-                out.add(new Effect.Unwatch(unwanted));
+                at.out().add(new Effect.Unwatch(unwanted));
             }
         }
         return unwanted;
     }
 
     @Override
-    void lose(Tenure tenure, @Nullable LossReason reason, List<Effect> out) {
-        super.lose(tenure, reason, out);
+    void lose(Tenure tenure, @Nullable LossReason reason, Moment at) {
+        super.lose(tenure, reason, at);
         Tenure withdrawn = tenure.withdrawn;
         if (withdrawn != null) {
             tenure.withdrawn = null;
-            out.add(new Effect.Release(withdrawn.claim()));
+            at.out().add(new Effect.Release(withdrawn.claim()));
         }
     }
 
     @Override
-    void abandon(Tenure tenure, @Nullable LossReason reason, List<Effect> out) {
-        super.abandon(tenure, reason, out);
-        out.add(new Effect.Release(tenure.claim()));
+    void abandon(Tenure tenure, @Nullable LossReason reason, Moment at) {
+        super.abandon(tenure, reason, at);
+        at.out().add(new Effect.Release(tenure.claim()));
     }
 
     /** Marks an attempt for the next tenure as due, and signals the first claim. */
-    private void changed(List<Effect> out) {
+    private void changed(Moment at) {
         if (next != null) {
             next.isDue = true;
         }
-        push(line.first(), new WatchSignal.Changed(), out);
+        push(first(), new WatchSignal.Changed(), at);
     }
 
     /**
      * Signals the first claim when the attempt for the next tenure is due, or if it would send its attempt too late.
      */
-    private void attend(List<Effect> out) {
-        LocalClaim first = line.first();
+    private void attend(Moment at) {
+        LocalClaim first = first();
         if (first != null
                 && next != null
                 && next.attemptInFlight == 0
                 && (next.isDue || first.attemptsByNanos - next.attendedUntilNanos > PATIENCE_NANOS)) {
-            push(first, new WatchSignal.Changed(), out);
+            push(first, new WatchSignal.Changed(), at);
         }
     }
 
     // Answers of the back end.
 
     /** Handles an answer to an attempt. Returns the answer for the claim that sent it, which may own the lock now. */
-    LockAttempt answered(
-            Tenure tenure, int attempt, @Nullable LocalClaim claim, LockAttempt answer, long now, List<Effect> out) {
-        settle(now, out);
+    LockAttempt answered(Tenure tenure, int attempt, @Nullable LocalClaim claim, LockAttempt answer, Moment at) {
+        settle(at);
         if (tenure.attemptInFlight == attempt) {
             tenure.attemptInFlight = 0;
         }
         if (tenure != holding && tenure != next) {
-            if (answer instanceof Acquired && isToBeReleased(tenure, attempt, now)) {
-                out.add(new Effect.Release(tenure.claim()));
+            if (answer instanceof Acquired && isToBeReleased(tenure, attempt, at.now())) {
+                at.out().add(new Effect.Release(tenure.claim()));
             }
             return soon(); // the tenure is over: the claim sends an attempt for another one
         }
         if (answer instanceof Acquired acquired) {
-            return granted(tenure, attempt, claim, acquired, now, out);
+            return granted(tenure, attempt, claim, acquired, at);
         }
         if (tenure == holding) {
             if (attempt > tenure.grantedAtAttempt) {
-                abandon(tenure, LossReason.NOT_HELD, out);
+                abandon(tenure, LossReason.NOT_HELD, at);
             }
             return soon();
         }
-        return notYet(tenure, attempt, claim, answer, now, out);
+        return notYet(tenure, attempt, claim, answer, at);
     }
 
-    private LockAttempt notYet(
-            Tenure tenure, int attempt, @Nullable LocalClaim claim, LockAttempt answer, long now, List<Effect> out) {
+    private LockAttempt notYet(Tenure tenure, int attempt, @Nullable LocalClaim claim, LockAttempt answer, Moment at) {
         boolean hasPlace = answer instanceof Queued;
         long within = StoreDurations.pauseNanos(
                 answer instanceof Queued queued
@@ -371,26 +379,25 @@ class ClientFed extends TenureRules {
             within = Math.min(within, POLLS.pause(attempt, 0.5).toNanos());
         }
         within = Math.min(within, leaseNanos / 3);
-        tenure.attendedUntilNanos = now + within;
+        tenure.attendedUntilNanos = at.now() + within;
         // Without a place, the client of the claim decides when to send the next attempt.
-        tenure.attemptAgainAtNanos = hasPlace ? now + within : now;
+        tenure.attemptAgainAtNanos = hasPlace ? at.now() + within : at.now();
         if (claim != null) {
-            claim.attemptsByNanos = now + within;
+            claim.attemptsByNanos = at.now() + within;
         }
-        attend(out);
+        attend(at);
         return hasPlace ? new Queued(Duration.ofNanos(within)) : answer;
     }
 
-    private LockAttempt granted(
-            Tenure tenure, int attempt, @Nullable LocalClaim claim, Acquired acquired, long now, List<Effect> out) {
+    private LockAttempt granted(Tenure tenure, int attempt, @Nullable LocalClaim claim, Acquired acquired, Moment at) {
         long sentAt = tenure.sentAt(attempt);
         long granted = StoreDurations.leaseNanos(acquired.lease());
-        if (Validity.isOver(Validity.until(sentAt, granted), now)) {
-            failed(tenure, claim, out);
+        if (Validity.isOver(Validity.until(sentAt, granted), at.now())) {
+            failed(tenure, claim, at);
             return acquired; // The client detects that too, and handles it.
         }
         if (tenure == next) {
-            begin(tenure, acquired.fencingToken(), sentAt, granted, claim, now, out);
+            begin(tenure, acquired.fencingToken(), sentAt, granted, claim, at);
         } else if (acquired.fencingToken() == tenure.storeToken) {
             tenure.extend(sentAt, granted);
         } else if (attempt > tenure.grantedAtAttempt) {
@@ -408,46 +415,46 @@ class ClientFed extends TenureRules {
     }
 
     /** Handles an attempt without an answer, or with a cancelled caller. */
-    void attemptFailed(Tenure tenure, int attempt, @Nullable LocalClaim claim, List<Effect> out) {
+    void attemptFailed(Tenure tenure, int attempt, @Nullable LocalClaim claim, Moment at) {
         if (tenure.attemptInFlight == attempt) { // otherwise it was answered
             tenure.attemptInFlight = 0;
-            failed(tenure, claim, out);
+            failed(tenure, claim, at);
         }
     }
 
     /** The last attempt failed. The claim that sent it tries again by itself. */
-    private void failed(Tenure tenure, @Nullable LocalClaim sender, List<Effect> out) {
+    private void failed(Tenure tenure, @Nullable LocalClaim sender, Moment at) {
         tenure.isDue = true;
-        if (tenure == next && line.first() != sender) {
-            changed(out);
+        if (tenure == next && first() != sender) {
+            changed(at);
         }
     }
 
     /** Handles the answer to {@link Effect.Reserve}. Without an answer, this tenure hands nothing over. */
-    void reserved(Tenure tenure, LockClaim asked, @Nullable LockAttempt answer, long now, List<Effect> out) {
+    void reserved(Tenure tenure, LockClaim asked, @Nullable LockAttempt answer, Moment at) {
         if (answer != null) {
-            settle(now, out);
+            settle(at);
         }
         tenure.isReserving = false;
         if (answer != null && tenure == holding) {
-            reserved(tenure, asked, answer instanceof Acquired acquired ? acquired : null, now, out);
-        } else if (answer instanceof Acquired && isToBeReleased(tenure, asked.attempt(), now)) {
+            reserved(tenure, asked, answer instanceof Acquired acquired ? acquired : null, at);
+        } else if (answer instanceof Acquired && isToBeReleased(tenure, asked.attempt(), at.now())) {
             // the lock was lost before, and this attempt has taken it again
-            out.add(new Effect.Release(tenure.claim()));
+            at.out().add(new Effect.Release(tenure.claim()));
         }
-        resume(tenure, out);
+        resume(tenure, at);
     }
 
-    private void reserved(Tenure tenure, LockClaim asked, @Nullable Acquired answer, long now, List<Effect> out) {
+    private void reserved(Tenure tenure, LockClaim asked, @Nullable Acquired answer, Moment at) {
         if (answer == null) {
-            abandon(tenure, LossReason.NOT_HELD, out);
+            abandon(tenure, LossReason.NOT_HELD, at);
         } else if (answer.fencingToken() == asked.tokenFloor()) {
             // The tenure was valid until this answer arrived, so the back end granted no other claim before it
             // acknowledged the block.
-            tenure.acknowledged(asked.tokenFloor(), now);
+            tenure.acknowledged(asked.tokenFloor(), at.now());
             tenure.extend(tenure.sentAt(asked.attempt()), StoreDurations.leaseNanos(answer.lease()));
         } else if (answer.fencingToken() > asked.tokenFloor() && answer.fencingToken() != tenure.storeToken) {
-            abandon(tenure, LossReason.NOT_HELD, out); // the hold was broken, and this request took the lock anew
+            abandon(tenure, LossReason.NOT_HELD, at); // the hold was broken, and this request took the lock anew
         } else {
             tenure.storeToken = answer.fencingToken(); // not the requested block: nothing is handed over
         }
@@ -458,47 +465,47 @@ class ClientFed extends TenureRules {
         return !tenure.isReleased || now - tenure.sentAt(attempt) >= LATE_NANOS;
     }
 
-    void signalled(Tenure tenure, WatchSignal signal, long now, List<Effect> out) {
-        settle(now, out);
+    void signalled(Tenure tenure, WatchSignal signal, Moment at) {
+        settle(at);
         if (signal instanceof WatchSignal.Armed) {
             tenure.isArmed = true;
         }
         if (tenure == holding) {
-            signalledToOwner(tenure, signal, out);
+            signalledToOwner(tenure, signal, at);
         } else if (tenure == next) {
-            signalledToLine(tenure, signal, now, out);
+            signalledToLine(tenure, signal, at);
         }
     }
 
-    private void signalledToOwner(Tenure tenure, WatchSignal signal, List<Effect> out) {
+    private void signalledToOwner(Tenure tenure, WatchSignal signal, Moment at) {
         if (signal instanceof WatchSignal.Lost lost) {
-            lose(tenure, lost.reason(), out);
+            lose(tenure, lost.reason(), at);
         } else if (!(signal instanceof WatchSignal.Granted)) {
-            push(tenure.owner, new WatchSignal.Changed(), out);
+            push(tenure.owner, new WatchSignal.Changed(), at);
         }
     }
 
-    private void signalledToLine(Tenure tenure, WatchSignal signal, long now, List<Effect> out) {
+    private void signalledToLine(Tenure tenure, WatchSignal signal, Moment at) {
         if (signal instanceof WatchSignal.Granted granted && tenure.sent.knows(granted.attempt())) {
             long sentAt = tenure.sentAt(granted.attempt());
             long lasts = StoreDurations.leaseNanos(granted.lease());
-            if (!Validity.isOver(Validity.until(sentAt, lasts), now)) {
-                begin(tenure, granted.fencingToken(), sentAt, lasts, null, now, out);
+            if (!Validity.isOver(Validity.until(sentAt, lasts), at.now())) {
+                begin(tenure, granted.fencingToken(), sentAt, lasts, null, at);
                 return;
             }
         }
         if (tenure.sent.last() > 0 && !tenure.isStarting) {
-            changed(out);
+            changed(at);
         }
     }
 
     /** Handles the end of the signals. */
-    void signalsStopped(Tenure tenure, List<Effect> out) {
+    void signalsStopped(Tenure tenure, Moment at) {
         tenure.isArmed = false;
         if (tenure == next) {
-            changed(out);
+            changed(at);
         } else if (tenure == holding) {
-            push(tenure.owner, new WatchSignal.Changed(), out);
+            push(tenure.owner, new WatchSignal.Changed(), at);
         }
     }
 

@@ -15,6 +15,8 @@ import io.holdfast.spi.support.SignalSink;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -27,18 +29,6 @@ import reactor.core.scheduler.Scheduler;
  * guards their state.
  */
 abstract class Decider<T extends Decisions> implements ForwardingLockBackend {
-
-    /** A decision about a request. */
-    @FunctionalInterface
-    interface Decision<T, R extends @Nullable Object> {
-        R of(T locks, long now, List<Effect> out);
-    }
-
-    /** An event without an answer. */
-    @FunctionalInterface
-    interface Event<T> {
-        void happens(T locks, long now, List<Effect> out);
-    }
 
     final LockBackend store;
     final Scheduler clock;
@@ -68,34 +58,34 @@ abstract class Decider<T extends Decisions> implements ForwardingLockBackend {
      * claim need not wait for their subscribers.
      */
     @CanIgnoreReturnValue
-    final <R extends @Nullable Object> R decide(Decision<T, R> decision) {
+    final <R extends @Nullable Object> R decide(BiFunction<T, Moment, R> decision) {
         return decide(decision, line::deliver);
     }
 
-    final void happens(Event<T> event) {
+    final void happens(BiConsumer<T, Moment> event) {
         happens(event, line::deliver);
     }
 
     /** An event that the back end signals, on a thread with nothing else to do. */
-    final void happensHere(Event<T> event) {
+    final void happensHere(BiConsumer<T, Moment> event) {
         happens(event, line::deliverHere);
     }
 
-    private void happens(Event<T> event, Consumer<Runnable> deliver) {
+    private void happens(BiConsumer<T, Moment> event, Consumer<Runnable> deliver) {
         decide(
-                (it, now, out) -> {
-                    event.happens(it, now, out);
+                (it, at) -> {
+                    event.accept(it, at);
                     return null;
                 },
                 deliver);
     }
 
     @CanIgnoreReturnValue
-    final <R extends @Nullable Object> R decide(Decision<T, R> decision, Consumer<Runnable> deliver) {
+    final <R extends @Nullable Object> R decide(BiFunction<T, Moment, R> decision, Consumer<Runnable> deliver) {
         List<Effect> effects = new ArrayList<>(2);
         R reply;
         synchronized (locks) {
-            reply = decision.of(locks, now(), effects);
+            reply = decision.apply(locks, new Moment(now(), effects));
             decided();
             for (Effect effect : effects) { // so that signals have the order of the decisions
                 if (effect instanceof Effect.Push push) {
@@ -182,7 +172,7 @@ abstract class Decider<T extends Decisions> implements ForwardingLockBackend {
 
     @CanIgnoreReturnValue
     private Renewal renewed(Tenure tenure, String id, long sentAt, Renewal answer) {
-        happens((it, now, out) -> it.renewed(tenure, id, sentAt, answer, now, out));
+        happens((it, at) -> it.renewed(tenure, id, sentAt, answer, at));
         return answer;
     }
 

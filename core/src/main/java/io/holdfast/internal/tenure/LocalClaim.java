@@ -57,13 +57,6 @@ final class LocalClaim {
     /** Continues a postponed release. For the reactive part. */
     private @Nullable Consumer<Reply<Ownership>> resume;
 
-    // The neighbours in the line.
-    @Nullable
-    LocalClaim before;
-
-    @Nullable
-    LocalClaim behind;
-
     LocalClaim(String id, TenureRules of) {
         this.id = id;
         this.of = of;

@@ -24,9 +24,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The runs of one client by lock, and the claims that they serve. Not thread-safe. */
-class RunTable implements Decisions {
-
-    private static final long SWEEP_NANOS = Duration.ofSeconds(1).toNanos();
+class RunTable extends Decisions {
 
     /**
      * The back end may still answer with a run that is over here; at least so long. An answer to an older request begins
@@ -39,19 +37,17 @@ class RunTable implements Decisions {
      *
      * @param run the run with this number, if it began here
      */
-    private record Over(long number, @Nullable StoreFed run, long untilNanos) {}
+    record Over(long number, @Nullable StoreFed run, long untilNanos) {}
 
     /** The open watches of this client. */
     private final Function<String, @Nullable MemberWatch> watches;
 
     private final Map<String, StoreFed> runs = new HashMap<>();
-    private final Map<String, LocalClaim> claims = new HashMap<>();
-    private final Map<String, Over> over = new HashMap<>();
-    private long lastSweepNanos;
+    final Map<String, Over> over = new HashMap<>();
 
     RunTable(Function<String, @Nullable MemberWatch> watches, long now) {
+        super(now);
         this.watches = watches;
-        lastSweepNanos = now;
     }
 
     boolean knows(String id) {
@@ -73,7 +69,7 @@ class RunTable implements Decisions {
         return tenure;
     }
 
-    /** Returns the tenure of a claim that has the lock by a run. */
+    @Override
     @Nullable
     Tenure owned(String id) {
         LocalClaim claim = claims.get(id);
@@ -83,8 +79,8 @@ class RunTable implements Decisions {
     }
 
     /** Handles a run in the answer to an attempt. Returns the answer for the claim. */
-    LockAttempt answered(LockClaim attempt, AcquiredRun answer, long sentAt, long now, List<Effect> out) {
-        grantedInAnAnswer(attempt, answer, sentAt, now, out);
+    LockAttempt answered(LockClaim attempt, AcquiredRun answer, long sentAt, Moment at) {
+        grantedInAnAnswer(attempt, answer, sentAt, at);
         LocalClaim claim = claims.get(attempt.id());
         Tenure tenure = owned(attempt.id());
         if (claim != null && tenure != null) {
@@ -101,8 +97,8 @@ class RunTable implements Decisions {
     }
 
     /** Handles the answer to the renewal that an attempt of the owner has become. */
-    LockAttempt confirmed(Tenure tenure, LockClaim attempt, long sentAt, Renewal answer, long now, List<Effect> out) {
-        renewed(tenure, attempt.id(), sentAt, answer, now, out);
+    LockAttempt confirmed(Tenure tenure, LockClaim attempt, long sentAt, Renewal answer, Moment at) {
+        renewed(tenure, attempt.id(), sentAt, answer, at);
         LocalClaim claim = claims.get(attempt.id());
         if (claim == null || owned(attempt.id()) != tenure) {
             return TenureRules.soon();
@@ -113,20 +109,20 @@ class RunTable implements Decisions {
     }
 
     /** Handles a grant or a loss. Returns whether the signal was not for the claim alone. */
-    boolean signalled(MemberWatch watch, WatchSignal signal, long now, List<Effect> out) {
+    boolean signalled(MemberWatch watch, WatchSignal signal, Moment at) {
         LockClaim claim = watch.claim;
         if (signal instanceof GrantedRun pushed) {
             long sentAt = watch.attemptedAtNanos;
             long lease = StoreDurations.leaseNanos(pushed.lease());
-            if (watch.lastAttempt == pushed.attempt() && !Validity.isOver(Validity.until(sentAt, lease), now)) {
-                granted(claim, new AcquiredRun(pushed.run(), pushed.lease()), sentAt, now, out);
+            if (watch.lastAttempt == pushed.attempt() && !Validity.isOver(Validity.until(sentAt, lease), at.now())) {
+                granted(claim, new AcquiredRun(pushed.run(), pushed.lease()), sentAt, at);
             } else {
-                out.add(new Effect.Push(watch, new WatchSignal.Changed()));
+                at.out().add(new Effect.Push(watch, new WatchSignal.Changed()));
             }
             return true;
         }
         if (signal instanceof WatchSignal.Granted alone) {
-            grantedAlone(watch, alone.fencingToken(), now, out);
+            grantedAlone(watch, alone.fencingToken(), at);
             return false;
         }
         if (!(signal instanceof WatchSignal.LostRun lost)) {
@@ -134,56 +130,56 @@ class RunTable implements Decisions {
         }
         StoreFed run = runs.get(claim.key().name());
         if (run == null || run.number < lost.number()) {
-            note(claim.key().name(), lost.number(), null, claim.lease().toNanos(), now);
+            note(claim.key().name(), lost.number(), null, claim.lease().toNanos(), at.now());
         } else if (run.holding != null && run.number == lost.number()) {
-            run.lose(run.holding, lost.reason(), out);
-            clear(run, now);
+            run.lose(run.holding, lost.reason(), at);
+            clear(run, at.now());
         }
         return true;
     }
 
     /** A claim has got the lock alone: runs with lower tokens are over at the back end. */
-    void grantedAlone(MemberWatch watch, long token, long now, List<Effect> out) {
+    void grantedAlone(MemberWatch watch, long token, Moment at) {
         LockClaim claim = watch.claim;
         if (claim.key().kind() != LockKind.MUTEX) {
             return; // it has tokens of its own
         }
-        sweepInTime(now, out);
+        sweepInTime(at);
         watch.tokenAlone = token;
         StoreFed run = runs.get(claim.key().name());
         if (run != null && run.holding != null && run.lastToken() < token) {
-            run.lose(run.holding, LossReason.NOT_HELD, out);
-            clear(run, now);
+            run.lose(run.holding, LossReason.NOT_HELD, at);
+            clear(run, at.now());
         }
-        note(claim.key().name(), token, null, claim.lease().toNanos(), now);
+        note(claim.key().name(), token, null, claim.lease().toNanos(), at.now());
     }
 
     /** What this client knows of runs that are over is forgotten after some time, so an answer must not be older. */
-    void grantedInAnAnswer(LockClaim of, AcquiredRun granted, long sentAt, long now, List<Effect> out) {
-        if (now - sentAt <= rememberedNanos(of.lease().toNanos())) {
-            granted(of, granted, sentAt, now, out);
+    void grantedInAnAnswer(LockClaim of, AcquiredRun granted, long sentAt, Moment at) {
+        if (at.now() - sentAt <= rememberedNanos(of.lease().toNanos())) {
+            granted(of, granted, sentAt, at);
         }
     }
 
     /** Handles a run that the back end has granted: serves it once. */
-    private void granted(LockClaim of, AcquiredRun granted, long sentAt, long now, List<Effect> out) {
-        sweepInTime(now, out);
+    private void granted(LockClaim of, AcquiredRun granted, long sentAt, Moment at) {
+        sweepInTime(at);
         long lease = StoreDurations.leaseNanos(granted.lease());
-        if (Validity.isOver(Validity.until(sentAt, lease), now)) {
+        if (Validity.isOver(Validity.until(sentAt, lease), at.now())) {
             return; // the members send their next attempts
         }
         String name = of.key().name();
         LockRun run = granted.run();
         StoreFed present = runs.get(name);
         if (present != null && present.number == run.number()) {
-            present.proven(sentAt, lease, now, out);
-            clear(present, now);
+            present.proven(sentAt, lease, at);
+            clear(present, at.now());
             return;
         }
         Over last = over.get(name);
         if (last != null && run.number() <= last.number()) {
             if (run.number() == last.number() && last.run() != null) {
-                last.run().endAgain(out);
+                last.run().endAgain(at);
             }
             return;
         }
@@ -191,10 +187,10 @@ class RunTable implements Decisions {
             if (run.number() < present.number) {
                 return;
             }
-            present.lose(present.holding, LossReason.NOT_HELD, out);
-            clear(present, now);
+            present.lose(present.holding, LossReason.NOT_HELD, at);
+            clear(present, at.now());
         }
-        begin(name, rules(aMember(run, of), run, this::fresh), run, sentAt, lease, now, out);
+        begin(name, rules(aMember(run, of), run, this::fresh), run, sentAt, lease, at);
     }
 
     /** The run in the answer to the end of another one may have another lease. */
@@ -212,8 +208,7 @@ class RunTable implements Decisions {
         return new StoreFed(of, run, byId);
     }
 
-    private void begin(
-            String name, StoreFed run, LockRun granted, long sentAt, long lease, long now, List<Effect> out) {
+    private void begin(String name, StoreFed run, LockRun granted, long sentAt, long lease, Moment at) {
         runs.put(name, run);
         for (String id : granted.members()) {
             MemberWatch watch = watches.apply(id);
@@ -225,8 +220,8 @@ class RunTable implements Decisions {
                 claims.put(id, member);
             }
         }
-        run.begin(sentAt, lease, now, out);
-        clear(run, now);
+        run.begin(sentAt, lease, at);
+        clear(run, at.now());
     }
 
     /** Returns a claim with its last attempt, and its watch if that is open. Its client keeps the watch until the claim is over. */
@@ -274,50 +269,40 @@ class RunTable implements Decisions {
     }
 
     @Override
-    public Reply.@Nullable Ask<Renewal> renew(LockClaim renewal, long now) {
-        Tenure tenure = owned(renewal.id());
-        if (tenure == null) {
-            return null;
-        }
-        tenure.shorten(renewal.lease(), now);
-        return new Reply.Ask<>(tenure, tenure.claim().withLease(renewal.lease()));
-    }
-
-    @Override
-    public void renewed(Tenure tenure, String id, long sentAt, Renewal answer, long now, List<Effect> out) {
-        tenure.of.renewed(tenure, claims.get(id), sentAt, answer, now, out);
-        clear((StoreFed) tenure.of, now);
+    void renewed(Tenure tenure, String id, long sentAt, Renewal answer, Moment at) {
+        tenure.of.renewed(tenure, claims.get(id), sentAt, answer, at);
+        clear((StoreFed) tenure.of, at.now());
     }
 
     /** Decides about a release. {@link Reply.Ask} is one to end the run. */
-    Reply<Ownership> release(LockClaim release, long now, List<Effect> out) {
-        sweepInTime(now, out);
+    Reply<Ownership> release(LockClaim release, Moment at) {
+        sweepInTime(at);
         LocalClaim claim = claims.get(release.id());
         if (claim == null) {
             return new Reply.Forward<>();
         }
         boolean hadLock = claim.standing == Standing.OWNER;
         StoreFed run = (StoreFed) claim.of;
-        Reply<Ownership> reply = run.release(claim, now, out);
+        Reply<Ownership> reply = run.release(claim, at);
         if (hadLock && !(reply instanceof Reply.Ask<Ownership>)) {
-            forget(claim, release, out);
+            forget(claim, release, at);
         }
-        clear(run, now);
+        clear(run, at.now());
         return reply;
     }
 
-    void releaseConfirmed(LockClaim release, List<Effect> out) {
+    void releaseConfirmed(LockClaim release, Moment at) {
         LocalClaim claim = claims.get(release.id());
         if (claim != null && claim.standing == Standing.LEAVING) {
-            forget(claim, release, out);
+            forget(claim, release, at);
         }
     }
 
     /** An attempt that was not answered may arrive later, and would queue the claim again. */
-    private void forget(LocalClaim claim, LockClaim release, List<Effect> out) {
+    private void forget(LocalClaim claim, LockClaim release, Moment at) {
         claims.remove(claim.id);
         if (claim.watch instanceof MemberWatch watch && watch.isUnanswered()) {
-            out.add(new Effect.Release(release));
+            at.out().add(new Effect.Release(release));
         }
     }
 
@@ -330,18 +315,18 @@ class RunTable implements Decisions {
     }
 
     /** The claim goes on in a client that adopts it. The back end ends its run. */
-    void exported(String id, long now, List<Effect> out) {
+    void exported(String id, Moment at) {
         Tenure tenure = owned(id);
         if (tenure != null) {
             StoreFed run = (StoreFed) tenure.of;
             claims.remove(id);
-            run.exported(out);
-            clear(run, now);
+            run.exported(at);
+            clear(run, at.now());
         }
     }
 
     @Override
-    public LockHolder holder(String name, LockHolder atStore) {
+    LockHolder holder(String name, LockHolder atStore) {
         StoreFed run = runs.get(name);
         Tenure tenure = run == null ? null : run.holding;
         return tenure != null && tenure.owner != null && tenure.atStore.id().equals(atStore.claimId())
@@ -349,28 +334,15 @@ class RunTable implements Decisions {
                 : atStore;
     }
 
-    private void sweepInTime(long now, List<Effect> out) {
-        if (now - lastSweepNanos < SWEEP_NANOS) {
+    private void sweepInTime(Moment at) {
+        if (!isTimeToSweep(at.now())) {
             return;
         }
-        lastSweepNanos = now;
         for (StoreFed run : List.copyOf(runs.values())) {
-            run.settle(now, out);
-            clear(run, now);
+            run.settle(at);
+            clear(run, at.now());
         }
-        claims.values().removeIf(it -> it.of.isForgotten(it, now));
-        over.values().removeIf(it -> Validity.isOver(it.untilNanos(), now));
-    }
-
-    /** Returns the number of locks whose last run is remembered. */
-    int remembered() {
-        return over.size();
-    }
-
-    @Override
-    public List<String> contents() {
-        return claims.values().stream()
-                .map(it -> "'%s' in a run: claim %s".formatted(it.of.key.name(), it))
-                .toList();
+        claims.values().removeIf(it -> it.of.isForgotten(it, at.now()));
+        over.values().removeIf(it -> Validity.isOver(it.untilNanos(), at.now()));
     }
 }

@@ -62,19 +62,19 @@ class StoreFed extends TenureRules {
     }
 
     /** Begins with the first member that waits. Its attempt, if it is the caller, gets the grant as its answer. */
-    void begin(long sentAt, long granted, long now, List<Effect> out) {
-        tenure.begin(number, Validity.until(sentAt, granted), sentAt + granted, now);
+    void begin(long sentAt, long granted, Moment at) {
+        tenure.begin(number, Validity.until(sentAt, granted), sentAt + granted, at.now());
         tenure.ceiling = lastToken();
-        beginsUntilNanos = now + Math.min(LONGEST_NANOS, leaseNanos / 8);
-        if (!handOver(tenure, now, out)) {
-            end(tenure, out);
-            endAgain(out);
+        beginsUntilNanos = at.now() + Math.min(LONGEST_NANOS, leaseNanos / 8);
+        if (!handOver(tenure, at)) {
+            end(tenure, at);
+            endAgain(at);
         }
     }
 
     /** Handles a proof that the run has the lock. */
-    void proven(long sentAt, long granted, long now, List<Effect> out) {
-        settle(now, out);
+    void proven(long sentAt, long granted, Moment at) {
+        settle(at);
         if (holding != null) {
             tenure.extend(sentAt, granted);
         }
@@ -96,15 +96,15 @@ class StoreFed extends TenureRules {
     }
 
     @Override
-    Reply<Ownership> release(LocalClaim claim, long now, List<Effect> out) {
-        settle(now, out);
+    Reply<Ownership> release(LocalClaim claim, Moment at) {
+        settle(at);
         if (claim.standing == Standing.WAITING) {
             claim.standing = Standing.OUTSIDE;
         } else if (claim.standing == Standing.OWNER && tenure == holding) {
-            if (handOver(tenure, now, out)) {
+            if (handOver(tenure, at)) {
                 return over(claim, Ownership.HELD);
             }
-            end(tenure, out);
+            end(tenure, at);
             claim.standing = Standing.LEAVING;
         }
         return claim.standing == Standing.LEAVING ? new Reply.Ask<>(tenure, tenure.claim()) : new Reply.Forward<>();
@@ -120,31 +120,31 @@ class StoreFed extends TenureRules {
     }
 
     @Override
-    boolean handOver(Tenure tenure, long now, List<Effect> out) {
-        if (!isNextReady(now)) {
+    boolean handOver(Tenure tenure, Moment at) {
+        if (!isNextReady(at.now())) {
             return false;
         }
         LocalClaim next = requireNonNull(byId.apply(members.get(served)));
         tenure.token = number + served;
         served++;
-        own(tenure, next, out);
-        signalGrant(tenure, next, now, out);
+        own(tenure, next, at);
+        signalGrant(tenure, next, at);
         return true;
     }
 
     /** Also when the back end still takes the run for the holder: it has not got the end. */
-    void endAgain(List<Effect> out) {
+    void endAgain(Moment at) {
         if (!isExported) {
-            out.add(new Effect.EndRun(tenure, served));
+            at.out().add(new Effect.EndRun(tenure, served));
         }
     }
 
     /** The back end may have ended the run without knowing which members are over. */
     @Override
-    void lose(Tenure tenure, @Nullable LossReason reason, List<Effect> out) {
-        super.lose(tenure, reason, out);
-        endAgain(out);
-        tellNext(out);
+    void lose(Tenure tenure, @Nullable LossReason reason, Moment at) {
+        super.lose(tenure, reason, at);
+        endAgain(at);
+        tellNext(at);
     }
 
     /**
@@ -152,32 +152,32 @@ class StoreFed extends TenureRules {
      * other member begin: it ends the run.
      */
     @Override
-    void settle(long now, List<Effect> out) {
+    void settle(Moment at) {
         LocalClaim owner = tenure.owner;
         if (tenure == holding
                 && owner != null
                 && owner.standing == Standing.OWNER
-                && Validity.isOver(owner.validUntilNanos, now)) {
-            abandon(tenure, null, out);
+                && Validity.isOver(owner.validUntilNanos, at.now())) {
+            abandon(tenure, null, at);
         } else {
-            super.settle(now, out);
+            super.settle(at);
         }
     }
 
     /** The owner goes on in another client, under its own claim. */
-    void exported(List<Effect> out) {
+    void exported(Moment at) {
         isExported = true;
         holding = null;
-        tellNext(out);
+        tellNext(at);
     }
 
     void adoptionIsOver() {
         isExported = false;
     }
 
-    private void tellNext(List<Effect> out) {
+    private void tellNext(Moment at) {
         if (served < members.size()) {
-            push(byId.apply(members.get(served)), new WatchSignal.Changed(), out);
+            push(byId.apply(members.get(served)), new WatchSignal.Changed(), at);
         }
     }
 }

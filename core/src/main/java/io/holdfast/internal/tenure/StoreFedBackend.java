@@ -106,12 +106,10 @@ public final class StoreFedBackend extends Decider<RunTable> {
             watch.lastAnswered = claim.attempt();
             boolean mayHaveBeenInARun = claim.attempt() > 1 || !isIdle;
             if (mayHaveBeenInARun && answer instanceof LockAttempt.Acquired alone) {
-                happens((it, now, out) -> it.grantedAlone(watch, alone.fencingToken(), now, out));
+                happens((it, at) -> it.grantedAlone(watch, alone.fencingToken(), at));
             }
         }
-        return answer instanceof AcquiredRun run
-                ? decide((it, now, out) -> it.answered(claim, run, sentAt, now, out))
-                : answer;
+        return answer instanceof AcquiredRun run ? decide((it, at) -> it.answered(claim, run, sentAt, at)) : answer;
     }
 
     @Override
@@ -143,7 +141,7 @@ public final class StoreFedBackend extends Decider<RunTable> {
     @Override
     public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
         return Mono.defer(() -> {
-            happens((it, now, out) -> it.exported(claim.id(), now, out));
+            happens((it, at) -> it.exported(claim.id(), at));
             return store.adopt(claim, fencingToken);
         });
     }
@@ -170,7 +168,7 @@ public final class StoreFedBackend extends Decider<RunTable> {
     }
 
     private Mono<Ownership> releaseOfARun(LockClaim claim) {
-        Reply<Ownership> reply = decide((it, now, out) -> it.release(claim, now, out));
+        Reply<Ownership> reply = decide((it, at) -> it.release(claim, at));
         if (reply instanceof Reply.Answer<Ownership> it) {
             return Mono.just(it.answer());
         }
@@ -179,8 +177,8 @@ public final class StoreFedBackend extends Decider<RunTable> {
         }
         Tenure tenure = ask.tenure();
         return end(tenure, ((StoreFed) tenure.of).served())
-                .map(end -> decide((it, now, out) -> {
-                    it.releaseConfirmed(claim, out);
+                .map(end -> decide((it, at) -> {
+                    it.releaseConfirmed(claim, at);
                     return end.ownership();
                 }));
     }
@@ -191,13 +189,12 @@ public final class StoreFedBackend extends Decider<RunTable> {
             LockClaim claim = tenure.claim();
             return store.endRun(claim, ((StoreFed) tenure.of).number, served)
                     .doOnNext(end -> end.next()
-                            .ifPresent(next ->
-                                    happens((it, now, out) -> it.grantedInAnAnswer(claim, next, sentAt, now, out))));
+                            .ifPresent(next -> happens((it, at) -> it.grantedInAnAnswer(claim, next, sentAt, at))));
         });
     }
 
     boolean signalled(MemberWatch watch, WatchSignal signal) {
-        return decide((it, now, out) -> it.signalled(watch, signal, now, out), line::deliverHere);
+        return decide((it, at) -> it.signalled(watch, signal, at), line::deliverHere);
     }
 
     void closed(MemberWatch watch) {
@@ -262,7 +259,7 @@ public final class StoreFedBackend extends Decider<RunTable> {
             Tenure owned = attempts(watch, claim, sentAt);
             if (owned != null) {
                 store.renew(owned.claim().withLease(claim.lease()))
-                        .map(answer -> decide((it, now, out) -> it.confirmed(owned, claim, sentAt, answer, now, out)))
+                        .map(answer -> decide((it, at) -> it.confirmed(owned, claim, sentAt, answer, at)))
                         .subscribe(actual);
             } else if (watch == null || !watch.isOpen()) {
                 // No run could tell it that its turn has come.

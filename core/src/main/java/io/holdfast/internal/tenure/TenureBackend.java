@@ -68,7 +68,7 @@ public final class TenureBackend extends Decider<ClaimTable> {
     }
 
     private Mono<LockAttempt> attempt(LockClaim claim) {
-        Reply<LockAttempt> reply = decide((it, now, out) -> it.tryAcquire(claim, now, out));
+        Reply<LockAttempt> reply = decide((it, at) -> it.tryAcquire(claim, at));
         if (reply instanceof Reply.Answer<LockAttempt> it) {
             return Mono.just(it.answer());
         }
@@ -77,9 +77,9 @@ public final class TenureBackend extends Decider<ClaimTable> {
         }
         return answered(
                 Mono.defer(() -> store.tryAcquire(ask.claim())),
-                answer -> decide((it, now, out) -> it.answered(ask, claim.id(), answer, now, out)),
+                answer -> decide((it, at) -> it.answered(ask, claim.id(), answer, at)),
                 // has no effect if it was answered meanwhile
-                () -> happens((it, now, out) -> it.attemptFailed(ask, claim.id(), out)));
+                () -> happens((it, at) -> it.attemptFailed(ask, claim.id(), at)));
     }
 
     @Override
@@ -90,8 +90,8 @@ public final class TenureBackend extends Decider<ClaimTable> {
 
     private Mono<Ownership> released(LockClaim claim) {
         AtomicReference<Sinks.One<Mono<Ownership>>> putOff = new AtomicReference<>();
-        Reply<Ownership> reply = decide((it, now, out) -> {
-            Reply<Ownership> decided = it.release(claim, now, out);
+        Reply<Ownership> reply = decide((it, at) -> {
+            Reply<Ownership> decided = it.release(claim, at);
             if (decided instanceof Reply.Later<Ownership> later) {
                 putOff.set(Sinks.one());
                 later.claim().resumeWith(goOn(putOff.get(), claim.id()));
@@ -144,7 +144,31 @@ public final class TenureBackend extends Decider<ClaimTable> {
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return isClosed || !ClaimTable.concerns(claim) ? store.watch(claim) : new Signals(claim);
+        return isClosed || !ClaimTable.concerns(claim) ? store.watch(claim) : signals(claim);
+    }
+
+    private Flux<WatchSignal> signals(LockClaim claim) {
+        return new Flux<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
+                SignalSink sink = new SignalSink(claim.id(), subscriber, TenureBackend.this::unwatched);
+                boolean isWatched;
+                synchronized (locks) {
+                    isWatched = locks.watch(claim, sink, now());
+                }
+                if (isWatched) {
+                    subscriber.onSubscribe(sink);
+                } else {
+                    store.watch(claim).subscribe(subscriber);
+                }
+            }
+        };
+    }
+
+    private void unwatched(SignalSink sink) {
+        synchronized (locks) {
+            locks.unwatched(sink.claimId(), sink);
+        }
     }
 
     @Override
@@ -192,7 +216,7 @@ public final class TenureBackend extends Decider<ClaimTable> {
     }
 
     private void reserved(Effect.Reserve reserve, @Nullable LockAttempt answer) {
-        happensHere((it, now, out) -> it.reserved(reserve, answer, now, out));
+        happensHere((it, at) -> it.reserved(reserve, answer, at));
     }
 
     private void releaseAlone(LockClaim claim) {
@@ -204,8 +228,8 @@ public final class TenureBackend extends Decider<ClaimTable> {
 
     private void resume(LocalClaim claim, Consumer<Runnable> deliver) {
         Runnable goOn = decide(
-                (it, now, out) -> {
-                    Reply<Ownership> reply = it.resumed(claim, now, out);
+                (it, at) -> {
+                    Reply<Ownership> reply = it.resumed(claim, at);
                     Consumer<Reply<Ownership>> putOff = reply == null ? null : claim.takeResume();
                     return putOff == null ? null : () -> putOff.accept(reply);
                 },
@@ -219,36 +243,6 @@ public final class TenureBackend extends Decider<ClaimTable> {
     public String toString() {
         List<String> kept = contents();
         return "LocalHandOver[%s%s]".formatted(store, kept.isEmpty() ? "" : ", " + kept);
-    }
-
-    /** The signals of a claim of this process. */
-    private final class Signals extends Flux<WatchSignal> {
-
-        private final LockClaim claim;
-
-        Signals(LockClaim claim) {
-            this.claim = claim;
-        }
-
-        @Override
-        public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
-            SignalSink sink = new SignalSink(claim.id(), subscriber, this::unwatched);
-            boolean isWatched;
-            synchronized (locks) {
-                isWatched = locks.watch(claim, sink, now());
-            }
-            if (isWatched) {
-                subscriber.onSubscribe(sink);
-            } else {
-                store.watch(claim).subscribe(subscriber);
-            }
-        }
-
-        private void unwatched(SignalSink sink) {
-            synchronized (locks) {
-                locks.unwatched(claim.id(), sink);
-            }
-        }
     }
 
     /** The signals of the back end about the claim of a tenure. */
@@ -289,7 +283,7 @@ public final class TenureBackend extends Decider<ClaimTable> {
         }
 
         private void signalled(@Nullable WatchSignal signal) {
-            happensHere((it, now, out) -> it.signalled(tenure, signal, now, out));
+            happensHere((it, at) -> it.signalled(tenure, signal, at));
         }
     }
 }

@@ -12,7 +12,6 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,29 +49,29 @@ abstract class TenureRules {
     }
 
     /** Decides about a release, after the end of what has expired. */
-    abstract Reply<Ownership> release(LocalClaim claim, long now, List<Effect> out);
+    abstract Reply<Ownership> release(LocalClaim claim, Moment at);
 
     /** Hands the lock to the next claim. Returns false when the tenure is over. */
-    abstract boolean handOver(Tenure tenure, long now, List<Effect> out);
+    abstract boolean handOver(Tenure tenure, Moment at);
 
     /** Whether a claim waits for its turn in this tenure. */
     abstract boolean hasNext();
 
     /** Handles the end of a tenure, which has no owner any more. */
-    void ended(Tenure tenure, List<Effect> out) {}
+    void ended(Tenure tenure, Moment at) {}
 
     /** Ends a tenure that is lost or unwanted, also at the back end. */
-    void abandon(Tenure tenure, @Nullable LossReason reason, List<Effect> out) {
-        lose(tenure, reason, out);
+    void abandon(Tenure tenure, @Nullable LossReason reason, Moment at) {
+        lose(tenure, reason, at);
     }
 
-    void own(Tenure tenure, LocalClaim claim, List<Effect> out) {
+    void own(Tenure tenure, LocalClaim claim, Moment at) {
         tenure.own(claim);
     }
 
-    void signalGrant(Tenure tenure, LocalClaim owner, long now, List<Effect> out) {
-        Duration counted = Duration.ofNanos(leaseFor(tenure, owner, now));
-        push(owner, new WatchSignal.Granted(owner.token, owner.attempt, counted), out);
+    void signalGrant(Tenure tenure, LocalClaim owner, Moment at) {
+        Duration counted = Duration.ofNanos(leaseFor(tenure, owner, at.now()));
+        push(owner, new WatchSignal.Granted(owner.token, owner.attempt, counted), at);
     }
 
     long leaseFor(Tenure tenure, LocalClaim owner, long now) {
@@ -80,59 +79,52 @@ abstract class TenureRules {
     }
 
     /** The lock is released at the back end, or lost there. */
-    void end(Tenure tenure, List<Effect> out) {
+    void end(Tenure tenure, Moment at) {
         tenure.owner = null;
         if (tenure.stopWatch()) {
-            out.add(new Effect.Unwatch(tenure));
+            at.out().add(new Effect.Unwatch(tenure));
         }
         if (tenure == holding) {
             holding = null;
-            ended(tenure, out);
+            ended(tenure, at);
         }
     }
 
     /** The back end does not keep the lock for a tenure any more. Without a reason, the owner finds that by itself. */
-    void lose(Tenure tenure, @Nullable LossReason reason, List<Effect> out) {
+    void lose(Tenure tenure, @Nullable LossReason reason, Moment at) {
         if (reason != null) {
-            push(tenure.owner, new WatchSignal.Lost(reason), out);
+            push(tenure.owner, new WatchSignal.Lost(reason), at);
         }
-        resume(tenure, out);
-        end(tenure, out);
+        resume(tenure, at);
+        end(tenure, at);
     }
 
     /** Ends a tenure, or the lease of an owner, that has expired. */
-    void settle(long now, List<Effect> out) {
+    void settle(Moment at) {
         Tenure tenure = holding;
         if (tenure == null) {
             return;
         }
-        if (Validity.isOver(tenure.validUntilNanos, now)) {
-            lose(tenure, null, out);
+        if (Validity.isOver(tenure.validUntilNanos, at.now())) {
+            lose(tenure, null, at);
             return;
         }
         LocalClaim owner = tenure.owner;
         if (owner != null
                 && hasNext()
                 && owner.standing == Standing.OWNER
-                && Validity.isOver(owner.validUntilNanos, now)) {
+                && Validity.isOver(owner.validUntilNanos, at.now())) {
             owner.leave();
-            if (tenure.isReserving || !handOver(tenure, now, out)) {
-                abandon(tenure, null, out);
+            if (tenure.isReserving || !handOver(tenure, at)) {
+                abandon(tenure, null, at);
             }
         }
     }
 
-    /** Returns the tenure to renew for this claim; null when the claim does not hold the lock. */
-    @Nullable
-    Tenure renewedFor(LocalClaim claim) {
-        return claim.standing == Standing.OWNER ? claim.tenure : null;
-    }
-
     /** Handles the answer to a renewal for the owner. */
-    void renewed(
-            Tenure tenure, @Nullable LocalClaim claim, long sentAtNanos, Renewal answer, long now, List<Effect> out) {
+    void renewed(Tenure tenure, @Nullable LocalClaim claim, long sentAtNanos, Renewal answer, Moment at) {
         if (answer instanceof Renewal.Held held) {
-            if (!Validity.isOver(tenure.validUntilNanos, now)) {
+            if (!Validity.isOver(tenure.validUntilNanos, at.now())) {
                 tenure.extend(sentAtNanos, StoreDurations.leaseNanos(held.lease()));
             }
             if (claim != null && tenure.owner == claim) {
@@ -140,12 +132,12 @@ abstract class TenureRules {
             }
         } else if (answer instanceof Renewal.NotHeld) {
             if (tenure == holding) {
-                lose(tenure, tenure.owner == claim ? null : LossReason.NOT_HELD, out);
+                lose(tenure, tenure.owner == claim ? null : LossReason.NOT_HELD, at);
             }
         } else {
             tenure.isDoubted = true;
         }
-        settle(now, out);
+        settle(at);
     }
 
     /** An owner whose tenure was lost may still have the signal on its way to its client. */
@@ -172,15 +164,15 @@ abstract class TenureRules {
         return new Queued(Duration.ofNanos(MILLI));
     }
 
-    static void resume(Tenure tenure, List<Effect> out) {
+    static void resume(Tenure tenure, Moment at) {
         if (tenure.owner != null && tenure.owner.standing == Standing.PASSING) {
-            out.add(new Effect.Resume(tenure.owner));
+            at.out().add(new Effect.Resume(tenure.owner));
         }
     }
 
-    static void push(@Nullable LocalClaim claim, WatchSignal signal, List<Effect> out) {
+    static void push(@Nullable LocalClaim claim, WatchSignal signal, Moment at) {
         if (claim != null && claim.watch != null) {
-            out.add(new Effect.Push(claim.watch, signal));
+            at.out().add(new Effect.Push(claim.watch, signal));
         }
     }
 

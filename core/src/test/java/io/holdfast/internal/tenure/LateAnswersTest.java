@@ -33,7 +33,7 @@ class LateAnswersTest {
 
     private Reply.Ask<LockAttempt> ask(LockClaim claim, long now) {
         assertThat(locks.watch(claim, signals::add, now)).isTrue();
-        return (Reply.Ask<LockAttempt>) locks.tryAcquire(claim, now, effects);
+        return (Reply.Ask<LockAttempt>) locks.tryAcquire(claim, new Moment(now, effects));
     }
 
     private List<Effect> taken() {
@@ -45,8 +45,9 @@ class LateAnswersTest {
     private Effect.Reserve begun() {
         Reply.Ask<LockAttempt> asked = ask(first, 0);
         assertThat(locks.watch(second, signals::add, 0)).isTrue();
-        var unused = locks.tryAcquire(second, 0, effects);
-        LockAttempt granted = locks.answered(asked, first.id(), new LockAttempt.Acquired(100, LEASE), 1, effects);
+        var unused = locks.tryAcquire(second, new Moment(0, effects));
+        LockAttempt granted =
+                locks.answered(asked, first.id(), new LockAttempt.Acquired(100, LEASE), new Moment(1, effects));
         assertThat(granted).isEqualTo(new LockAttempt.Acquired(100, LEASE));
         return taken().stream()
                 .filter(Effect.Reserve.class::isInstance)
@@ -60,7 +61,7 @@ class LateAnswersTest {
     void aLockThatTheRequestForTokensHasTakenAnewIsALossForTheOwner() {
         Effect.Reserve reserve = begun();
         long later = reserve.claim().tokenFloor() + 1_000;
-        locks.reserved(reserve, new LockAttempt.Acquired(later, LEASE), 2, effects);
+        locks.reserved(reserve, new LockAttempt.Acquired(later, LEASE), new Moment(2, effects));
         List<Effect> out = taken();
         assertThat(out).contains(new Effect.Push(watchOf(out), new WatchSignal.Lost(LossReason.NOT_HELD)));
         assertThat(out)
@@ -79,7 +80,7 @@ class LateAnswersTest {
     @Test
     void aBackEndThatIgnoresTheRequestForTokensTakesNothingFromTheOwner() {
         Effect.Reserve reserve = begun();
-        locks.reserved(reserve, new LockAttempt.Acquired(100, LEASE), 2, effects);
+        locks.reserved(reserve, new LockAttempt.Acquired(100, LEASE), new Moment(2, effects));
         assertThat(taken()).isEmpty();
     }
 
@@ -87,10 +88,10 @@ class LateAnswersTest {
     @Test
     void aGrantThatComesLongAfterTheReleaseOfItsPlaceIsGivenBack() {
         Reply.Ask<LockAttempt> asked = ask(first, 0);
-        assertThat(locks.release(first, 1, effects)).isInstanceOf(Reply.Ask.class);
+        assertThat(locks.release(first, new Moment(1, effects))).isInstanceOf(Reply.Ask.class);
         effects.clear();
         long late = Duration.ofSeconds(6).toNanos();
-        var unused = locks.answered(asked, first.id(), new LockAttempt.Acquired(100, LEASE), late, effects);
+        var unused = locks.answered(asked, first.id(), new LockAttempt.Acquired(100, LEASE), new Moment(late, effects));
         assertThat(taken())
                 .anyMatch(it -> it instanceof Effect.Release release
                         && release.claim().id().equals(asked.claim().id()));
@@ -99,9 +100,9 @@ class LateAnswersTest {
     @Test
     void aGrantThatTheReleaseHasEndedIsNotReleasedAgain() {
         Reply.Ask<LockAttempt> asked = ask(first, 0);
-        assertThat(locks.release(first, 1, effects)).isInstanceOf(Reply.Ask.class);
+        assertThat(locks.release(first, new Moment(1, effects))).isInstanceOf(Reply.Ask.class);
         effects.clear();
-        var unused = locks.answered(asked, first.id(), new LockAttempt.Acquired(100, LEASE), 2, effects);
+        var unused = locks.answered(asked, first.id(), new LockAttempt.Acquired(100, LEASE), new Moment(2, effects));
         assertThat(taken()).noneMatch(Effect.Release.class::isInstance);
     }
 }

@@ -298,12 +298,12 @@ class StoreFedBackendTest {
         RunTable[] made = new RunTable[1];
         backend = backend((watches, now) -> made[0] = new RunTable(watches, now));
         membersInARun().forEach(Member::release);
-        assertThat(made[0].remembered()).isEqualTo(1);
+        assertThat(made[0].over).hasSize(1);
         pass(LEASE.toMillis());
         membersInARun().forEach(Member::release);
         pass(LEASE.toMillis());
-        var unused = made[0].release(holder, clock.now(TimeUnit.NANOSECONDS), new ArrayList<>());
-        assertThat(made[0].remembered()).isZero();
+        var unused = made[0].release(holder, new Moment(clock.now(TimeUnit.NANOSECONDS), new ArrayList<>()));
+        assertThat(made[0].over).isEmpty();
         assertThat(made[0].contents()).isEmpty();
     }
 
@@ -553,10 +553,8 @@ class StoreFedBackendTest {
     void mutantThatServesAWithdrawnMemberIsCaught() {
         assertThat(servesAWithdrawnMember(with((any, run, byId) -> new StoreFed(any, run, byId) {
                     @Override
-                    Reply<Ownership> release(LocalClaim claim, long now, List<Effect> out) {
-                        return claim.standing == Standing.WAITING
-                                ? new Reply.Forward<>()
-                                : super.release(claim, now, out);
+                    Reply<Ownership> release(LocalClaim claim, Moment at) {
+                        return claim.standing == Standing.WAITING ? new Reply.Forward<>() : super.release(claim, at);
                     }
                 })))
                 .isTrue();
@@ -609,9 +607,9 @@ class StoreFedBackendTest {
     void mutantThatGoesOnAfterALossIsCaught() {
         assertThat(goesOnAfterALoss(with((any, run, byId) -> new StoreFed(any, run, byId) {
                     @Override
-                    void lose(Tenure tenure, @Nullable LossReason reason, List<Effect> out) {
-                        if (!handOver(tenure, clock.now(TimeUnit.NANOSECONDS), out)) {
-                            super.lose(tenure, reason, out);
+                    void lose(Tenure tenure, @Nullable LossReason reason, Moment at) {
+                        if (!handOver(tenure, at)) {
+                            super.lose(tenure, reason, at);
                         }
                     }
                 })))

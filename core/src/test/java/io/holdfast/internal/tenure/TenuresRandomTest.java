@@ -151,7 +151,8 @@ class TenuresRandomTest {
             }
             // An attempt of a claim that does not wait makes the object forget ended claims.
             List<Effect> effects = new ArrayList<>();
-            var unused = locks.tryAcquire(new LockClaim(KEY, "last", lease, Waiting.NONE, 1, 0, 1), now, effects);
+            var unused = locks.tryAcquire(
+                    new LockClaim(KEY, "last", lease, Waiting.NONE, 1, 0, 1), new Moment(now, effects));
             carryOut(effects);
             assertThat(locks.contents()).isEmpty();
             assertThat(store.contents(now)).isEmpty();
@@ -197,7 +198,7 @@ class TenuresRandomTest {
             } else if (tenure != null
                     && watchedAtTheStore.contains(push.claimId())
                     && !(isLossy && random.nextInt(20) == 0)) {
-                fromStore.add(() -> carryOut(out -> locks.signalled(tenure, push.signal(), now, out)));
+                fromStore.add(() -> carryOut(out -> locks.signalled(tenure, push.signal(), new Moment(now, out))));
             }
         }
 
@@ -214,7 +215,7 @@ class TenuresRandomTest {
                 } else if (effect instanceof Effect.Watch watch) {
                     tenures.put(watch.tenure().atStore.id(), watch.tenure());
                     watchedAtTheStore.add(watch.tenure().atStore.id());
-                    carryOut(out -> locks.signalled(watch.tenure(), new WatchSignal.Armed(), now, out));
+                    carryOut(out -> locks.signalled(watch.tenure(), new WatchSignal.Armed(), new Moment(now, out)));
                     watch.tenure().isStarting = false;
                 } else if (effect instanceof Effect.Unwatch unwatch) {
                     watchedAtTheStore.remove(unwatch.tenure().atStore.id());
@@ -222,8 +223,8 @@ class TenuresRandomTest {
                     ask(
                             "reserve " + reserve.claim(),
                             () -> atStore(store.tryAcquire(reserve.claim(), now)),
-                            answer -> carryOut(out -> locks.reserved(reserve, answer, now, out)),
-                            () -> carryOut(out -> locks.reserved(reserve, null, now, out)));
+                            answer -> carryOut(out -> locks.reserved(reserve, answer, new Moment(now, out))),
+                            () -> carryOut(out -> locks.reserved(reserve, null, new Moment(now, out))));
                 } else if (effect instanceof Effect.Release release) {
                     ask(
                             "release " + release.claim(),
@@ -238,7 +239,7 @@ class TenuresRandomTest {
 
         private void resume(LocalClaim waiter) {
             List<Effect> effects = new ArrayList<>();
-            Reply<Ownership> reply = locks.resumed(waiter, now, effects);
+            Reply<Ownership> reply = locks.resumed(waiter, new Moment(now, effects));
             Consumer<Reply<Ownership>> goOn = reply == null ? null : waiter.takeResume();
             carryOut(effects);
             if (goOn != null) {
@@ -321,7 +322,7 @@ class TenuresRandomTest {
                 isAttempting = true;
                 LockClaim attempt = claim();
                 List<Effect> effects = new ArrayList<>();
-                Reply<LockAttempt> reply = locks.tryAcquire(attempt, now, effects);
+                Reply<LockAttempt> reply = locks.tryAcquire(attempt, new Moment(now, effects));
                 carryOut(effects);
                 if (reply instanceof Reply.Answer<LockAttempt> it) {
                     answered(number, it.answer());
@@ -331,12 +332,12 @@ class TenuresRandomTest {
                             () -> atStore(store.tryAcquire(ask.claim(), now)),
                             answer -> {
                                 List<Effect> out = new ArrayList<>();
-                                LockAttempt own = locks.answered(ask, id, answer, now, out);
+                                LockAttempt own = locks.answered(ask, id, answer, new Moment(now, out));
                                 carryOut(out);
                                 answered(number, own);
                             },
                             () -> {
-                                carryOut(out -> locks.attemptFailed(ask, id, out));
+                                carryOut(out -> locks.attemptFailed(ask, id, new Moment(now, out)));
                                 isAttempting = false;
                             });
                 } else {
@@ -381,7 +382,7 @@ class TenuresRandomTest {
                         "renew " + ask.claim(),
                         () -> atStore(store.renew(ask.claim(), now)),
                         answer -> {
-                            carryOut(out -> locks.renewed(ask.tenure(), id, sentAt, answer, now, out));
+                            carryOut(out -> locks.renewed(ask.tenure(), id, sentAt, answer, new Moment(now, out)));
                             if (answer instanceof Renewal.Held held && believes()) {
                                 long its = Validity.until(sentAt, StoreDurations.leaseNanos(held.lease()));
                                 until = its - until > 0 ? its : until;
@@ -409,7 +410,8 @@ class TenuresRandomTest {
                 ask(
                         "keep " + ask.claim(),
                         () -> atStore(store.renew(ask.claim(), now)),
-                        answer -> carryOut(out -> locks.renewed(ask.tenure(), id, sentAt, answer, now, out)),
+                        answer ->
+                                carryOut(out -> locks.renewed(ask.tenure(), id, sentAt, answer, new Moment(now, out))),
                         () -> ask.tenure().isDoubted = true);
             }
 
@@ -423,7 +425,7 @@ class TenuresRandomTest {
                 isReleaseAsked = true;
                 log("%s leaves", id);
                 List<Effect> effects = new ArrayList<>();
-                Reply<Ownership> reply = locks.release(claim(), now, effects);
+                Reply<Ownership> reply = locks.release(claim(), new Moment(now, effects));
                 if (reply instanceof Reply.Later<Ownership> later) {
                     later.claim().resumeWith(this::released);
                     isReleaseAsked = random.nextBoolean(); // its client may stop waiting

@@ -4,7 +4,6 @@ import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockRun;
 import java.time.Duration;
-import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -47,10 +46,10 @@ public final class WrongRuns {
     public static BiFunction<Scheduler, LockBackend, LockBackend> endsEarly() {
         return each((claim, run, byId) -> new StoreFed(claim, run, byId) {
             @Override
-            void own(Tenure tenure, LocalClaim owner, List<Effect> out) {
-                super.own(tenure, owner, out);
+            void own(Tenure tenure, LocalClaim owner, Moment at) {
+                super.own(tenure, owner, at);
                 if (!hasNext()) {
-                    out.add(new Effect.EndRun(tenure, run.members().size()));
+                    at.out().add(new Effect.EndRun(tenure, run.members().size()));
                 }
             }
         });

@@ -3,7 +3,6 @@ package io.holdfast.internal.tenure;
 import io.holdfast.LossReason;
 import io.holdfast.spi.LockKey;
 import java.time.Duration;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Mutants of the hand-over, each with one mistake. */
@@ -33,7 +32,7 @@ public final class WrongTenures {
     public static Decisions aboveTheCeiling() {
         return each((key, lease, bounds) -> new ClientFed(key, lease, bounds) {
             @Override
-            void reserve(Tenure tenure, long now, List<Effect> out) {}
+            void reserve(Tenure tenure, Moment at) {}
 
             @Override
             boolean hasNextToken(Tenure tenure) {
@@ -66,9 +65,9 @@ public final class WrongTenures {
     public static Decisions blockAfterALoss() {
         return each((key, lease, bounds) -> new ClientFed(key, lease, bounds) {
             @Override
-            void lose(Tenure tenure, @Nullable LossReason told, List<Effect> out) {
+            void lose(Tenure tenure, @Nullable LossReason told, Moment at) {
                 if (line.isEmpty()) {
-                    super.lose(tenure, told, out);
+                    super.lose(tenure, told, at);
                 }
             }
         });
@@ -84,8 +83,8 @@ public final class WrongTenures {
     public static Decisions leftPlace() {
         return each((key, lease, bounds) -> new ClientFed(key, lease, bounds) {
             @Override
-            void drained(Tenure tenure, List<Effect> out) {
-                var unused = withdrawNext(out);
+            void drained(Tenure tenure, Moment at) {
+                var unused = withdrawNext(at);
             }
         });
     }
