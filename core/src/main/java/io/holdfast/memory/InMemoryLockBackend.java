@@ -137,7 +137,12 @@ public final class InMemoryLockBackend implements LockBackend {
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return new Signals(claim);
+        return new Flux<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
+                open(claim, subscriber);
+            }
+        };
     }
 
     @Override
@@ -335,20 +340,6 @@ public final class InMemoryLockBackend implements LockBackend {
             return;
         }
         subscriber.onSubscribe(watch);
-    }
-
-    private final class Signals extends Flux<WatchSignal> {
-
-        private final LockClaim claim;
-
-        Signals(LockClaim claim) {
-            this.claim = claim;
-        }
-
-        @Override
-        public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
-            open(claim, subscriber);
-        }
     }
 
     private void close(SignalSink watch) {

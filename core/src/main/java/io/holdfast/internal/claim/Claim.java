@@ -313,48 +313,45 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
         }
         do {
             int sending = attemptToSend;
-            BackendCall.start(
-                    engine(), lockName(), lock.operationNanos(), emission.context(), new Attempt(sending), now());
+            BackendCall.start(lock, emission.context(), attempt(sending), now());
             sentAttempt = sending;
         } while (SENDS.decrementAndGet(this) != 0);
     }
 
-    private final class Attempt implements BackendCall.Request<LockAttempt> {
+    private BackendCall.Request<LockAttempt> attempt(int number) {
+        return new BackendCall.Request<>() {
 
-        private final int number;
-
-        Attempt(int number) {
-            this.number = number;
-        }
-
-        @Override
-        public String what() {
-            return "attempt " + number;
-        }
-
-        @Override
-        public Mono<LockAttempt> ask() {
-            return adoption != null ? adoption.ask(claim()) : engine().backend.tryAcquire(claim().withAttempt(number));
-        }
-
-        @Override
-        public void answered(LockAttempt answer) {
-            acquiring(s -> s.answered(number, answer, now(), engine().random()));
-        }
-
-        @Override
-        public void failed(LockBackendException error, int answered) {
-            try {
-                report(new LockEvent.AttemptFailed(lockName(), number, error));
-            } finally {
-                acquiring(s -> s.attemptFailed(number, error, now(), engine().random()));
+            @Override
+            public String what() {
+                return "attempt " + number;
             }
-        }
 
-        @Override
-        public void refused(LockQueueFullException error) {
-            acquiring(s -> s.refused(number, error));
-        }
+            @Override
+            public Mono<LockAttempt> ask() {
+                return adoption != null
+                        ? adoption.ask(claim())
+                        : engine().backend.tryAcquire(claim().withAttempt(number));
+            }
+
+            @Override
+            public void answered(LockAttempt answer) {
+                acquiring(s -> s.answered(number, answer, now(), engine().random()));
+            }
+
+            @Override
+            public void failed(LockBackendException error, int answered) {
+                try {
+                    report(new LockEvent.AttemptFailed(lockName(), number, error));
+                } finally {
+                    acquiring(s -> s.attemptFailed(number, error, now(), engine().random()));
+                }
+            }
+
+            @Override
+            public void refused(LockQueueFullException error) {
+                acquiring(s -> s.refused(number, error));
+            }
+        };
     }
 
     private void deliver() {

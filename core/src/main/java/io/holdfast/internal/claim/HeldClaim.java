@@ -503,7 +503,7 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
         LockClaim attempt = claimOf(lease()).withLease(renewal().lease());
         Context context = successor instanceof Successor.Downgrade wanted ? wanted.emission.context() : Context.empty();
         long now = now();
-        BackendCall.start(engine(), lockName(), lock.operationNanos(), context, new ReadRequest(attempt, now), now);
+        BackendCall.start(lock, context, readRequest(attempt, now), now);
     }
 
     /**
@@ -511,60 +511,54 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
      * sending thread may have slept until after the release. So a lock that the attempt gets then is released once
      * more.
      */
-    private final class ReadRequest implements BackendCall.Request<LockAttempt> {
+    private BackendCall.Request<LockAttempt> readRequest(LockClaim attempt, long sentAtNanos) {
+        return new BackendCall.Request<>() {
 
-        private final LockClaim attempt;
-        private final long sentAtNanos;
+            private boolean isLate() {
+                return lease().phase() != Phase.DOWNGRADING;
+            }
 
-        ReadRequest(LockClaim attempt, long sentAtNanos) {
-            this.attempt = attempt;
-            this.sentAtNanos = sentAtNanos;
-        }
+            @Override
+            public String what() {
+                return "downgrade";
+            }
 
-        private boolean isLate() {
-            return lease().phase() != Phase.DOWNGRADING;
-        }
+            @Override
+            public Mono<LockAttempt> ask() {
+                return engine().backend.tryAcquire(attempt);
+            }
 
-        @Override
-        public String what() {
-            return "downgrade";
-        }
+            @Override
+            public void answered(LockAttempt answer) {
+                boolean isAcquired = answer instanceof LockAttempt.Acquired;
+                if (answer instanceof LockAttempt.Acquired acquired && acquired.fencingToken() == fencingToken()) {
+                    if (isLate()) {
+                        releaseInBackground();
+                    } else {
+                        downgraded(sentAtNanos, StoreDurations.leaseNanos(acquired.lease()));
+                    }
+                    return;
+                }
+                if (!isLate()) {
+                    holding(LeaseState::renewalDenied);
+                }
+                if (isAcquired) { // a new grant: another client may have held the lock in between
+                    ReleaseLoop.start(lock, attempt, now(), lock.storeForgetsAtNanos(), new InBackground());
+                }
+            }
 
-        @Override
-        public Mono<LockAttempt> ask() {
-            return engine().backend.tryAcquire(attempt);
-        }
-
-        @Override
-        public void answered(LockAttempt answer) {
-            boolean isAcquired = answer instanceof LockAttempt.Acquired;
-            if (answer instanceof LockAttempt.Acquired acquired && acquired.fencingToken() == fencingToken()) {
+            @Override
+            public void failed(LockBackendException error, int answered) {
                 if (isLate()) {
                     releaseInBackground();
-                } else {
-                    downgraded(sentAtNanos, StoreDurations.leaseNanos(acquired.lease()));
+                    return;
                 }
-                return;
+                long now = now();
+                lastRenewalFailure = error;
+                report(new LockEvent.AttemptFailed(lockName(), attempt.attempt(), error));
+                holding(s -> s.downgradeFailed(now));
             }
-            if (!isLate()) {
-                holding(LeaseState::renewalDenied);
-            }
-            if (isAcquired) { // a new grant: another client may have held the lock in between
-                ReleaseLoop.start(lock, attempt, now(), lock.storeForgetsAtNanos(), new InBackground());
-            }
-        }
-
-        @Override
-        public void failed(LockBackendException error, int answered) {
-            if (isLate()) {
-                releaseInBackground();
-                return;
-            }
-            long now = now();
-            lastRenewalFailure = error;
-            report(new LockEvent.AttemptFailed(lockName(), attempt.attempt(), error));
-            holding(s -> s.downgradeFailed(now));
-        }
+        };
     }
 
     /** The claim goes on as a reader, without an event: the writer's lease ends, and the read lease is emitted. */

@@ -163,7 +163,7 @@ final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ow
 
     private void send(long nowNanos) {
         keeps = !Validity.isOver(keptUntilNanos, nowNanos);
-        BackendCall.start(lock.engine(), lock.name(), lock.operationNanos(), Context.empty(), this, nowNanos);
+        BackendCall.start(lock, Context.empty(), this, nowNanos);
     }
 
     private void end(boolean isKept, Runnable report) {

@@ -84,6 +84,10 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
         expected = request.expected();
     }
 
+    public static <T> void start(LockSettings lock, Context context, Request<T> request, long nowNanos) {
+        start(lock.engine(), lock.name(), lock.operationNanos(), context, request, nowNanos);
+    }
+
     public static <T> void start(
             Engine engine, String lockName, long limitNanos, Context context, Request<T> request, long nowNanos) {
         BackendCall<T> call = new BackendCall<>(engine, lockName, limitNanos, context, request);

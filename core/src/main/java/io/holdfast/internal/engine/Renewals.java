@@ -81,13 +81,7 @@ public final class Renewals {
                 inFlight.incrementAndGet();
                 Renewable first = batch.get(0); // it has the shortest limit
                 Batch request = new Batch(batch, engine.alarms.now());
-                BackendCall.start(
-                        engine,
-                        first.lock().name(),
-                        first.lock().operationNanos(),
-                        Context.empty(),
-                        request,
-                        request.sentAtNanos);
+                BackendCall.start(first.lock(), Context.empty(), request, request.sentAtNanos);
             }
         }
         isWaiting = !waiting.isEmpty();

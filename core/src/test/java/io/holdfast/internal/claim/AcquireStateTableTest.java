@@ -118,7 +118,7 @@ class AcquireStateTableTest {
 
         assertThat(Acquiring.action(step)).isEqualTo(action);
         if (step.action() == Action.DELIVER) {
-            assertThat(step.lease().phase()).isEqualTo(LeaseState.Phase.HELD);
+            assertThat(((LeaseState) step.state()).phase()).isEqualTo(LeaseState.Phase.HELD);
         } else {
             assertThat(step.acquiring().phase()).isEqualTo(next);
         }
