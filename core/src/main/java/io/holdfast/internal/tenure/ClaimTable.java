@@ -25,7 +25,6 @@ import org.jspecify.annotations.Nullable;
  */
 class ClaimTable extends Decisions {
 
-    /** Makes the rules of one lock. */
     @FunctionalInterface
     interface Rules {
         ClientFed of(LockKey key, Duration lease);
@@ -108,13 +107,11 @@ class ClaimTable extends Decisions {
                 && locks.getOrDefault(claim.key().name(), List.of()).stream().anyMatch(ClientFed::hasWaiters);
     }
 
-    /** Handles the answer to an attempt of a tenure. Returns the answer for the claim that sent it. */
     LockAttempt answered(Reply.Ask<LockAttempt> asked, String id, LockAttempt answer, Moment at) {
         Tenure tenure = asked.tenure();
         return rules(tenure.of).answered(tenure, asked.claim().attempt(), claims.get(id), answer, at);
     }
 
-    /** Handles an attempt of a tenure that failed or was cancelled. */
     void attemptFailed(Reply.Ask<LockAttempt> asked, String id, Moment at) {
         Tenure tenure = asked.tenure();
         rules(tenure.of).attemptFailed(tenure, asked.claim().attempt(), claims.get(id), at);
@@ -169,7 +166,6 @@ class ClaimTable extends Decisions {
         return reply;
     }
 
-    /** Handles the confirmation of the release of a tenure for the claim with this id. */
     void releaseConfirmed(String id) {
         LocalClaim claim = claims.get(id);
         if (claim != null && claim.standing == Standing.LEAVING) {

@@ -71,9 +71,6 @@ class ClientFed extends TenureRules {
         return !line.isEmpty();
     }
 
-    // Requests of claims.
-
-    /** Decides about an attempt, after the end of what has expired. */
     Reply<LockAttempt> tryAcquire(LocalClaim claim, int attempt, Moment at) {
         settle(at);
         if (attempt < claim.attempt || claim.standing == Standing.PASSING || claim.standing == Standing.LEAVING) {
@@ -183,7 +180,6 @@ class ClientFed extends TenureRules {
         return unwanted == null ? over(claim, Ownership.NOT_HELD) : release(unwanted, claim);
     }
 
-    /** Returns whether the place of the next tenure is still wanted. */
     boolean keepsPlace(boolean firstHasLeft) {
         return !line.isEmpty();
     }
@@ -194,8 +190,6 @@ class ClientFed extends TenureRules {
         tenure.isReleased = true;
         return new Reply.Ask<>(tenure, tenure.claim());
     }
-
-    // Begin and end of a tenure.
 
     private void begin(Tenure tenure, long token, long sentAt, long granted, @Nullable LocalClaim caller, Moment at) {
         Tenure before = holding;
@@ -299,7 +293,7 @@ class ClientFed extends TenureRules {
         next = null;
         if (unwanted != null) {
             unwanted.isReleased = true;
-            if (unwanted.stopWatch()) {
+            if (unwanted.isWatched) {
                 at.out().add(new Effect.Unwatch(unwanted));
             }
         }
@@ -322,7 +316,6 @@ class ClientFed extends TenureRules {
         at.out().add(new Effect.Release(tenure.claim()));
     }
 
-    /** Marks an attempt for the next tenure as due, and signals the first claim. */
     private void changed(Moment at) {
         if (next != null) {
             next.isDue = true;
@@ -343,9 +336,6 @@ class ClientFed extends TenureRules {
         }
     }
 
-    // Answers of the back end.
-
-    /** Handles an answer to an attempt. Returns the answer for the claim that sent it, which may own the lock now. */
     LockAttempt answered(Tenure tenure, int attempt, @Nullable LocalClaim claim, LockAttempt answer, Moment at) {
         settle(at);
         if (tenure.attemptInFlight == attempt) {
@@ -414,7 +404,6 @@ class ClientFed extends TenureRules {
         return new Acquired(claim.token, acquired.lease());
     }
 
-    /** Handles an attempt without an answer, or with a cancelled caller. */
     void attemptFailed(Tenure tenure, int attempt, @Nullable LocalClaim claim, Moment at) {
         if (tenure.attemptInFlight == attempt) { // otherwise it was answered
             tenure.attemptInFlight = 0;
@@ -460,7 +449,6 @@ class ClientFed extends TenureRules {
         }
     }
 
-    /** Returns whether an attempt may have taken the lock for a tenure that is over. */
     private static boolean isToBeReleased(Tenure tenure, int attempt, long now) {
         return !tenure.isReleased || now - tenure.sentAt(attempt) >= LATE_NANOS;
     }
@@ -499,7 +487,6 @@ class ClientFed extends TenureRules {
         }
     }
 
-    /** Handles the end of the signals. */
     void signalsStopped(Tenure tenure, Moment at) {
         tenure.isArmed = false;
         if (tenure == next) {

@@ -21,7 +21,6 @@ abstract class Decisions {
         lastSweepNanos = now;
     }
 
-    /** Returns the tenure that has the lock for a claim; null if none has. */
     abstract @Nullable Tenure owned(String id);
 
     /**
@@ -37,7 +36,6 @@ abstract class Decisions {
         return new Reply.Ask<>(tenure, tenure.claim().withLease(renewal.lease()));
     }
 
-    /** Handles the answer to a renewal of a tenure for the claim with this id. */
     abstract void renewed(Tenure tenure, String id, long sentAtNanos, Renewal answer, Moment at);
 
     /** Replaces a holder that the back end reports by the claim of this process that holds the lock now. */
@@ -49,7 +47,6 @@ abstract class Decisions {
         return isTime;
     }
 
-    /** Describes the contents: a line for each claim, in no particular order. */
     final List<String> contents() {
         return claims.values().stream()
                 .map(it -> "'%s' wanted by claim %s".formatted(it.of.key.name(), it))

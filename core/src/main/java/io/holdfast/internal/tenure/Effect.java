@@ -10,10 +10,8 @@ sealed interface Effect {
     /** Signals an event to a claim of this process. Its watch gets its signals in the order of the decisions. */
     record Push(Consumer<WatchSignal> watch, WatchSignal signal) implements Effect {}
 
-    /** Watches the tenure's claim at the back end. */
     record Watch(Tenure tenure) implements Effect {}
 
-    /** Stops watching the tenure's claim. */
     record Unwatch(Tenure tenure) implements Effect {}
 
     /** Requests the block of tokens; the answer goes to {@link ClaimTable#reserved}. */
@@ -28,6 +26,5 @@ sealed interface Effect {
     /** Ends a run. No claim waits for the answer; if none arrives, the lease ends by itself. */
     record EndRun(Tenure tenure, int served) implements Effect {}
 
-    /** Continues the postponed release of a claim. */
     record Resume(LocalClaim claim) implements Effect {}
 }

@@ -17,7 +17,6 @@ final class LocalClaim {
         OUTSIDE,
         /** In the line of its process, or a member of a run that was not served. */
         WAITING,
-        /** Owns the lock under {@link #tenure}. */
         OWNER,
         /** Wants to release, while the block of tokens for the next owner is on its way. */
         PASSING,
@@ -44,7 +43,6 @@ final class LocalClaim {
     @Nullable
     Tenure tenure;
 
-    /** The token of an owner. */
     long token;
 
     /** The local deadline of its client is not later than this. */
@@ -62,7 +60,6 @@ final class LocalClaim {
         this.of = of;
     }
 
-    /** Marks it as neither waiting nor owning. */
     void leave() {
         standing = Standing.OUTSIDE;
         tenure = null;
@@ -82,7 +79,6 @@ final class LocalClaim {
         resume = continuation;
     }
 
-    /** Takes the continuation of its release, once. */
     @Nullable
     Consumer<Reply<Ownership>> takeResume() {
         Consumer<Reply<Ownership>> taken = resume;

@@ -70,7 +70,6 @@ final class MemberWatch extends Flux<WatchSignal>
         }
     }
 
-    /** Returns whether the last attempt has had no answer, so that it may still be under way. */
     boolean isUnanswered() {
         return lastAnswered < lastAttempt;
     }

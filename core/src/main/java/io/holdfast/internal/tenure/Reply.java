@@ -5,7 +5,6 @@ import io.holdfast.spi.LockClaim;
 /** The decision about a request. */
 sealed interface Reply<A> {
 
-    /** The request is answered without the back end. */
     record Answer<A>(A answer) implements Reply<A> {}
 
     /**

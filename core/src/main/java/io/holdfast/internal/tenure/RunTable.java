@@ -39,7 +39,6 @@ class RunTable extends Decisions {
      */
     record Over(long number, @Nullable StoreFed run, long untilNanos) {}
 
-    /** The open watches of this client. */
     private final Function<String, @Nullable MemberWatch> watches;
 
     private final Map<String, StoreFed> runs = new HashMap<>();
@@ -78,7 +77,6 @@ class RunTable extends Decisions {
                 : null;
     }
 
-    /** Handles a run in the answer to an attempt. Returns the answer for the claim. */
     LockAttempt answered(LockClaim attempt, AcquiredRun answer, long sentAt, Moment at) {
         grantedInAnAnswer(attempt, answer, sentAt, at);
         LocalClaim claim = claims.get(attempt.id());
@@ -96,7 +94,6 @@ class RunTable extends Decisions {
         return new Acquired(claim.token, Duration.ofNanos(tenure.leaseFor(claim)));
     }
 
-    /** Handles the answer to the renewal that an attempt of the owner has become. */
     LockAttempt confirmed(Tenure tenure, LockClaim attempt, long sentAt, Renewal answer, Moment at) {
         renewed(tenure, attempt.id(), sentAt, answer, at);
         LocalClaim claim = claims.get(attempt.id());
@@ -129,9 +126,9 @@ class RunTable extends Decisions {
             return false;
         }
         StoreFed run = runs.get(claim.key().name());
-        if (run == null || run.number < lost.number()) {
+        if (run == null || run.lockRun.number() < lost.number()) {
             note(claim.key().name(), lost.number(), null, claim.lease().toNanos(), at.now());
-        } else if (run.holding != null && run.number == lost.number()) {
+        } else if (run.holding != null && run.lockRun.number() == lost.number()) {
             run.lose(run.holding, lost.reason(), at);
             clear(run, at.now());
         }
@@ -147,7 +144,7 @@ class RunTable extends Decisions {
         sweepInTime(at);
         watch.tokenAlone = token;
         StoreFed run = runs.get(claim.key().name());
-        if (run != null && run.holding != null && run.lastToken() < token) {
+        if (run != null && run.holding != null && run.lockRun.lastToken() < token) {
             run.lose(run.holding, LossReason.NOT_HELD, at);
             clear(run, at.now());
         }
@@ -161,7 +158,6 @@ class RunTable extends Decisions {
         }
     }
 
-    /** Handles a run that the back end has granted: serves it once. */
     private void granted(LockClaim of, AcquiredRun granted, long sentAt, Moment at) {
         sweepInTime(at);
         long lease = StoreDurations.leaseNanos(granted.lease());
@@ -171,7 +167,7 @@ class RunTable extends Decisions {
         String name = of.key().name();
         LockRun run = granted.run();
         StoreFed present = runs.get(name);
-        if (present != null && present.number == run.number()) {
+        if (present != null && present.lockRun.number() == run.number()) {
             present.proven(sentAt, lease, at);
             clear(present, at.now());
             return;
@@ -184,7 +180,7 @@ class RunTable extends Decisions {
             return;
         }
         if (present != null && present.holding != null) {
-            if (run.number() < present.number) {
+            if (run.number() < present.lockRun.number()) {
                 return;
             }
             present.lose(present.holding, LossReason.NOT_HELD, at);
@@ -214,7 +210,7 @@ class RunTable extends Decisions {
             MemberWatch watch = watches.apply(id);
             if (watch != null && !claims.containsKey(id)) { // otherwise it has had the lock in an earlier run
                 LocalClaim member = new LocalClaim(id, run);
-                boolean isOver = watch.hasLeft || watch.tokenAlone > run.number;
+                boolean isOver = watch.hasLeft || watch.tokenAlone > granted.number();
                 member.standing = isOver ? Standing.OUTSIDE : Standing.WAITING;
                 member.tenure = run.holding;
                 claims.put(id, member);
@@ -245,8 +241,8 @@ class RunTable extends Decisions {
         if (run.holding != null || !runs.remove(run.key.name(), run)) {
             return;
         }
-        note(run.key.name(), run.number, run, run.leaseNanos, now);
-        for (String id : run.members) {
+        note(run.key.name(), run.lockRun.number(), run, run.leaseNanos, now);
+        for (String id : run.lockRun.members()) {
             LocalClaim claim = claims.get(id);
             if (claim != null
                     && claim.of == run
@@ -309,7 +305,7 @@ class RunTable extends Decisions {
     /** A claim that was exported from a run is released: its adoption is over, or has failed and left the run as it was. */
     void adoptionIsOver(LockClaim claim) {
         Over last = over.get(claim.key().name());
-        if (last != null && last.run() != null && last.run().members.contains(claim.id())) {
+        if (last != null && last.run() != null && last.run().lockRun.members().contains(claim.id())) {
             last.run().adoptionIsOver();
         }
     }

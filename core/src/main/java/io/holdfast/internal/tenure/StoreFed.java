@@ -1,7 +1,5 @@
 package io.holdfast.internal.tenure;
 
-import static java.util.Objects.requireNonNull;
-
 import io.holdfast.LossReason;
 import io.holdfast.internal.tenure.LocalClaim.Standing;
 import io.holdfast.internal.timing.Validity;
@@ -10,7 +8,6 @@ import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
-import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -33,8 +30,7 @@ class StoreFed extends TenureRules {
     /** Finds the claim of a member; null when this client has no such claim any more. */
     private final Function<String, @Nullable LocalClaim> byId;
 
-    final long number;
-    final List<String> members;
+    final LockRun lockRun;
     private final Tenure tenure;
 
     /** How many members are over, the owner included. */
@@ -48,23 +44,18 @@ class StoreFed extends TenureRules {
     StoreFed(LockClaim any, LockRun run, Function<String, @Nullable LocalClaim> byId) {
         super(any.key(), any.lease());
         this.byId = byId;
-        number = run.number();
-        members = run.members();
+        lockRun = run;
         tenure = new Tenure(
                 this,
-                LockClaim.first(any.key(), members.get(0), any.lease(), any.waiting())
+                LockClaim.first(any.key(), run.members().get(0), any.lease(), any.waiting())
                         .withClient(any.client()));
         holding = tenure;
     }
 
-    long lastToken() {
-        return number + members.size() - 1;
-    }
-
     /** Begins with the first member that waits. Its attempt, if it is the caller, gets the grant as its answer. */
     void begin(long sentAt, long granted, Moment at) {
-        tenure.begin(number, Validity.until(sentAt, granted), sentAt + granted, at.now());
-        tenure.ceiling = lastToken();
+        tenure.begin(lockRun.number(), Validity.until(sentAt, granted), sentAt + granted, at.now());
+        tenure.ceiling = lockRun.lastToken();
         beginsUntilNanos = at.now() + Math.min(LONGEST_NANOS, leaseNanos / 8);
         if (!handOver(tenure, at)) {
             end(tenure, at);
@@ -72,7 +63,6 @@ class StoreFed extends TenureRules {
         }
     }
 
-    /** Handles a proof that the run has the lock. */
     void proven(long sentAt, long granted, Moment at) {
         settle(at);
         if (holding != null) {
@@ -80,19 +70,18 @@ class StoreFed extends TenureRules {
         }
     }
 
-    /** Passes over members that are over. */
-    private boolean isNextReady(long now) {
+    /** Returns the next member that may begin now; null for none. Passes over members that are over. */
+    private @Nullable LocalClaim next(long now) {
         if (tenure.isDoubted || Validity.isOver(beginsUntilNanos, now)) {
-            return false;
+            return null;
         }
-        while (served < members.size()) {
-            LocalClaim next = byId.apply(members.get(served));
+        for (; hasNext(); served++) {
+            LocalClaim next = byId.apply(lockRun.members().get(served));
             if (next != null && next.standing == Standing.WAITING) {
-                return next.watch != null && next.attempt > 0;
+                return next.watch != null && next.attempt > 0 ? next : null;
             }
-            served++;
         }
-        return false;
+        return null;
     }
 
     @Override
@@ -116,16 +105,16 @@ class StoreFed extends TenureRules {
 
     @Override
     boolean hasNext() {
-        return served < members.size();
+        return served < lockRun.members().size();
     }
 
     @Override
     boolean handOver(Tenure tenure, Moment at) {
-        if (!isNextReady(at.now())) {
+        LocalClaim next = next(at.now());
+        if (next == null) {
             return false;
         }
-        LocalClaim next = requireNonNull(byId.apply(members.get(served)));
-        tenure.token = number + served;
+        tenure.token = lockRun.token(served);
         served++;
         own(tenure, next, at);
         signalGrant(tenure, next, at);
@@ -176,8 +165,8 @@ class StoreFed extends TenureRules {
     }
 
     private void tellNext(Moment at) {
-        if (served < members.size()) {
-            push(byId.apply(members.get(served)), new WatchSignal.Changed(), at);
+        if (hasNext()) {
+            push(byId.apply(lockRun.members().get(served)), new WatchSignal.Changed(), at);
         }
     }
 }

@@ -90,7 +90,6 @@ public final class StoreFedBackend extends Decider<RunTable> {
         return isAlone ? store.tryAcquire(claim) : new Attempt(claim, watch);
     }
 
-    /** Returns the tenure of an owner: its attempt becomes a renewal. */
     private @Nullable Tenure attempts(@Nullable MemberWatch watch, LockClaim claim, long sentAt) {
         synchronized (locks) {
             Tenure owned = locks.attempts(claim.id());
@@ -152,7 +151,6 @@ public final class StoreFedBackend extends Decider<RunTable> {
         return claim.client().isEmpty() || !leaves(claim) ? store.release(claim) : releaseOfARun(claim);
     }
 
-    /** Returns whether the claim is, or was, in a run. */
     private boolean leaves(LockClaim claim) {
         MemberWatch watch = watches.get(claim.id());
         synchronized (locks) {
@@ -187,7 +185,7 @@ public final class StoreFedBackend extends Decider<RunTable> {
         return Mono.defer(() -> {
             long sentAt = now();
             LockClaim claim = tenure.claim();
-            return store.endRun(claim, ((StoreFed) tenure.of).number, served)
+            return store.endRun(claim, ((StoreFed) tenure.of).lockRun.number(), served)
                     .doOnNext(end -> end.next()
                             .ifPresent(next -> happens((it, at) -> it.grantedInAnAnswer(claim, next, sentAt, at))));
         });

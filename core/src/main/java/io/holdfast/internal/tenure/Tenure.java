@@ -7,6 +7,8 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Waiting;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 
 /**
  * One claim at the back end: its place in the queue there, and the tokens that it may hand over while it holds the
@@ -41,10 +43,9 @@ final class Tenure {
     boolean isStarting;
 
     boolean isArmed;
-    private boolean isUnwatched;
 
-    /** Ends the watch. For the reactive part. */
-    private @Nullable Runnable unwatch;
+    /** Its watch, for the reactive part. It may be disposed before it has started. */
+    final Disposable.Swap watch = Disposables.swap();
 
     // Its hold.
 
@@ -54,10 +55,8 @@ final class Tenure {
     /** Attempts up to this number were sent before the grant was known. */
     int grantedAtAttempt;
 
-    /** The token of the owner. */
     long token;
 
-    /** The token of this claim at the back end. */
     long storeToken;
 
     /** The back end has acknowledged that no other claim gets a token up to this one. */
@@ -65,7 +64,6 @@ final class Tenure {
 
     boolean isReserving;
 
-    /** Whether the outcome of a renewal is unknown. */
     boolean isDoubted;
 
     private int handOvers;
@@ -91,7 +89,6 @@ final class Tenure {
         this.atStore = atStore;
     }
 
-    /** Returns the claim as the next request carries it. */
     LockClaim claim() {
         return atStore.withAttempt(Math.max(1, sent.last()));
     }
@@ -125,7 +122,6 @@ final class Tenure {
         ceiling = granted;
     }
 
-    /** Returns the attempt that requests a block of tokens. */
     LockClaim reserve(long floor, long now) {
         isReserving = true;
         return nextAttempt(now).withWaiting(Waiting.NONE).withTokenFloor(floor);
@@ -156,7 +152,6 @@ final class Tenure {
         }
     }
 
-    /** Counts a lease that the back end has confirmed from the send time of the request. */
     void extend(long sentAtNanos, long leaseNanos) {
         if (isShortened && sentAtNanos - shortenedAtNanos < 0) {
             return;
@@ -202,24 +197,6 @@ final class Tenure {
             return Math.max(0, valid + valid / 100 + 2 * TenureRules.MILLI);
         }
         return toExpiry;
-    }
-
-    /** Records that the watch is no longer needed. Returns whether there is one. */
-    boolean stopWatch() {
-        isUnwatched = true;
-        return isWatched;
-    }
-
-    /** Records that the watch starts. Returns false if it is no longer needed. */
-    boolean watchedBy(Runnable ends) {
-        unwatch = ends;
-        return !isUnwatched;
-    }
-
-    /** Returns what ends the watch; null before it has started. */
-    @Nullable
-    Runnable unwatch() {
-        return unwatch;
     }
 
     /** Returns the claim to release together with this tenure, if no claim of this process wants its place. */

@@ -177,30 +177,18 @@ public final class TenureBackend extends Decider<ClaimTable> {
         return store.close();
     }
 
-    // ---- What follows from the decisions
-
     @Override
     void carryOut(Effect effect, Consumer<Runnable> deliver) {
         if (effect instanceof Effect.Watch watch) {
             new TenureWatch(watch.tenure()).start();
         } else if (effect instanceof Effect.Unwatch unwatch) {
-            unwatch(unwatch.tenure());
+            unwatch.tenure().watch.dispose();
         } else if (effect instanceof Effect.Reserve reserve) {
             reserve(reserve);
         } else if (effect instanceof Effect.Release release) {
             releaseAlone(release.claim());
         } else if (effect instanceof Effect.Resume resume) {
             resume(resume.claim(), deliver);
-        }
-    }
-
-    private void unwatch(Tenure tenure) {
-        Runnable watch;
-        synchronized (locks) {
-            watch = tenure.unwatch();
-        }
-        if (watch != null) {
-            watch.run();
         }
     }
 
@@ -255,11 +243,7 @@ public final class TenureBackend extends Decider<ClaimTable> {
         }
 
         void start() {
-            boolean isWanted;
-            synchronized (locks) {
-                isWanted = tenure.watchedBy(this::dispose);
-            }
-            if (isWanted) {
+            if (tenure.watch.update(this)) {
                 Flux.defer(() -> store.watch(tenure.atStore)).subscribe(this);
             }
             synchronized (locks) {

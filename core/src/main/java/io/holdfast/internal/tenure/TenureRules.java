@@ -35,7 +35,6 @@ abstract class TenureRules {
     final Duration lease;
     final long leaseNanos;
 
-    /** The tenure that has the lock. */
     @Nullable
     Tenure holding;
 
@@ -48,16 +47,13 @@ abstract class TenureRules {
         leaseNanos = lease.toNanos();
     }
 
-    /** Decides about a release, after the end of what has expired. */
     abstract Reply<Ownership> release(LocalClaim claim, Moment at);
 
     /** Hands the lock to the next claim. Returns false when the tenure is over. */
     abstract boolean handOver(Tenure tenure, Moment at);
 
-    /** Whether a claim waits for its turn in this tenure. */
     abstract boolean hasNext();
 
-    /** Handles the end of a tenure, which has no owner any more. */
     void ended(Tenure tenure, Moment at) {}
 
     /** Ends a tenure that is lost or unwanted, also at the back end. */
@@ -78,10 +74,9 @@ abstract class TenureRules {
         return tenure.leaseFor(owner);
     }
 
-    /** The lock is released at the back end, or lost there. */
     void end(Tenure tenure, Moment at) {
         tenure.owner = null;
-        if (tenure.stopWatch()) {
+        if (tenure.isWatched) {
             at.out().add(new Effect.Unwatch(tenure));
         }
         if (tenure == holding) {
@@ -99,7 +94,6 @@ abstract class TenureRules {
         end(tenure, at);
     }
 
-    /** Ends a tenure, or the lease of an owner, that has expired. */
     void settle(Moment at) {
         Tenure tenure = holding;
         if (tenure == null) {
@@ -121,7 +115,6 @@ abstract class TenureRules {
         }
     }
 
-    /** Handles the answer to a renewal for the owner. */
     void renewed(Tenure tenure, @Nullable LocalClaim claim, long sentAtNanos, Renewal answer, Moment at) {
         if (answer instanceof Renewal.Held held) {
             if (!Validity.isOver(tenure.validUntilNanos, at.now())) {
