@@ -10,7 +10,6 @@ final class EndedRuns {
     private final long[] numbers = new long[KNOWN];
     private int next;
 
-    /** The time of the last end. */
     long atNanos;
 
     void add(long number, long now) {

@@ -2,7 +2,6 @@ package io.holdfast.internal.memory;
 
 import io.holdfast.spi.LockRun;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
 
 /** The run that holds a lock, under the claim of its first member. */
@@ -16,9 +15,9 @@ final class HeldRun {
     private final String client;
 
     /** The members that were withdrawn. All others are wanted, also those that the client has served. */
-    private final Set<String> gone = new HashSet<>();
+    final Set<String> gone = new HashSet<>();
 
-    private final Set<String> members;
+    final Set<String> members;
 
     HeldRun(LockRun run, Waiter first) {
         this.run = run;
@@ -31,25 +30,8 @@ final class HeldRun {
         return first.claim().id();
     }
 
-    /** Returns the index of a member; -1 for any other claim. */
-    int index(String id) {
-        return run.members().indexOf(id);
-    }
-
-    boolean isMember(String id) {
-        return members.contains(id);
-    }
-
-    void withdraw(String member) {
-        gone.add(member);
-    }
-
-    boolean isGone(String id) {
-        return gone.contains(id);
-    }
-
     boolean isFirstGone() {
-        return isGone(holder());
+        return gone.contains(holder());
     }
 
     boolean isWanted() {
@@ -58,9 +40,5 @@ final class HeldRun {
 
     boolean isOf(String client) {
         return this.client.equals(client);
-    }
-
-    List<String> others() {
-        return run.members().subList(1, run.members().size());
     }
 }

@@ -67,7 +67,6 @@ final class LockQueue {
 
     static final Outcome<Renewal> NOT_RENEWED = new Outcome<>(new Renewal.NotHeld(), List.of());
 
-    /** The most members of a run. */
     static final int MOST_MEMBERS = 64;
 
     private static final int FIRST_PLACES = 2;
@@ -87,7 +86,6 @@ final class LockQueue {
     /** The ids of the waiters that are set aside, of each client that is doubted. */
     private Map<String, List<String>> doubted = Collections.emptyMap();
 
-    /** The run that holds the lock. */
     private @Nullable HeldRun run;
 
     /** The last runs that ended without their clients, which may still say which members were served. */
@@ -121,13 +119,6 @@ final class LockQueue {
     /** The place of the last waiter. Written by {@link #join}. */
     private long lastPlace;
 
-    /**
-     * Makes a lock without holders.
-     *
-     * @param tokens the tokens of the back end
-     * @param isWatched whether a push to the claim with this id would reach a watch now
-     * @param examined its element counts the claims that the requests of all locks examine
-     */
     LockQueue(Tokens tokens, Predicate<String> isWatched, long[] examined) {
         this.tokens = tokens;
         this.isWatched = isWatched;
@@ -142,7 +133,7 @@ final class LockQueue {
         // answer.
         boolean overtaken = claim.attempt() < lastAttempt(claim.id());
         HeldRun held = run;
-        if (held != null && claim.waiting() == Waiting.QUEUE && held.isMember(claim.id())) {
+        if (held != null && claim.waiting() == Waiting.QUEUE && held.members.contains(claim.id())) {
             return new Outcome<>(attemptOf(held, claim, overtaken, now), List.of());
         }
         Holder standing = holders.get(claim.id());
@@ -160,7 +151,7 @@ final class LockQueue {
             LockAttempt answer = overtaken ? holder.standing(now) : confirm(holder, claim, now);
             return new Outcome<>(run == null ? answer : granted(run, now), pushes);
         }
-        if (run != null && run.isMember(claim.id()) && run.isOf(claim.client())) {
+        if (run != null && run.members.contains(claim.id()) && run.isOf(claim.client())) {
             return new Outcome<>(granted(run, now), pushes);
         }
         Duration nextAttemptWithin = nextAttemptWithin(claim, isLast ? waiters.size() : place(claim.id()), now);
@@ -196,7 +187,7 @@ final class LockQueue {
      * client of the run cannot serve it.
      */
     private LockAttempt attemptOf(HeldRun held, LockClaim claim, boolean overtaken, long now) {
-        if (held.isGone(claim.id())) {
+        if (held.gone.contains(claim.id())) {
             return new LockAttempt.Contended(claim.lease());
         }
         boolean isFirst = held.holder().equals(claim.id());
@@ -278,14 +269,14 @@ final class LockQueue {
         if (holder == null || holder.isOver(now)) {
             return new Outcome<>(new Renewal.NotHeld(), pushes);
         }
-        hold(claim.id(), holder.until(now + nanos(claim.lease())));
+        hold(claim.id(), holder.until(now + claim.lease().toNanos()));
         return new Outcome<>(new Renewal.Held(claim.lease()), pushes);
     }
 
     Outcome<Renewal> adopt(LockClaim claim, long token, long now) {
         HeldRun held = run;
-        int index = held == null ? -1 : held.index(claim.id());
-        if (held != null && held.isGone(claim.id())) {
+        int index = held == null ? -1 : held.run.members().indexOf(claim.id());
+        if (held != null && held.gone.contains(claim.id())) {
             return NOT_RENEWED;
         }
         if (held != null && index >= 0 && held.run.token(index) == token) {
@@ -298,7 +289,7 @@ final class LockQueue {
     Outcome<Ownership> release(LockClaim claim, long now) {
         settle(now);
         trust(claim);
-        return run != null && run.isMember(claim.id()) ? withdraw(run, claim.id(), now) : end(claim, now);
+        return run != null && run.members.contains(claim.id()) ? withdraw(run, claim.id(), now) : end(claim, now);
     }
 
     /** The run ends with this member, which holds the lock alone from now on. */
@@ -312,7 +303,7 @@ final class LockQueue {
 
     private Outcome<Ownership> withdraw(HeldRun held, String id, long now) {
         examined[0]++;
-        held.withdraw(id);
+        held.gone.add(id);
         leave(id);
         if (held.isWanted()) {
             return new Outcome<>(Ownership.NOT_HELD, signalToRest(held));
@@ -337,7 +328,8 @@ final class LockQueue {
         if (!held.isFirstGone()) {
             return List.of();
         }
-        return held.others().stream()
+        return held.run.members().stream()
+                .skip(1)
                 .map(waiters::get)
                 .filter(it -> it != null && isWatched.test(it.claim().id()))
                 .limit(1)
@@ -376,7 +368,7 @@ final class LockQueue {
         }
         pushes.removeIf(push -> push.signal() instanceof WatchSignal.GrantedRun);
         Holder holder = requireNonNull(holders.get(next.holder()));
-        hold(next.holder(), holder.until(now + nanos(holder.claim().lease())));
+        hold(next.holder(), holder.until(now + holder.claim().lease().toNanos()));
         return Optional.of(granted(next, now));
     }
 
@@ -468,7 +460,6 @@ final class LockQueue {
         return waiter == null ? 0 : waiter.claim().attempt();
     }
 
-    /** Ends expired leases, and grants the lock to the first waiters that it admits then. */
     List<Push> serveAfterExpiry(long now) {
         settle(now);
         return isUnserved ? promote(NO_CLAIM, now) : List.of();
@@ -525,7 +516,7 @@ final class LockQueue {
     /** A member of the run that has the lock need not send attempts: it may be the owner. */
     private boolean isStale(Waiter waiter, long now) {
         return waiter.isStale(now)
-                && (run == null || !run.isMember(waiter.claim().id()));
+                && (run == null || !run.members.contains(waiter.claim().id()));
     }
 
     private void count(Holder holder, int times) {
@@ -553,7 +544,6 @@ final class LockQueue {
         return holders.isEmpty() && waiters.isEmpty() && interested.isEmpty();
     }
 
-    /** Returns the holders of the lock, lower tokens first. Ends nothing. */
     List<LockHolder> holders(long now) {
         return holders.values().stream()
                 .filter(holder -> !holder.isOver(now))
@@ -562,7 +552,6 @@ final class LockQueue {
                 .toList();
     }
 
-    /** Returns whether there is nothing to report about this lock. */
     boolean isIdle(long now) {
         return holders.values().stream().allMatch(it -> it.isOver(now))
                 && waiters.values().stream().allMatch(it -> isStale(it, now))
@@ -592,11 +581,10 @@ final class LockQueue {
                 List.of());
     }
 
-    /** Releases the lock for the holder, and signals the loss to the holder. */
     Outcome<Ownership> breakHold(String id, long now) {
         HeldRun held = run;
         boolean isHolder = held != null && held.holder().equals(id);
-        if (held != null && held.isMember(id) && (isHolder || !held.isGone(id))) {
+        if (held != null && held.members.contains(id) && (isHolder || !held.gone.contains(id))) {
             return breakRun(held, id, now);
         }
         Holder holder = holders.get(id);
@@ -676,7 +664,6 @@ final class LockQueue {
         return pushes;
     }
 
-    /** Returns the run of the first waiter and those behind it; null if it is alone. */
     private @Nullable HeldRun lead(Waiter first, Holder holder, Iterator<Waiter> behind, String caller) {
         List<String> members = new ArrayList<>();
         members.add(first.claim().id());
@@ -695,7 +682,6 @@ final class LockQueue {
         return members.size() == 1 ? null : new HeldRun(new LockRun(holder.token(), members), first);
     }
 
-    /** Returns whether a push would not reach this waiter, or its client is doubted. */
     private boolean isOutOfReach(Waiter waiter) {
         LockClaim claim = waiter.claim();
         List<String> aside = doubted.isEmpty() ? null : doubted.get(claim.owner());
@@ -715,7 +701,7 @@ final class LockQueue {
 
     private Holder grant(Waiter waiter, long now) {
         LockClaim claim = waiter.claim();
-        long expiry = now + Math.min(CLAIM_NANOS, nanos(claim.lease()));
+        long expiry = now + Math.min(CLAIM_NANOS, claim.lease().toNanos());
         Holder holder = new Holder(claim, tokens.next(claim.tokenFloor()), now, expiry, false);
         hold(claim.id(), holder);
         return holder;
@@ -723,7 +709,10 @@ final class LockQueue {
 
     private LockAttempt confirm(Holder holder, LockClaim claim, long now) {
         long token = tokens.raised(holder.token(), claim.tokenFloor());
-        hold(claim.id(), new Holder(claim, token, holder.sinceNanos(), now + nanos(claim.lease()), true));
+        hold(
+                claim.id(),
+                new Holder(
+                        claim, token, holder.sinceNanos(), now + claim.lease().toNanos(), true));
         return new LockAttempt.Acquired(token, claim.lease());
     }
 
@@ -742,7 +731,8 @@ final class LockQueue {
 
     private Duration nextAttemptWithin(LockClaim claim, int place, long now) {
         long firstExpiry = firstExpiryIn(now);
-        long within = Math.min(firstExpiry + NANOS_PER_PLACE * place, nanos(claim.lease()) / 3);
+        long within =
+                Math.min(firstExpiry + NANOS_PER_PLACE * place, claim.lease().toNanos() / 3);
         long bounded = place <= FIRST_PLACES ? Math.min(within, CLAIM_NANOS) : within;
         return Duration.ofNanos(Math.max(1, bounded));
     }
@@ -770,9 +760,5 @@ final class LockQueue {
             examined[0]++;
         }
         return Math.max(place, waiters.size());
-    }
-
-    private static long nanos(Duration lease) {
-        return lease.toNanos();
     }
 }

@@ -70,7 +70,6 @@ public final class LockTable {
                 : queue(LockId.of(claim.key())).adopt(claim, token, now);
     }
 
-    /** Ends a claim, whatever its state. */
     public Outcome<Ownership> release(LockClaim claim, long now) {
         sweepInTime(now);
         LockId lock = LockId.of(claim.key());
@@ -95,7 +94,6 @@ public final class LockTable {
         return outcome;
     }
 
-    /** A watch of this claim has opened. */
     public void watched(LockClaim claim) {
         queue(LockId.of(claim.key())).watched(claim.id());
     }
@@ -112,7 +110,6 @@ public final class LockTable {
         return queue(LockId.of(key)).holders(now);
     }
 
-    /** Returns reports on the locks of one name. Changes nothing. */
     public List<LockReport> reports(String name, long now) {
         return Stream.of(LockKind.MUTEX, LockKind.WRITE, LockKind.SEMAPHORE)
                 .map(kind -> new LockId(kind, name))
@@ -120,7 +117,6 @@ public final class LockTable {
                 .toList();
     }
 
-    /** Returns reports on all locks. Changes nothing. */
     public List<LockReport> reports(long now) {
         return queues.entrySet().stream()
                 .flatMap(lock -> report(lock.getKey(), lock.getValue(), now))
@@ -133,7 +129,6 @@ public final class LockTable {
                 : Stream.of(queue.report(lock.name(), LockReport.Type.of(lock.family()), now));
     }
 
-    /** Ends the hold of a claim for an operator, and signals the loss to the claim. */
     public Outcome<Ownership> breakHold(LockKey key, String claimId, long now) {
         LockId lock = LockId.of(key);
         LockQueue queue = queue(lock);
@@ -145,7 +140,6 @@ public final class LockTable {
         return outcome;
     }
 
-    /** Describes the claims that hold or wait: a line for each. */
     public List<String> contents(long now) {
         sweep(now);
         return queues.values().stream()

@@ -17,7 +17,6 @@ final class Tokens {
         return last;
     }
 
-    /** Reserves tokens behind the last one. */
     void reserve(int more) {
         last += more;
     }
