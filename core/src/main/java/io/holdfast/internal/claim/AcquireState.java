@@ -201,7 +201,6 @@ final class AcquireState implements ClaimState, Cloneable {
         return pause(after, Math.max(backoff(after.failures, random), rest), nowNanos);
     }
 
-    /** Returns whether the failures in a row have lasted for a lease. */
     private boolean failedAgain(AcquireState after, int number, long nowNanos) {
         after.failures = failures + 1;
         after.failingSinceNanos = failures == 0 ? sent.sentAt(number) : failingSinceNanos;
@@ -233,7 +232,6 @@ final class AcquireState implements ClaimState, Cloneable {
         return changed(after, nowNanos);
     }
 
-    /** From now on the acquisition polls the back end. */
     @Override
     public Step unwatched(long nowNanos) {
         AcquireState after = copy();
@@ -292,7 +290,6 @@ final class AcquireState implements ClaimState, Cloneable {
         return leave(Action.NONE);
     }
 
-    /** Ends the acquisition after an unexpected error: every later event is too late. */
     Step broken() {
         boolean isUnsent = phase == Phase.READY && adoptedAttempt == 0;
         return phase == Phase.ENDED ? stay() : end(copy(), Action.NONE, !isUnsent);

@@ -69,7 +69,6 @@ public final class Adoption extends Mono<LockLease> {
         return new LockLostException(lock.name(), reason, exported.fencingToken(), why, null);
     }
 
-    /** Returns the claim with the lease duration of this client. */
     LockClaim claim() {
         return exported.claim().withLease(lock.terms().claimLease());
     }

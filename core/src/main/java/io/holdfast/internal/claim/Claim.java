@@ -48,13 +48,11 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
 
     private final @Nullable Adoption adoption;
 
-    /** Whether its lease is one of several, which are handed out together. */
     private final boolean isMember;
 
     private final Emission<LockLease> emission;
     private final PairedEvents acquireEvents;
 
-    /** The attempts of the claims before it in the same subscription. */
     private final int attemptsBefore;
 
     /** The number of the last attempt that has left this thread; an earlier number only delays a pushed grant. */
@@ -91,8 +89,6 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
         acquireEvents = before.acquireEvents;
         attemptsBefore = before.attempts();
     }
-
-    // ---- The subscription
 
     Emission<LockLease> emission() {
         return emission;
@@ -160,8 +156,6 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
         acquireEvents.ended(new LockEvent.AcquireCancelled(lockName(), emission.waited(), attempts()));
     }
 
-    // ---- The client
-
     @Override
     public Stage stage() {
         if (state instanceof LeaseState) {
@@ -213,21 +207,15 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
         emission.dismiss();
     }
 
-    // ---- Signals of the back end
-
     @Override
     public void signalled(WatchSignal signal) {
-        long now = now();
-        happens(ClaimState.class, s -> s.signalled(signal, sentAttempt, now));
+        happens(ClaimState.class, s -> s.signalled(signal, sentAttempt, now()));
     }
 
     @Override
     public void signalsStopped() {
-        long now = now();
-        happens(ClaimState.class, s -> s.unwatched(now));
+        happens(ClaimState.class, s -> s.unwatched(now()));
     }
-
-    // ---- What it does
 
     @Override
     void act(Step step) {

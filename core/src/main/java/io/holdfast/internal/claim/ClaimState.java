@@ -8,7 +8,6 @@ import io.holdfast.spi.WatchSignal;
  */
 sealed interface ClaimState permits AcquireState, LeaseState {
 
-    /** What the thread that has replaced the state does next. */
     enum Action {
         NONE,
         ATTEMPT,
@@ -17,12 +16,10 @@ sealed interface ClaimState permits AcquireState, LeaseState {
         NOT_AVAILABLE,
         TIMED_OUT,
         CLOSED,
-        /** Fail with the failure of the state. */
         FAIL,
         /** Fail: each grant had ended when its answer arrived. */
         GRANTED_TOO_LATE,
         RENEW,
-        /** Send the release, and repeat it until it is answered or the deadline passes. */
         RELEASE,
         SIGNAL_RELEASED,
         STOP_RENEWING,
@@ -30,7 +27,6 @@ sealed interface ClaimState permits AcquireState, LeaseState {
         RENEW_BEFORE_EXPORT,
         EXPORT,
         ASK_FOR_READ_LEASE,
-        /** Open the read lease that continues the claim. */
         GO_ON_AS_READER,
         /** The server does not keep the lock for this claim any more. */
         SIGNAL_LOSS,
@@ -54,14 +50,12 @@ sealed interface ClaimState permits AcquireState, LeaseState {
         }
     }
 
-    /** Returns whether the claim has to be woken at {@link #wakeAtNanos}. */
     boolean wantsWake();
 
     long wakeAtNanos();
 
     Step tick(long nowNanos);
 
-    /** {@code sentAttempt}: the number of the last attempt that has left its thread. */
     Step signalled(WatchSignal signal, int sentAttempt, long nowNanos);
 
     Step unwatched(long nowNanos);

@@ -72,7 +72,6 @@ public final class Emission<T> implements Subscription {
         this.owner = owner;
     }
 
-    /** The next owner begins again in place of the first one. */
     void handTo(Owner next) {
         owner = next;
     }
@@ -158,7 +157,6 @@ public final class Emission<T> implements Subscription {
         };
     }
 
-    /** Emits the value if it still holds, and otherwise releases it. */
     public void deliver(T value, GuardedLease lease, String lockName) {
         engine.delivery.run(() -> emit(value, lease), rejected -> {
             lease.releaseUnused();

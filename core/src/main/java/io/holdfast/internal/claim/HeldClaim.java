@@ -97,8 +97,6 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
 
     abstract long heldSinceNanos();
 
-    // ---- Deciding
-
     final void acquiring(Function<AcquireState, Step> event) {
         happens(AcquireState.class, event);
     }
@@ -169,8 +167,6 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
         }
     }
 
-    // ---- What the lease asks. The side tells a lease from the read lease that follows it.
-
     /**
      * After it has returned false, it never returns true again. To see the deadline passed decides the loss, and a
      * later answer does not count any more.
@@ -209,19 +205,17 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
     }
 
     final void release(boolean asReader) {
-        long now = now();
-        holding(s -> s.isReader() == asReader ? s.releaseAsked(now) : s.stay());
+        holding(s -> s.isReader() == asReader ? s.releaseAsked(now()) : s.stay());
     }
 
     /** Returns false when the lease has, or had, another successor. The successor gets the result. */
-    final boolean isSucceeded(boolean asReader, Successor<?> wanted) {
+    final boolean succeed(boolean asReader, Successor<?> wanted) {
         // A downgrade is over when there is a reader, which may have a successor of its own.
         Successor<?> before = asReader && successor instanceof Successor.Downgrade done ? done : null;
         if (lease().isReader() != asReader || !SUCCESSOR.compareAndSet(this, before, wanted)) {
             return false;
         }
-        long now = now();
-        holding(s -> wanted.asked(s, now));
+        holding(s -> wanted.asked(s, now()));
         Phase phase = lease().phase();
         if (phase == Phase.LOST || phase == Phase.RELEASING || phase == Phase.RELEASED) {
             wanted.failed(lost(asReader)); // the lease had ended before
@@ -242,8 +236,6 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
     final void releaseInBackground() {
         endAtStore(claimOf(lease()), lock.storeForgetsAtNanos(), new InBackground());
     }
-
-    // ---- What it does
 
     void act(Step step) {
         switch (step.action()) {
@@ -304,7 +296,6 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
         }
     }
 
-    /** The subscriber has got its signal, or gets none. */
     final void emissionOver() {
         emissionOver = true;
         leaveClient();
@@ -336,7 +327,6 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
         return heldSinceNanos() + lock.terms().minHoldNanos();
     }
 
-    /** Returns the claim with its present side, and with the number of the last request that may take the lock. */
     final LockClaim claimOf(LeaseState s) {
         LeaseState.Hold hold = s.hold();
         if (hold.side() == Side.AS_GRANTED) {
@@ -403,14 +393,11 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
         }
     }
 
-    // ---- Renewal
-
     @Override
     public final LockSettings lock() {
         return lock;
     }
 
-    /** Carries the usual lease duration, or the rest of the minimum. */
     @Override
     public final LockClaim renewal() {
         LockClaim current = claimOf(lease());
@@ -434,8 +421,7 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
         if (isHeld() || lease().phase() == Phase.EXPORTING) {
             return true;
         }
-        long now = now();
-        holding(s -> s.renewalFailed(true, now));
+        holding(s -> s.renewalFailed(true, now()));
         return false;
     }
 
@@ -453,11 +439,10 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
     }
 
     private void renewed(long sentAtNanos, Renewal answer, boolean automatic, Predicate<LeaseState> isMeant) {
-        long now = now();
         if (answer instanceof Renewal.Held held) {
             long leaseNanos = StoreDurations.leaseNanos(held.lease());
             lastRenewalFailure = null;
-            holding(s -> isMeant.test(s) ? s.renewed(sentAtNanos, leaseNanos, automatic, now) : s.stay());
+            holding(s -> isMeant.test(s) ? s.renewed(sentAtNanos, leaseNanos, automatic, now()) : s.stay());
         } else if (answer instanceof Renewal.NotHeld) {
             holding(s -> isMeant.test(s) ? s.renewalDenied() : s.stay());
         }
@@ -465,16 +450,13 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
 
     @Override
     public final void renewalFailed(LockBackendException error) {
-        long now = now();
         lastRenewalFailure = error;
-        holding(s -> s.renewalFailed(true, now));
+        holding(s -> s.renewalFailed(true, now()));
         if (isHeld() && engine().events.areWanted()) {
             Duration left = Duration.ofNanos(Math.max(0, lease().validUntilNanos() - now()));
             report(new LockEvent.RenewalFailed(lockName(), fencingToken(), left, error));
         }
     }
-
-    // ---- Export and downgrade
 
     /** Emits the text last: another process may hold the lock from then on. */
     private void exported() {
@@ -553,10 +535,9 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
                     releaseInBackground();
                     return;
                 }
-                long now = now();
                 lastRenewalFailure = error;
                 report(new LockEvent.AttemptFailed(lockName(), attempt.attempt(), error));
-                holding(s -> s.downgradeFailed(now));
+                holding(s -> s.downgradeFailed(now()));
             }
         };
     }
@@ -567,8 +548,7 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
         LeaseHandle reader = new LeaseHandle(this, mine, true);
         readerSignals = mine;
         handle = new WeakReference<>(reader);
-        long now = now();
-        Step step = decided(LeaseState.class, s -> s.downgraded(sentAtNanos, leaseNanos, now));
+        Step step = decided(LeaseState.class, s -> s.downgraded(sentAtNanos, leaseNanos, now()));
         if (step != null && step.action() == Action.GO_ON_AS_READER) {
             Turn.runUsersCode(() -> {
                 try {
@@ -588,8 +568,6 @@ abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable
         LeaseSignals ofReader = readerSignals;
         return ofReader != null && lease().isReader() ? ofReader : grantedSignals;
     }
-
-    // ---- Parts
 
     final String lockName() {
         return lock.name();

@@ -73,7 +73,6 @@ public final class HeldLocks {
         return held == null ? null : held.lease;
     }
 
-    /** Returns the lease without the rules for acquiring. */
     public static @Nullable LockLease current(LockSettings lock, ContextView context) {
         for (HeldLocks held = in(context); held != null; held = held.outer) {
             if (held.isOf(lock) && !held.upgrades(lock.key()) && held.lease.isValid()) {
@@ -83,7 +82,6 @@ public final class HeldLocks {
         return null;
     }
 
-    /** Returns whether this is work under a lease of that client, which is still held. */
     static boolean isWork(Engine engine, ContextView context) {
         for (HeldLocks at = in(context); at != null; at = at.outer) {
             if (at.lease.lock().engine() == engine && at.lease.isHeld()) {
@@ -105,7 +103,6 @@ public final class HeldLocks {
                 && (isReadWrite(mine.kind()) || mine.kind() == lock.key().kind());
     }
 
-    /** Returns false when the lease was released: no acquisition can nest in it. */
     private boolean covers(LockSettings lock) {
         if (lease.isReleased()) {
             return false;

@@ -67,8 +67,8 @@ public final class LeaseHandle implements EngineLease {
         return isReleased() ? Loss.OUTERMOST_RELEASED : claim.loss(asReader);
     }
 
-    boolean isSucceededBy(Successor<?> wanted) {
-        return claim.isSucceeded(asReader, wanted);
+    boolean succeed(Successor<?> wanted) {
+        return claim.succeed(asReader, wanted);
     }
 
     @Override
@@ -104,7 +104,6 @@ public final class LeaseHandle implements EngineLease {
         return Mono.defer(() -> signals.loss().doOnTerminate(this::stayReachable));
     }
 
-    /** Completes when the release is requested, or when the lease is lost; nested leases wait for it. */
     Mono<Void> noLongerHeld() {
         return Mono.defer(() -> signals.noLongerHeld().doOnTerminate(this::stayReachable));
     }

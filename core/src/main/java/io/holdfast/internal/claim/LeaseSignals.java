@@ -38,32 +38,26 @@ final class LeaseSignals {
 
     /** Emits one value on loss; completes empty after a release. */
     Mono<LossReason> loss() {
-        Sinks.One<LossReason> sink;
         synchronized (this) {
-            sink = loss != null ? loss : Sinks.one();
-            loss = sink;
+            loss = loss != null ? loss : Sinks.one();
         }
-        return of(sink);
+        return of(loss);
     }
 
     /** Completes empty after the release, or when that takes long; fails after a loss. */
     Mono<Void> released() {
-        Sinks.Empty<Void> sink;
         synchronized (this) {
-            sink = released != null ? released : Sinks.empty();
-            released = sink;
+            released = released != null ? released : Sinks.empty();
         }
-        return of(sink);
+        return of(released);
     }
 
     /** Completes empty when the release is requested, before it is sent, or after a loss. */
     Mono<Void> noLongerHeld() {
-        Sinks.Empty<Void> sink;
         synchronized (this) {
-            sink = noLongerHeld != null ? noLongerHeld : Sinks.empty();
-            noLongerHeld = sink;
+            noLongerHeld = noLongerHeld != null ? noLongerHeld : Sinks.empty();
         }
-        return of(sink);
+        return of(noLongerHeld);
     }
 
     private <T> Mono<T> of(Sinks.Empty<T> sink) {
@@ -71,7 +65,6 @@ final class LeaseSignals {
         return delivery.of(sink.asMono());
     }
 
-    /** The end of a release is not for it. */
     void watchLoss(Holder watching) {
         watch(watching, false);
     }

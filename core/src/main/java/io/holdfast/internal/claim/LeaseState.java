@@ -105,7 +105,6 @@ record LeaseState(
         return phase == Phase.HELD && !Validity.isOver(validUntilNanos, nowNanos);
     }
 
-    /** Returns whether the lease was lost because of the longest hold time, and not because renewals were missing. */
     boolean reachedLongestHold() {
         return lossReason == LossReason.EXPIRED
                 && hold.terms().options().maxHoldTime().isPresent()
@@ -195,7 +194,6 @@ record LeaseState(
         return lose(LossReason.NOT_HELD);
     }
 
-    /** Handles a renewal with an unknown outcome: nothing is lost yet, another renewal follows soon. */
     Step renewalFailed(boolean automatic, long nowNanos) {
         if (phase != Phase.HELD) {
             return notHeldAndRenewed(automatic, nowNanos);
@@ -235,7 +233,6 @@ record LeaseState(
                 : new Step(ended(Phase.LOST, LossReason.NOT_HELD), Action.SIGNAL_LOSS);
     }
 
-    /** Handles a release without a confirmation until the deadline; the server ends the lease by itself. */
     Step releaseGivenUp() {
         return phase != Phase.RELEASING ? stay() : to(Phase.RELEASED, Action.SIGNAL_RELEASED);
     }
@@ -277,7 +274,6 @@ record LeaseState(
         return unlessOver(nowNanos, new Step(reader, Action.GO_ON_AS_READER));
     }
 
-    /** Handles a request to downgrade with an unknown outcome. */
     Step downgradeFailed(long nowNanos) {
         long next = RenewalSchedule.retry(nowNanos, validUntilNanos);
         return phase != Phase.DOWNGRADING

@@ -23,7 +23,6 @@ final class PairedEvents {
         this.events = events;
     }
 
-    /** Called when the beginning was reported. */
     void begun() {
         if (!STAGE.compareAndSet(this, NOT_BEGUN, BEGUN) && stage instanceof LockEvent end) {
             events.report(end);

@@ -46,7 +46,7 @@ abstract class Successor<T> implements Emission.Owner {
 
     @Override
     public void begin() {
-        if (!lease.isSucceededBy(this)) {
+        if (!lease.succeed(this)) {
             failed(lease.lost());
         }
     }

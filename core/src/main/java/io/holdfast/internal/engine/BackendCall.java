@@ -12,7 +12,6 @@ import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.MonoSink;
 import reactor.util.context.Context;
 
 /**
@@ -108,34 +107,34 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
         return Mono.create(sink -> {
             if (engine.isClosed()) {
                 sink.error(engine.closedException(lockName));
-            } else {
-                Context context = Context.of(sink.contextView());
-                Asked<T> asked = new Asked<>(engine, lockName, what, request, sink);
-                start(engine, lockName, limitNanos, context, asked, engine.alarms.now());
+                return;
             }
+            Request<T> asked = new Request<>() {
+
+                @Override
+                public String what() {
+                    return what;
+                }
+
+                @Override
+                public Publisher<T> ask() {
+                    return request.get();
+                }
+
+                @Override
+                public void answered(T answer) {
+                    sink.success(answer);
+                }
+
+                @Override
+                public void failed(LockBackendException error, int answered) {
+                    // Closing ends a request that is under way like a timeout.
+                    Throwable end = engine.isClosed() ? engine.closedException(lockName) : error;
+                    Turn.runUsersCode(() -> sink.error(end));
+                }
+            };
+            start(engine, lockName, limitNanos, Context.of(sink.contextView()), asked, engine.alarms.now());
         });
-    }
-
-    private record Asked<T>(
-            Engine engine, String lockName, String what, Supplier<? extends Publisher<T>> request, MonoSink<T> sink)
-            implements Request<T> {
-
-        @Override
-        public Publisher<T> ask() {
-            return request.get();
-        }
-
-        @Override
-        public void answered(T answer) {
-            sink.success(answer);
-        }
-
-        @Override
-        public void failed(LockBackendException error, int answered) {
-            // Closing ends a request that is under way like a timeout.
-            Throwable end = engine.isClosed() ? engine.closedException(lockName) : error;
-            Turn.runUsersCode(() -> sink.error(end));
-        }
     }
 
     /**

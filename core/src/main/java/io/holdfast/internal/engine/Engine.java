@@ -176,7 +176,6 @@ public final class Engine {
         return new ClientReport(held.count(), held.oldest(), waiting.count(), waiting.oldest());
     }
 
-    /** Ends all waits and lets leases go on, and signals when no lease is left. */
     public Mono<Void> drain() {
         draining = true;
         closeRefused();
@@ -188,7 +187,6 @@ public final class Engine {
         members.all(Stage.ACQUIRING).stream().filter(this::refuses).forEach(Member::refuse);
     }
 
-    /** Ends all that is under way, and signals when nothing is left. */
     public Sinks.Empty<Void> shutDown() {
         closed = true;
         members.all(Stage.ACQUIRING).forEach(Member::close);

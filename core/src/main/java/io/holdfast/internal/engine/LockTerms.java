@@ -38,7 +38,6 @@ public record LockTerms(
         return options.waitTimeout().filter(Duration::isZero).isPresent() ? Mode.ONE_ATTEMPT : Mode.WAIT;
     }
 
-    /** Returns the lease to request for the rest of the least hold time. */
     public Duration leaseFor(long leftNanos) {
         return lease(options.leaseDuration(), leftNanos, operationNanos);
     }

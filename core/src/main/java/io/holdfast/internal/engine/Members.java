@@ -85,7 +85,6 @@ public final class Members {
                 .oldest();
     }
 
-    /** What the oldest members say, and how many say something. */
     record Some<R>(long count, List<R> oldest) {}
 
     /** Asks each member; the question must be quick, and null means that it says nothing. */

@@ -271,7 +271,6 @@ public final class AlarmClock {
         return true;
     }
 
-    /** Returns whether the next wake is not later than the first alarm; called under the monitor. */
     private boolean wakesInTime() {
         return next != null && next.dueNanos - heap.firstDueNanos() <= 0;
     }

@@ -54,7 +54,6 @@ final class AlarmHeap {
         return first;
     }
 
-    /** Removes any alarm. */
     @Nullable
     Alarm takeAny() {
         if (heap.isEmpty()) {

@@ -62,7 +62,6 @@ public final class DeliveryLine {
         }
     }
 
-    /** Returns false when the scheduler is disposed. */
     private boolean isScheduled() {
         try {
             Disposable unused = scheduler.schedule(this::run);

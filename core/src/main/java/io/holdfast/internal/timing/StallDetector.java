@@ -48,7 +48,6 @@ final class StallDetector {
         return first;
     }
 
-    /** Returns whether the last stall was the first one since the timer has run a task. */
     boolean isNews() {
         return isNews;
     }

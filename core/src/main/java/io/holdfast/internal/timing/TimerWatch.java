@@ -54,7 +54,6 @@ final class TimerWatch implements Runnable {
         OF_THIS_JVM.comeAgain();
     }
 
-    /** Returns the scheduler that rings alarms in place of a timer that is dead or stuck. */
     static Scheduler fallback() {
         return Fallback.SCHEDULER;
     }
