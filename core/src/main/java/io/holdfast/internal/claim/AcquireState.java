@@ -4,7 +4,7 @@ import io.holdfast.LockBackendException;
 import io.holdfast.LockException;
 import io.holdfast.LockOptions;
 import io.holdfast.LockQueueFullException;
-import io.holdfast.internal.claim.LeaseState.Standing;
+import io.holdfast.internal.claim.LeaseState.Certainty;
 import io.holdfast.internal.engine.LockTerms;
 import io.holdfast.internal.engine.LockTerms.Mode;
 import io.holdfast.internal.timing.SentAttempts;
@@ -124,7 +124,7 @@ final class AcquireState implements ClaimState, Cloneable {
         after.answered = true;
         after.failures = 0;
         if (answer instanceof Acquired it) {
-            Step granted = granted(it.fencingToken(), number, it.lease(), Standing.CONFIRMED, nowNanos);
+            Step granted = granted(it.fencingToken(), number, it.lease(), Certainty.CONFIRMED, nowNanos);
             return granted != null ? granted : grantedTooLate(after, number, nowNanos, random);
         }
         if (mode != Mode.WAIT) {
@@ -143,13 +143,13 @@ final class AcquireState implements ClaimState, Cloneable {
         return attemptAgain(after, rest, Math.max(pause, rest), nowNanos);
     }
 
-    private @Nullable Step granted(long token, int number, Duration lease, Standing standing, long nowNanos) {
+    private @Nullable Step granted(long token, int number, Duration lease, Certainty certainty, long nowNanos) {
         long sentAt = sent.sentAt(number);
         long leaseNanos = StoreDurations.leaseNanos(lease);
         if (Validity.isOver(Validity.until(sentAt, leaseNanos), nowNanos)) {
             return null;
         }
-        Standing known = lossSignalled ? Standing.DOUBTED : standing;
+        Certainty known = lossSignalled ? Certainty.DOUBTED : certainty;
         return new Step(
                 LeaseState.of(token, sentAt, leaseNanos, known, lastAttempt(), terms, nowNanos), Action.DELIVER);
     }
@@ -247,7 +247,7 @@ final class AcquireState implements ClaimState, Cloneable {
                 && terms.options().minHoldTime().isEmpty() // a pushed grant is short: an attempt makes it a whole lease
                 && sent.knows(granted.attempt());
         Step delivery = isUsable
-                ? granted(granted.fencingToken(), granted.attempt(), granted.lease(), Standing.PUSHED, nowNanos)
+                ? granted(granted.fencingToken(), granted.attempt(), granted.lease(), Certainty.PUSHED, nowNanos)
                 : null;
         return delivery != null ? delivery : changed(copy(), nowNanos);
     }

@@ -11,10 +11,10 @@ import io.holdfast.internal.claim.ClaimState.Action;
 import io.holdfast.internal.claim.ClaimState.Step;
 import io.holdfast.internal.claim.LeaseState.Phase;
 import io.holdfast.internal.claim.LeaseState.Side;
+import io.holdfast.internal.engine.Activities.Activity;
 import io.holdfast.internal.engine.BackendCall;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.LockSettings;
-import io.holdfast.internal.engine.Members.Member;
 import io.holdfast.internal.engine.Renewable;
 import io.holdfast.internal.timing.AlarmClock.Alarm;
 import io.holdfast.internal.timing.StoreDurations;
@@ -46,7 +46,7 @@ import reactor.util.context.Context;
  * <p>The engine refers to the handed-out {@link LeaseHandle} weakly: when the user's object is garbage, the next tick
  * releases the lease.
  */
-abstract class HeldClaim extends Member implements ReleaseLoop.Result, Renewable {
+abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewable {
 
     private static final AtomicReferenceFieldUpdater<HeldClaim, @Nullable ClaimState> STATE =
             AtomicReferenceFieldUpdater.newUpdater(HeldClaim.class, ClaimState.class, "state");

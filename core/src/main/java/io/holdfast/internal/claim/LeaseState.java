@@ -54,7 +54,7 @@ record LeaseState(
         LOST
     }
 
-    enum Standing {
+    enum Certainty {
         CONFIRMED,
         /** A pushed grant: it ends soon unless it is renewed. */
         PUSHED,
@@ -89,15 +89,21 @@ record LeaseState(
     }
 
     static LeaseState of(
-            long token, long sentAt, long leaseNanos, Standing standing, int attempt, LockTerms terms, long nowNanos) {
+            long token,
+            long sentAt,
+            long leaseNanos,
+            Certainty certainty,
+            int attempt,
+            LockTerms terms,
+            long nowNanos) {
         Hold hold = new Hold(token, attempt, Side.AS_GRANTED, nowNanos, terms);
         long until = Validity.until(sentAt, leaseNanos);
-        long renewal = switch (standing) {
+        long renewal = switch (certainty) {
             case CONFIRMED -> RenewalSchedule.next(sentAt, leaseNanos, terms.gridPhaseNanos());
             case PUSHED -> RenewalSchedule.confirmation(nowNanos, until);
             case DOUBTED -> nowNanos;
         };
-        boolean confirmed = standing == Standing.CONFIRMED;
+        boolean confirmed = certainty == Certainty.CONFIRMED;
         return new LeaseState(Phase.HELD, hold, sentAt, hold.bounded(until), renewal, false, confirmed, 0, null);
     }
 

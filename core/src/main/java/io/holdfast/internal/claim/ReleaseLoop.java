@@ -1,9 +1,9 @@
 package io.holdfast.internal.claim;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.internal.engine.Activities;
 import io.holdfast.internal.engine.BackendCall;
 import io.holdfast.internal.engine.LockSettings;
-import io.holdfast.internal.engine.Members;
 import io.holdfast.internal.timing.AlarmClock;
 import io.holdfast.internal.timing.AlarmClock.Alarm;
 import io.holdfast.internal.timing.Validity;
@@ -24,7 +24,7 @@ import reactor.util.context.Context;
  * without this client too. A release follows when the time is over, to wake the waiters. If either request is lost, the
  * lock is free later.
  */
-final class ReleaseLoop extends Members.Member implements BackendCall.Request<Ownership> {
+final class ReleaseLoop extends Activities.Activity implements BackendCall.Request<Ownership> {
 
     interface Result {
 

@@ -5,8 +5,8 @@ import io.holdfast.ClientReport;
 import io.holdfast.LockClosedException;
 import io.holdfast.LockOptions;
 import io.holdfast.LockQueueFullException;
-import io.holdfast.internal.engine.Members.Member;
-import io.holdfast.internal.engine.Members.Stage;
+import io.holdfast.internal.engine.Activities.Activity;
+import io.holdfast.internal.engine.Activities.Stage;
 import io.holdfast.internal.timing.AlarmClock;
 import io.holdfast.internal.timing.AlarmClock.Alarm;
 import io.holdfast.internal.timing.Delivery;
@@ -51,7 +51,7 @@ public final class Engine {
 
     private final @Nullable Duration operationTimeout;
     private final Randomness randomness;
-    private final Members members = new Members();
+    private final Activities activities = new Activities();
     private final Sinks.Empty<Void> idle = Sinks.empty();
     private final Sinks.Empty<Void> drained = Sinks.empty();
 
@@ -147,23 +147,23 @@ public final class Engine {
     }
 
     /** Returns whether an acquisition may not go on. While the client drains, only the work of a holder may acquire. */
-    public boolean refuses(Member acquisition) {
+    public boolean refuses(Activity acquisition) {
         return closed || (draining && !acquisition.isPartOfWork());
     }
 
-    /** Adds a member first and closes it then: an acquisition that is opened during a drain is refused when it begins. */
-    public void open(Member member) {
+    /** Adds an activity first and closes it then: an acquisition that is opened during a drain is refused when it begins. */
+    public void open(Activity activity) {
         alarms.checkTimer();
-        members.add(member);
+        activities.add(activity);
         if (closed) {
-            member.close();
+            activity.close();
         }
     }
 
     @CanIgnoreReturnValue
-    public boolean ended(Member member) {
-        boolean isFirst = members.remove(member);
-        if (draining && member.stage() == Stage.HOLDING) {
+    public boolean ended(Activity activity) {
+        boolean isFirst = activities.remove(activity);
+        if (draining && activity.stage() == Stage.HOLDING) {
             closeRefused(); // its work may have left waiters behind
         }
         completeWhenIdle();
@@ -171,8 +171,8 @@ public final class Engine {
     }
 
     public ClientReport report() {
-        Members.Some<ClientReport.Hold> held = members.ask(Member::hold, ClientReport.MOST);
-        Members.Some<ClientReport.Wait> waiting = members.ask(Member::waiting, ClientReport.MOST);
+        Activities.Some<ClientReport.Hold> held = activities.ask(Activity::hold, ClientReport.MOST);
+        Activities.Some<ClientReport.Wait> waiting = activities.ask(Activity::waiting, ClientReport.MOST);
         return new ClientReport(held.count(), held.oldest(), waiting.count(), waiting.oldest());
     }
 
@@ -184,13 +184,13 @@ public final class Engine {
     }
 
     private void closeRefused() {
-        members.all(Stage.ACQUIRING).stream().filter(this::refuses).forEach(Member::refuse);
+        activities.all(Stage.ACQUIRING).stream().filter(this::refuses).forEach(Activity::refuse);
     }
 
     public Sinks.Empty<Void> shutDown() {
         closed = true;
-        members.all(Stage.ACQUIRING).forEach(Member::close);
-        members.all(Stage.HOLDING).forEach(Member::close);
+        activities.all(Stage.ACQUIRING).forEach(Activity::close);
+        activities.all(Stage.HOLDING).forEach(Activity::close);
         completeWhenIdle();
         return idle;
     }
@@ -218,16 +218,16 @@ public final class Engine {
 
     public void abandonRest() {
         alarms.close(); // ends the requests in flight; a claim that has to be withdrawn then gets one release
-        members.all(Stage.RELEASING).forEach(Member::abandon);
+        activities.all(Stage.RELEASING).forEach(Activity::abandon);
         Sinks.EmitResult unused = drained.tryEmitEmpty();
     }
 
     private void completeWhenIdle() {
-        if (closed && members.isEmpty()) {
+        if (closed && activities.isEmpty()) {
             Sinks.EmitResult unused = idle.tryEmitEmpty();
         }
         // An acquisition counts too: another thread may be about to open the lease of one that was granted.
-        if (draining && members.hasOnlyReleases()) {
+        if (draining && activities.hasOnlyReleases()) {
             Sinks.EmitResult unused = drained.tryEmitEmpty();
         }
     }
@@ -237,9 +237,9 @@ public final class Engine {
         return "Engine[%s, %d acquiring, %d held, %d releasing, %d alarms]"
                 .formatted(
                         backend.name(),
-                        members.all(Stage.ACQUIRING).size(),
-                        members.all(Stage.HOLDING).size(),
-                        members.all(Stage.RELEASING).size(),
+                        activities.all(Stage.ACQUIRING).size(),
+                        activities.all(Stage.HOLDING).size(),
+                        activities.all(Stage.RELEASING).size(),
                         alarms.size());
     }
 }

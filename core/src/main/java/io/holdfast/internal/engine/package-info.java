@@ -1,8 +1,8 @@
 /**
  * What all claims of one client share: the back end, the options, the list of what is under way with its close and its
- * drain ({@code Engine}, {@code Members}), the renewals that are sent together, and the events. A {@code BackendCall} is
+ * drain ({@code Engine}, {@code Activities}), the renewals that are sent together, and the events. A {@code BackendCall} is
  * one operation with its time limit. Nothing here knows how a claim waits, holds or ends, or when it renews: claims are
- * {@code Member}s and {@code Renewable}s.
+ * {@code Activity}s and {@code Renewable}s.
  */
 @NullMarked
 @CheckReturnValue

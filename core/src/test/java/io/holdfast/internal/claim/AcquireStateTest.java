@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.internal.claim.AcquireState.Phase;
 import io.holdfast.internal.claim.ClaimState.Action;
 import io.holdfast.internal.claim.ClaimState.Step;
-import io.holdfast.internal.claim.LeaseState.Standing;
+import io.holdfast.internal.claim.LeaseState.Certainty;
 import io.holdfast.internal.engine.LockTerms.Mode;
 import io.holdfast.spi.LockAttempt;
 import org.junit.jupiter.api.Test;
@@ -55,7 +55,7 @@ class AcquireStateTest {
                 delivered(Acquiring.started(Mode.WAIT).answered(1, Acquiring.acquired(), Acquiring.millis(500), 0));
 
         assertThat(grant.sentAtNanos()).isZero();
-        assertThat(standing(grant)).isEqualTo(Standing.CONFIRMED);
+        assertThat(certainty(grant)).isEqualTo(Certainty.CONFIRMED);
         assertThat(grant.validUntilNanos()).isEqualTo(Acquiring.millis(30_000 - 300 - 2));
     }
 
@@ -74,7 +74,7 @@ class AcquireStateTest {
 
         assertThat(first.sentAtNanos()).isZero();
         assertThat(second.sentAtNanos()).isEqualTo(Acquiring.millis(200));
-        assertThat(standing(first)).isEqualTo(Standing.PUSHED);
+        assertThat(certainty(first)).isEqualTo(Certainty.PUSHED);
     }
 
     @Test
@@ -102,8 +102,8 @@ class AcquireStateTest {
         Step step = state.signalled(Acquiring.granted(1, 2_000), Acquiring.ALL_SENT, Acquiring.millis(20));
 
         attempts(2, step);
-        assertThat(standing(delivered(step.acquiring().answered(2, Acquiring.acquired(), Acquiring.millis(30), 0))))
-                .isEqualTo(Standing.CONFIRMED);
+        assertThat(certainty(delivered(step.acquiring().answered(2, Acquiring.acquired(), Acquiring.millis(30), 0))))
+                .isEqualTo(Certainty.CONFIRMED);
     }
 
     @Test
@@ -113,7 +113,7 @@ class AcquireStateTest {
                 .acquiring()
                 .answered(1, Acquiring.acquired(), NOW, 0);
 
-        assertThat(standing(delivered(granted))).isEqualTo(Standing.DOUBTED);
+        assertThat(certainty(delivered(granted))).isEqualTo(Certainty.DOUBTED);
     }
 
     @Test
@@ -124,7 +124,7 @@ class AcquireStateTest {
 
         LeaseState pushed = delivered(lost.signalled(Acquiring.granted(1, 2_000), Acquiring.ALL_SENT, NOW));
 
-        assertThat(standing(pushed)).isEqualTo(Standing.DOUBTED);
+        assertThat(certainty(pushed)).isEqualTo(Certainty.DOUBTED);
     }
 
     @Test
@@ -135,8 +135,8 @@ class AcquireStateTest {
                 .answered(1, Acquiring.queued(10_000), NOW, 0)
                 .acquiring();
 
-        assertThat(standing(delivered(attemptingAgain.answered(2, Acquiring.acquired(), NOW, 0))))
-                .isEqualTo(Standing.CONFIRMED);
+        assertThat(certainty(delivered(attemptingAgain.answered(2, Acquiring.acquired(), NOW, 0))))
+                .isEqualTo(Certainty.CONFIRMED);
     }
 
     @ParameterizedTest
@@ -331,11 +331,11 @@ class AcquireStateTest {
         return step.lease();
     }
 
-    private static Standing standing(LeaseState lease) {
+    private static Certainty certainty(LeaseState lease) {
         if (lease.confirmed()) {
-            return Standing.CONFIRMED;
+            return Certainty.CONFIRMED;
         }
-        return lease.nextRenewalNanos() == lease.hold().grantedAtNanos() ? Standing.DOUBTED : Standing.PUSHED;
+        return lease.nextRenewalNanos() == lease.hold().grantedAtNanos() ? Certainty.DOUBTED : Certainty.PUSHED;
     }
 
     private static void attempts(int number, Step step) {

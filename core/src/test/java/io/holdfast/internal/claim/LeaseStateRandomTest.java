@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.fail;
 import io.holdfast.LossReason;
 import io.holdfast.internal.claim.ClaimState.Action;
 import io.holdfast.internal.claim.ClaimState.Step;
+import io.holdfast.internal.claim.LeaseState.Certainty;
 import io.holdfast.internal.claim.LeaseState.Phase;
-import io.holdfast.internal.claim.LeaseState.Standing;
 import io.holdfast.internal.engine.LockTerms;
 import io.holdfast.spi.Ownership;
 import java.time.Duration;
@@ -59,8 +59,8 @@ class LeaseStateRandomTest {
             LockTerms usual = Acquiring.terms(random.nextBoolean(), isBounded ? Duration.ofSeconds(50) : null);
             terms = new LockTerms(usual.options(), 0, 0, Duration.ZERO, random.nextLong() >>> 1);
             promisedUntil = now + lease - lease / 100 - 2 * MILLI;
-            Standing standing = random.nextBoolean() ? Standing.CONFIRMED : Standing.PUSHED;
-            state = LeaseState.of(7, now, lease, standing, 1, terms, now);
+            Certainty certainty = random.nextBoolean() ? Certainty.CONFIRMED : Certainty.PUSHED;
+            state = LeaseState.of(7, now, lease, certainty, 1, terms, now);
             take("granted", new Step(state, Action.NONE));
         }
 

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.LossReason;
 import io.holdfast.internal.claim.ClaimState.Action;
 import io.holdfast.internal.claim.ClaimState.Step;
+import io.holdfast.internal.claim.LeaseState.Certainty;
 import io.holdfast.internal.claim.LeaseState.Phase;
-import io.holdfast.internal.claim.LeaseState.Standing;
 import io.holdfast.spi.Ownership;
 import java.util.List;
 import java.util.Objects;
@@ -214,7 +214,7 @@ class LeaseStateTableTest {
     }
 
     private static LeaseState in(Phase phase) {
-        LeaseState held = LeaseState.of(7, 0, LEASE, Standing.CONFIRMED, 1, Acquiring.terms(true, null), 0);
+        LeaseState held = LeaseState.of(7, 0, LEASE, Certainty.CONFIRMED, 1, Acquiring.terms(true, null), 0);
         LeaseState state = switch (phase) {
             case HELD -> held;
             case RELEASING -> held.releaseAsked(EARLY).lease();

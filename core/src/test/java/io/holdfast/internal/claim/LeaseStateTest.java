@@ -3,8 +3,8 @@ package io.holdfast.internal.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.internal.claim.ClaimState.Action;
+import io.holdfast.internal.claim.LeaseState.Certainty;
 import io.holdfast.internal.claim.LeaseState.Phase;
-import io.holdfast.internal.claim.LeaseState.Standing;
 import io.holdfast.internal.engine.LockTerms;
 import io.holdfast.internal.timing.Validity;
 import java.time.Duration;
@@ -124,7 +124,7 @@ class LeaseStateTest {
     @ValueSource(booleans = {true, false})
     void aPushedGrantIsRenewedSoonAlsoWithoutAutoRenew(boolean autoRenew) {
         LockTerms terms = Acquiring.terms(autoRenew, null);
-        LeaseState pushed = LeaseState.of(7, 0, 2_000 * MILLI, Standing.PUSHED, 1, terms, 500 * MILLI);
+        LeaseState pushed = LeaseState.of(7, 0, 2_000 * MILLI, Certainty.PUSHED, 1, terms, 500 * MILLI);
 
         assertThat(pushed.wakeAtNanos()).isEqualTo(550 * MILLI);
         assertThat(pushed.tick(549 * MILLI).action()).isEqualTo(Action.NONE);
@@ -141,14 +141,14 @@ class LeaseStateTest {
     void aShortPushedGrantIsRenewedAfterATenthOfIt() {
         long valid = Validity.until(0, 10 * MILLI);
 
-        LeaseState pushed = LeaseState.of(7, 0, 10 * MILLI, Standing.PUSHED, 1, NOT_RENEWED, 0);
+        LeaseState pushed = LeaseState.of(7, 0, 10 * MILLI, Certainty.PUSHED, 1, NOT_RENEWED, 0);
 
         assertThat(pushed.wakeAtNanos()).isEqualTo(valid / 10);
     }
 
     @Test
     void aGrantInDoubtIsRenewedAtOnce() {
-        LeaseState doubted = LeaseState.of(7, 0, LEASE, Standing.DOUBTED, 1, NOT_RENEWED, 5 * MILLI);
+        LeaseState doubted = LeaseState.of(7, 0, LEASE, Certainty.DOUBTED, 1, NOT_RENEWED, 5 * MILLI);
 
         assertThat(doubted.wakeAtNanos()).isEqualTo(5 * MILLI);
         assertThat(doubted.tick(5 * MILLI).action()).isEqualTo(Action.RENEW);
@@ -156,7 +156,7 @@ class LeaseStateTest {
 
     @Test
     void aPushedGrantWhoseConfirmationFailsIsTriedAgain() {
-        LeaseState failed = LeaseState.of(7, 0, 2_000 * MILLI, Standing.PUSHED, 1, NOT_RENEWED, 0)
+        LeaseState failed = LeaseState.of(7, 0, 2_000 * MILLI, Certainty.PUSHED, 1, NOT_RENEWED, 0)
                 .tick(50 * MILLI)
                 .lease()
                 .renewalFailed(true, 500 * MILLI)
@@ -196,7 +196,7 @@ class LeaseStateTest {
     void noRenewalHoldsALeaseBeyondMaxHoldTime() {
         long bound = 40_000 * MILLI;
         LeaseState state =
-                LeaseState.of(7, 0, LEASE, Standing.CONFIRMED, 1, Acquiring.terms(true, Duration.ofNanos(bound)), 0);
+                LeaseState.of(7, 0, LEASE, Certainty.CONFIRMED, 1, Acquiring.terms(true, Duration.ofNanos(bound)), 0);
         LeaseState renewed =
                 state.renewed(20_000 * MILLI, LEASE, true, 20_001 * MILLI).lease();
 
@@ -206,6 +206,6 @@ class LeaseStateTest {
     }
 
     private static LeaseState granted(LockTerms terms) {
-        return LeaseState.of(7, 0, LEASE, Standing.CONFIRMED, 1, terms, 0);
+        return LeaseState.of(7, 0, LEASE, Certainty.CONFIRMED, 1, terms, 0);
     }
 }

@@ -7,10 +7,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The list of all that is under way in one client: claims and releases. It is linked through its members, because each
+ * The list of all that is under way in one client: claims and releases. It is linked through its activities, because each
  * lock cycle joins and leaves it twice. Thread-safe: the monitor guards a few memory accesses.
  */
-public final class Members {
+public final class Activities {
 
     public enum Stage {
         ACQUIRING,
@@ -18,11 +18,11 @@ public final class Members {
         RELEASING
     }
 
-    public static class Member {
+    public static class Activity {
 
-        // Written under the monitor of the list; outside of the list, a member is its own neighbour.
-        private Member previous = this;
-        private Member next = this;
+        // Written under the monitor of the list; outside of the list, an activity is its own neighbour.
+        private Activity previous = this;
+        private Activity next = this;
 
         public Stage stage() {
             return Stage.RELEASING;
@@ -50,21 +50,21 @@ public final class Members {
         }
     }
 
-    private final Member end = new Member();
+    private final Activity end = new Activity();
 
-    synchronized void add(Member member) {
-        member.previous = end.previous;
-        member.next = end;
-        end.previous.next = member;
-        end.previous = member;
+    synchronized void add(Activity activity) {
+        activity.previous = end.previous;
+        activity.next = end;
+        end.previous.next = activity;
+        end.previous = activity;
     }
 
-    synchronized boolean remove(Member member) {
-        boolean isListed = member.next != member;
-        member.next.previous = member.previous;
-        member.previous.next = member.next;
-        member.previous = member;
-        member.next = member;
+    synchronized boolean remove(Activity activity) {
+        boolean isListed = activity.next != activity;
+        activity.next.previous = activity.previous;
+        activity.previous.next = activity.next;
+        activity.previous = activity;
+        activity.next = activity;
         return isListed;
     }
 
@@ -73,25 +73,25 @@ public final class Members {
     }
 
     synchronized boolean hasOnlyReleases() {
-        Member at = end.next;
+        Activity at = end.next;
         while (at != end && at.stage() == Stage.RELEASING) {
             at = at.next;
         }
         return at == end;
     }
 
-    List<Member> all(Stage stage) {
-        return ask(member -> member.stage() == stage ? member : null, Integer.MAX_VALUE)
+    List<Activity> all(Stage stage) {
+        return ask(activity -> activity.stage() == stage ? activity : null, Integer.MAX_VALUE)
                 .oldest();
     }
 
     record Some<R>(long count, List<R> oldest) {}
 
-    /** Asks each member; the question must be quick, and null means that it says nothing. */
-    synchronized <R> Some<R> ask(Function<Member, @Nullable R> question, int most) {
+    /** Asks each activity; the question must be quick, and null means that it says nothing. */
+    synchronized <R> Some<R> ask(Function<Activity, @Nullable R> question, int most) {
         List<R> oldest = new ArrayList<>();
         long count = 0;
-        for (Member at = end.next; at != end; at = at.next) {
+        for (Activity at = end.next; at != end; at = at.next) {
             R answer = question.apply(at);
             if (answer != null) {
                 count++;
