@@ -405,13 +405,16 @@ final class SimulatedZooKeeper extends ZooKeeper {
     public void multi(Iterable<Op> operations, AsyncCallback.MultiCallback callback, Object context) {
         List<String> paths = new ArrayList<>();
         operations.forEach(operation -> paths.add(operation.getPath()));
-        if (operations.iterator().next().getType() == ZooDefs.OpCode.createContainer) {
+        int type = operations.iterator().next().getType();
+        if (type == ZooDefs.OpCode.createContainer) {
             begin(paths, callback, context);
             return;
         }
         Consumer<Answer> checked =
                 it -> callback.processResult(it.code().intValue(), paths.get(0), context, refusals(it));
-        if (asksMajorities) {
+        if (type == ZooDefs.OpCode.delete) {
+            ask(Kind.DELETE_ALL, paths.get(0), null, paths, false, checked);
+        } else if (asksMajorities) {
             ask(Kind.CHECK, paths.get(0), null, paths, false, checked);
         } else {
             ask(Kind.SYNC, paths.get(0), null, null, false, it -> {});

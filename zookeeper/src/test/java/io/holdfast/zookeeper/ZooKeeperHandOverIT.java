@@ -89,9 +89,12 @@ class ZooKeeperHandOverIT {
         return store.server().inside().getZKDatabase().getDataTreeLastProcessedZxid();
     }
 
-    /** A hand-off needs one creation and one deletion, but no list, no watch and no check: the session knows enough of the queue. */
+    /**
+     * A hand-off needs one creation and one deletion, but no list, no watch and no check: the session knows enough of the queue. Deletions
+     * that come together are one request.
+     */
     @Test
-    void handOffWithinOneClientIsTwoRequests() {
+    void handOffWithinOneClientIsAtMostTwoRequests() {
         Queue<Long> tokens = new ConcurrentLinkedQueue<>();
         Waiting.forMono(cycles(locks, "one", tokens, 2));
         long requestsBefore = packets();
@@ -104,8 +107,8 @@ class ZooKeeperHandOverIT {
         // has more.
         long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds();
         System.out.printf("%d hand-offs in one client: %d requests%n", count, requests);
-        assertThat(requests).isBetween(2L * count, 2L * count + count / 5 + WAITERS * seconds);
-        assertThat(written() - writtenBefore).isBetween(2L * count, 2L * count + count / 10);
+        assertThat(requests).isBetween((long) count, 2L * count + count / 5 + WAITERS * seconds);
+        assertThat(written() - writtenBefore).isBetween((long) count, 2L * count + count / 10);
         assertThat(List.copyOf(tokens)).hasSize(12 * WAITERS).isSorted();
     }
 

@@ -49,6 +49,16 @@ record PreparedWrite(Code code, String path, @Nullable List<Code> codes, Consume
                 head.has(path)
                         ? new PreparedWrite(Code.OK, path, null, tree -> tree.remove(path))
                         : failed(Code.NONODE, path);
+            case DELETE_ALL -> {
+                PreparedWrite checked = check(ask, head);
+                yield checked.code() == Code.OK
+                        ? new PreparedWrite(
+                                Code.OK,
+                                path,
+                                checked.codes(),
+                                tree -> ask.paths().forEach(tree::remove))
+                        : checked;
+            }
             case SET -> {
                 Node before = head.get(path);
                 if (before == null) {

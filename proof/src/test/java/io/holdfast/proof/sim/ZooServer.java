@@ -45,6 +45,7 @@ public final class ZooServer extends Server implements ZooTree.Observer {
             CREATE_CONTAINER,
             BEGIN,
             DELETE,
+            DELETE_ALL,
             SET,
             CHECK,
             EXISTS,
@@ -56,7 +57,7 @@ public final class ZooServer extends Server implements ZooTree.Observer {
 
         boolean isWrite() {
             return switch (kind) {
-                case CREATE_SEQUENTIAL, CREATE_CONTAINER, BEGIN, DELETE, SET, CHECK -> true;
+                case CREATE_SEQUENTIAL, CREATE_CONTAINER, BEGIN, DELETE, DELETE_ALL, SET, CHECK -> true;
                 case EXISTS, GET, LIST, SYNC, PING -> false;
             };
         }

@@ -46,6 +46,7 @@ public final class AsyncZooKeeper {
 
     private final SerialExecutor executor;
     private final AccessRights rights;
+    private final Deletions deletions;
 
     /** Queues whose list was under way when the connection was lost. On the executor. */
     private final Set<String> lostLists = new HashSet<>();
@@ -56,6 +57,7 @@ public final class AsyncZooKeeper {
     public AsyncZooKeeper(SerialExecutor executor, AccessRights rights) {
         this.executor = executor;
         this.rights = rights;
+        deletions = new Deletions(executor);
     }
 
     /** Creates an ephemeral node; the server appends a number to its name. */
@@ -84,7 +86,7 @@ public final class AsyncZooKeeper {
         }
         Stat written = reply.get().written();
         return written == null
-                ? new Reply<>(reply.get().code(), reply.path(), null)
+                ? new Reply<>(reply.get().codes().get(reply.get().refused()), reply.path(), null)
                 : new Reply<>(Code.OK, path, new Created(path, written.getCzxid()));
     }
 
@@ -217,7 +219,7 @@ public final class AsyncZooKeeper {
     }
 
     public Mono<Reply<Void>> delete(Session session, String path) {
-        return new Calls.Deletion(executor, session, path);
+        return deletions.delete(session, path);
     }
 
     /** Makes sure that later reads return nothing older than this call. */

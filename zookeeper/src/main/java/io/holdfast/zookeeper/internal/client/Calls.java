@@ -212,12 +212,14 @@ final class Calls {
          */
         record Outcome(List<Code> codes, @Nullable Stat written) {
 
-            /** Returns the code of the refused operation, or {@code OK}. */
-            Code code() {
-                return codes.stream()
-                        .filter(code -> code != Code.OK)
-                        .findFirst()
-                        .orElse(Code.OK);
+            /** Returns the index of the refused operation; -1 if all of them happened. */
+            int refused() {
+                for (int i = 0; i < codes.size(); i++) {
+                    if (codes.get(i) != Code.OK) {
+                        return i;
+                    }
+                }
+                return -1;
             }
         }
 

@@ -135,7 +135,7 @@ class LockQueuesTest {
     @Test
     void nodeOfAnEndedSessionIsNoPlaceAndIsDeleted() throws IOException, InterruptedException {
         ClaimState state = attempt("late", io.holdfast.spi.Waiting.QUEUE);
-        handle.refuseTransaction(Code.NODEEXISTS);
+        handle.answerTransaction(Code.NODEEXISTS, Code.RUNTIMEINCONSISTENCY, Code.RUNTIMEINCONSISTENCY);
         StandInHandle next = new StandInHandle();
         events.ended(session);
         events.opened(new Session(next, 2, "", "/holdfast", event -> {}, SessionValidity.found(executor.now(), 3_000)));

@@ -3,6 +3,7 @@ package io.holdfast.zookeeper.internal.operation;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.apache.zookeeper.AsyncCallback;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
@@ -23,6 +24,8 @@ final class StandInHandle extends ZooKeeper {
     private final List<AsyncCallback.Create2Callback> creations = new ArrayList<>();
     private final List<AsyncCallback.MultiCallback> transactions = new ArrayList<>();
     private final List<String> deleted = new ArrayList<>();
+    private final List<AsyncCallback.VoidCallback> deletions = new ArrayList<>();
+    private final List<List<String>> inTransactions = new ArrayList<>();
 
     StandInHandle() throws IOException {
         super("127.0.0.1:1", 3_000, event -> {}, new ZKClientConfig());
@@ -56,6 +59,7 @@ final class StandInHandle extends ZooKeeper {
     @Override
     public void delete(String path, int version, AsyncCallback.VoidCallback cb, Object ctx) {
         deleted.add(path);
+        deletions.add(cb);
     }
 
     @Override
@@ -67,16 +71,33 @@ final class StandInHandle extends ZooKeeper {
     @Override
     public void multi(Iterable<Op> operations, AsyncCallback.MultiCallback cb, Object ctx) {
         transactions.add(cb);
+        List<String> paths = new ArrayList<>();
+        operations.forEach(operation -> paths.add(operation.getPath()));
+        inTransactions.add(paths);
     }
 
-    /** Answers the first open transaction of three operations: the first of them is refused. */
-    void refuseTransaction(Code code) {
-        OpResult refused = new OpResult.ErrorResult(code.intValue());
-        OpResult next = new OpResult.ErrorResult(Code.RUNTIMEINCONSISTENCY.intValue());
-        transactions.remove(0).processResult(code.intValue(), null, null, List.of(refused, next, next));
+    /** Answers the first open deletion. */
+    void answerDeletion() {
+        deletions.remove(0).processResult(0, null, null);
     }
 
-    /** Returns the deletions in their order. None of them is answered. */
+    /** Returns the paths of each open transaction. */
+    List<List<String>> transactions() {
+        return inTransactions;
+    }
+
+    /** Answers the first open transaction. */
+    void answerTransaction(Code... codes) {
+        inTransactions.remove(0);
+        Code first = Stream.of(codes).filter(it -> it != Code.OK).findFirst().orElse(Code.OK);
+        List<OpResult> results = Stream.of(codes)
+                .<OpResult>map(
+                        it -> first == Code.OK ? new OpResult.DeleteResult() : new OpResult.ErrorResult(it.intValue()))
+                .toList();
+        transactions.remove(0).processResult(first.intValue(), null, null, results);
+    }
+
+    /** Returns the deletions in their order, those of transactions not included. */
     List<String> deleted() {
         return deleted;
     }
