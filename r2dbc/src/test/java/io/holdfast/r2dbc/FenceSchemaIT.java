@@ -85,7 +85,7 @@ class FenceSchemaIT {
                 "grant select, insert, update, delete on holdfast_lock, holdfast_waiter, holdfast_gone to shop",
                 "grant select, update on holdfast_schema to shop",
                 "grant usage on schema locks to shop",
-                "grant execute on all functions in schema locks to shop");
+                "grant execute on all routines in schema locks to shop");
         R2dbcLockBackend backend = R2dbcLockBackend.builder(store.connections("shop"))
                 .schema("locks")
                 .build();

@@ -185,8 +185,8 @@ class R2dbcErrorsIT {
         store.execute("create role shop login;"
                 + " grant select, insert, update, delete on holdfast_lock, holdfast_waiter, holdfast_gone to shop;"
                 + " grant select, update on holdfast_schema to shop;"
-                + " revoke execute on all functions in schema public from public;"
-                + " grant execute on all functions in schema public to shop");
+                + " revoke execute on all routines in schema public from public;"
+                + " grant execute on all routines in schema public to shop");
         backend = R2dbcLockBackend.create(store.connections("shop"));
         LockClient locks = LockClient.create(backend);
         LockLease lease = run(locks.lock("stock/42").acquire());

@@ -717,6 +717,37 @@ begin
   end if;
 end $$;
 
+-- Runs holdfast_call_v1, commits, and notifies other clients in a second transaction, which writes no row and so does not wait for the disk. In the first
+-- one, a notification would lock the whole instance until its commit is on the disk. If the queue of notifications is nearly full, none are sent: an error
+-- here would come after the commit.
+--   p_answers  lines: n answer token ms; and for this client: 0 answer token ms attempt channel id, as a notification has it. A line with the answer notified
+--              or unnotified says whether the others were notified, if there were any
+create procedure holdfast_commit_v1(p_channel text, p_claim_ms integer, p_patient boolean, p_verbs text[], p_names text[], p_kinds text[],
+                                    p_modes text[], p_permits integer[], p_taken integer[], p_ids text[], p_leases bigint[], p_attempts integer[],
+                                    p_watched boolean[], inout p_answers text)
+language plpgsql as $$
+declare
+  v_channels text[];
+  v_lines    text[];
+begin
+  select string_agg(line, chr(10)) filter (where n > 0 or channel = p_channel),
+         array_agg(channel) filter (where n = 0 and channel not in ('', p_channel)), array_agg(line) filter (where n = 0 and channel not in ('', p_channel))
+    into p_answers, v_channels, v_lines
+    from (select a.n, a.channel,
+                 concat_ws(' ', a.n, a.answer, coalesce(a.token, 0), coalesce(a.ms, 0), case a.n when 0 then coalesce(a.attempt, 0) end, a.channel, a.id) as line
+            from holdfast_call_v1(p_channel, p_claim_ms, p_patient, p_verbs, p_names, p_kinds, p_modes, p_permits, p_taken, p_ids, p_leases, p_attempts,
+                                  p_watched) a) answers;
+  if v_channels is not null then
+    commit;
+    if pg_notification_queue_usage() < 0.9 then
+      perform pg_notify(v_channels[i], v_lines[i]) from generate_subscripts(v_lines, 1) i;
+      p_answers := concat_ws(chr(10), p_answers, '0 notified 0 0 0 - -');
+    else
+      p_answers := concat_ws(chr(10), p_answers, '0 unnotified 0 0 0 - -');
+    end if;
+  end if;
+end $$;
+
 -- Extends the leases of held claims, each by its own lease duration. Never creates a claim. With p_patient, all claims are of one lock.
 --   p_tokens  a claim that is adopted from another process is held only with this token: with another one, its hold began after the lease had ended
 create function holdfast_renew_v1(p_patient boolean, p_names text[], p_kinds text[], p_ids text[], p_leases bigint[], p_tokens bigint[] default '{}')

@@ -2,7 +2,6 @@ package io.holdfast.r2dbc.internal.dialect;
 
 import io.holdfast.r2dbc.internal.protocol.Answer;
 import io.holdfast.r2dbc.internal.protocol.Operation;
-import io.holdfast.r2dbc.internal.protocol.Push;
 import io.r2dbc.spi.Connection;
 import java.util.List;
 import java.util.Optional;
@@ -24,20 +23,17 @@ public interface Dialect {
     Mono<Session> prepare(Connection connection, SessionSettings settings, boolean isPatient);
 
     /**
-     * Acquires, renews and releases in one transaction.
+     * Acquires, renews and releases in one transaction. Notifies other clients.
      *
      * @param channel the channel of this client
      * @param isPatient whether to wait for rows that other calls have locked
-     * @return an answer for each operation, in any order, and the messages for clients
+     * @return an answer for each operation, in any order, and the messages for this client
      */
     Flux<Answer> call(
             Connection connection, String channel, long claimMillis, boolean isPatient, List<Operation> batch);
 
     /** Renews leases only, in one statement. Emits an answer for each operation. */
     Flux<Answer> renew(Connection connection, boolean isPatient, List<Operation> batch);
-
-    /** Sends messages to clients, in a transaction of its own. Does nothing if {@link #call} itself has delivered them. */
-    Mono<Void> push(Connection connection, List<Push.Message> messages);
 
     /** Deletes some outdated rows, if that is due. Emits whether it was: then there may be more. */
     Mono<Boolean> sweep(Connection connection);

@@ -3,7 +3,6 @@ package io.holdfast.r2dbc.internal.dialect;
 import io.holdfast.r2dbc.internal.protocol.Answer;
 import io.holdfast.r2dbc.internal.protocol.CallText;
 import io.holdfast.r2dbc.internal.protocol.Operation;
-import io.holdfast.r2dbc.internal.protocol.Push;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.Result;
@@ -119,12 +118,6 @@ public final class MariaDbDialect implements Dialect {
     @Override
     public Flux<Answer> renew(Connection connection, boolean isPatient, List<Operation> batch) {
         return call(connection, "", 0, isPatient, batch);
-    }
-
-    /** Does nothing: the call has written the messages into the table that other clients read. */
-    @Override
-    public Mono<Void> push(Connection connection, List<Push.Message> messages) {
-        return Mono.empty();
     }
 
     @Override

@@ -17,7 +17,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
@@ -27,13 +26,10 @@ import reactor.core.publisher.Sinks;
 /** The dialect of PostgreSQL 13 or newer, with the functions of {@code V1__holdfast.sql}. */
 public final class PostgresDialect implements Dialect {
 
-    /** The text is short, since the driver parses it for each call. The columns of an answer are those of its type. */
-    private static final String CALL = "select * from holdfast_call_v1($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13)";
+    /** The text is short, since the driver parses it for each call. */
+    private static final String CALL = "call holdfast_commit_v1($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,null)";
 
     private static final String RENEW = "select n, answer from holdfast_renew_v1($1, $2, $3, $4, $5)";
-
-    private static final String PUSH =
-            "select pg_notify(m.channel, m.message) from unnest($1::text[], $2::text[]) as m(channel, message)";
 
     /**
      * All settings in one round trip. With {@code synchronous_commit} off, a crash would lose grants. Just-in-time compilation costs more
@@ -106,22 +102,8 @@ public final class PostgresDialect implements Dialect {
                 .bind("$11", leases(batch))
                 .bind("$12", numbers(batch, it -> it.claim().attempt()))
                 .bind("$13", filled(new Boolean[batch.size()], batch, Operation::isWatched));
-        return rows(statement, PostgresDialect::answer);
-    }
-
-    private static Answer answer(Readable row) {
-        return new Answer(
-                Objects.requireNonNull(row.get(0, Integer.class)),
-                Objects.requireNonNull(row.get(1, String.class)),
-                orZero(row.get(2, Long.class)),
-                orZero(row.get(3, Long.class)),
-                (int) orZero(row.get(4, Long.class)),
-                row.get(5, String.class),
-                row.get(6, String.class));
-    }
-
-    private static long orZero(@Nullable Long number) {
-        return number == null ? 0 : number;
+        return rows(statement, row -> Objects.requireNonNull(row.get(0, String.class)))
+                .flatMapIterable(Answer::lines);
     }
 
     @Override
@@ -138,14 +120,6 @@ public final class PostgresDialect implements Dialect {
                 row -> Answer.of(
                         Objects.requireNonNull(row.get(0, Integer.class)),
                         Objects.requireNonNull(row.get(1, String.class))));
-    }
-
-    @Override
-    public Mono<Void> push(Connection connection, List<Push.Message> messages) {
-        return done(connection
-                .createStatement(PUSH)
-                .bind("$1", messages.stream().map(Push.Message::channel).toArray(String[]::new))
-                .bind("$2", messages.stream().map(Push.Message::text).toArray(String[]::new)));
     }
 
     @Override

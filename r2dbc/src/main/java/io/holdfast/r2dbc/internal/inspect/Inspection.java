@@ -10,7 +10,6 @@ import io.holdfast.r2dbc.internal.lane.Lanes;
 import io.holdfast.r2dbc.internal.operation.BackendSettings;
 import io.holdfast.r2dbc.internal.protocol.Answer;
 import io.holdfast.r2dbc.internal.protocol.Operation;
-import io.holdfast.r2dbc.internal.protocol.Push;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Ownership;
@@ -120,7 +119,7 @@ public final class Inspection {
         LockClaim broken = LockClaim.first(key, claimId, Duration.ofSeconds(1), Waiting.NONE)
                 .withAttempt(Integer.MAX_VALUE);
         return Mono.usingWhen(
-                Mono.fromSupplier(() -> new Lanes(connections, failures, () -> "", claimMillis, Push::messages)),
+                Mono.fromSupplier(() -> new Lanes(connections, failures, () -> "", claimMillis, pushed -> {})),
                 lanes -> lanes.send(new Operation(Operation.Verb.RELEASE, broken, false))
                         .map(Answer::ownership)
                         .map(Ownership.HELD::equals),

@@ -5,11 +5,11 @@ import io.holdfast.r2dbc.internal.dialect.Session;
 import io.holdfast.r2dbc.internal.error.SqlFailures;
 import io.holdfast.r2dbc.internal.protocol.Answer;
 import io.holdfast.r2dbc.internal.protocol.Operation;
-import io.holdfast.r2dbc.internal.protocol.Push;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,8 +38,8 @@ final class Lane {
     private final Supplier<String> channel;
     private final long claimMillis;
 
-    /** Delivers messages to the claims of this client, and returns the messages for other clients. */
-    private final Pushes pushes;
+    /** Delivers messages to the claims of this client. */
+    private final Consumer<List<Answer>> pushes;
 
     /** Accepts calls whose row another call has locked; null for the patient lane. */
     private final @Nullable Lane patient;
@@ -58,19 +58,12 @@ final class Lane {
     /** Written by the batch under way. */
     private volatile @Nullable Session session;
 
-    /** Delivers the messages of a batch. */
-    interface Pushes {
-
-        /** Notifies the claims of this client. Returns the messages for other clients. */
-        List<Push.Message> deliver(List<Answer> pushed);
-    }
-
     Lane(
             Connections connections,
             SqlFailures failures,
             Supplier<String> channel,
             long claimMillis,
-            Pushes pushes,
+            Consumer<List<Answer>> pushes,
             @Nullable Lane patient) {
         this.connections = connections;
         this.failures = failures;
@@ -272,7 +265,10 @@ final class Lane {
         List<Answer> pushed = new ArrayList<>();
         BitSet answered = new BitSet(batch.size());
         for (Answer answer : answers) {
-            if (answer.isPush()) {
+            if (answer.isOfNotifications()) {
+                othersAreNotified(answer);
+                continue;
+            } else if (answer.isPush()) {
                 pushed.add(answer);
                 continue;
             }
@@ -297,7 +293,20 @@ final class Lane {
         if (patient != null && sweeps.isDueBehindABatch(nanos())) {
             patient.sweepSoon();
         }
-        sendToOthers(pushed);
+        if (!pushed.isEmpty()) {
+            deliver(() -> pushes.accept(pushed));
+        }
+        next();
+    }
+
+    /** If a message is lost, its waiter waits one claim time longer. */
+    private void othersAreNotified(Answer answer) {
+        if (answer.isNotified()) {
+            pushing.ends();
+        } else if (pushing.begins()) {
+            LOG.warn(
+                    "other clients are not notified, so their waiters get locks late: the server's queue of notifications is nearly full");
+        }
     }
 
     /** Waits for the row of the first call. Then all others are tried again, so no call waits for a row that it does not need. */
@@ -321,33 +330,6 @@ final class Lane {
             Call call = batch.get(i);
             deliver(() -> failOne(call, new IllegalStateException("the answer has no row for this operation")));
         }
-    }
-
-    private void sendToOthers(List<Answer> pushed) {
-        List<Push.Message> messages = pushed.isEmpty() ? List.of() : pushes.deliver(pushed);
-        Session open = session;
-        if (messages.isEmpty() || open == null) {
-            next();
-            return;
-        }
-        // If a message is lost, its waiter waits one claim time longer.
-        Disposable unused = connections
-                .limited(connections.dialect().push(open.connection(), messages))
-                .subscribe(
-                        nothing -> {},
-                        error -> {
-                            if (pushing.begins()) {
-                                LOG.warn(
-                                        "other clients are not notified, so their waiters get locks late: {}",
-                                        failures.described(error));
-                            }
-                            dropUnlessAnswered(error);
-                            next();
-                        },
-                        () -> {
-                            pushing.ends();
-                            next();
-                        });
     }
 
     private void failed(List<Call> batch, Throwable error) {

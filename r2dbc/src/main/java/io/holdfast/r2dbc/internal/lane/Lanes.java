@@ -3,13 +3,12 @@ package io.holdfast.r2dbc.internal.lane;
 import io.holdfast.r2dbc.internal.error.SqlFailures;
 import io.holdfast.r2dbc.internal.protocol.Answer;
 import io.holdfast.r2dbc.internal.protocol.Operation;
-import io.holdfast.r2dbc.internal.protocol.Push;
 import io.holdfast.r2dbc.internal.protocol.UnansweredClaims;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
-import java.util.function.Function;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -29,17 +28,17 @@ public final class Lanes {
      * Does not connect yet.
      *
      * @param channel the channel of this client
-     * @param deliver notifies the claims of this client, and returns the messages for other clients
+     * @param deliver notifies the claims of this client
      */
     public Lanes(
             Connections connections,
             SqlFailures failures,
             Supplier<String> channel,
             long claimMillis,
-            Function<List<Answer>, List<Push.Message>> deliver) {
+            Consumer<List<Answer>> deliver) {
         timer = connections.timer();
-        patient = new Lane(connections, failures, channel, claimMillis, deliver::apply, null);
-        usual = new Lane(connections, failures, channel, claimMillis, deliver::apply, patient);
+        patient = new Lane(connections, failures, channel, claimMillis, deliver, null);
+        usual = new Lane(connections, failures, channel, claimMillis, deliver, patient);
     }
 
     /** Sends the operation on subscription. If the subscriber cancels before it was sent, it is not sent. */

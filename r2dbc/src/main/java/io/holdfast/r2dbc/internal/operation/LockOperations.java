@@ -19,7 +19,6 @@ import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
@@ -113,17 +112,8 @@ public final class LockOperations {
     }
 
     /** Notifies claims of this client directly, without a message through the database. */
-    private List<Push.Message> deliver(List<Answer> pushed) {
-        String own = channel.name();
-        List<Answer> others = new ArrayList<>();
-        for (Answer answer : pushed) {
-            if (own.equals(answer.channel())) {
-                watches.deliver(Push.of(answer));
-            } else {
-                others.add(answer);
-            }
-        }
-        return Push.messages(others);
+    private void deliver(List<Answer> pushed) {
+        pushed.forEach(it -> watches.deliver(Push.of(it)));
     }
 
     public Flux<WatchSignal> watch(LockClaim claim) {

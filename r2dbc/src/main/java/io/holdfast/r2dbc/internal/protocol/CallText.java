@@ -1,7 +1,6 @@
 package io.holdfast.r2dbc.internal.protocol;
 
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
@@ -12,9 +11,6 @@ import java.util.stream.IntStream;
  * locks, which is the same for all clients. So no two calls wait for each other.
  */
 public final class CallText {
-
-    private static final int WORDS_OF_AN_ANSWER = 4;
-    private static final int WORDS_OF_A_PUSH = 7;
 
     private final String batch;
 
@@ -76,31 +72,10 @@ public final class CallText {
         return HexFormat.of().formatHex(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Reads the answer of the database: a line for each operation and for each message. */
+    /** Reads the answer of the database. The numbers in it are those of the sent batch. */
     public List<Answer> answers(String lines) {
-        List<Answer> answers = new ArrayList<>();
-        for (String line : lines.split("\n", -1)) {
-            if (!line.isEmpty()) {
-                answers.add(answer(line.split(" ", WORDS_OF_A_PUSH)));
-            }
-        }
-        return answers;
-    }
-
-    private Answer answer(String[] words) {
-        int number = Integer.parseInt(words[0]);
-        boolean isPush = number == 0;
-        if (words.length != (isPush ? WORDS_OF_A_PUSH : WORDS_OF_AN_ANSWER)) {
-            throw new IllegalStateException(
-                    "unexpected answer '%s' of the database".formatted(String.join(" ", words)));
-        }
-        return new Answer(
-                isPush ? 0 : order[number - 1] + 1,
-                words[1],
-                Long.parseLong(words[2]),
-                Long.parseLong(words[3]),
-                isPush ? Integer.parseInt(words[4]) : 0,
-                isPush ? words[5] : null,
-                isPush ? words[6] : null);
+        return Answer.lines(lines).stream()
+                .map(it -> it.isPush() ? it : it.withNumber(order[it.number() - 1] + 1))
+                .toList();
     }
 }
