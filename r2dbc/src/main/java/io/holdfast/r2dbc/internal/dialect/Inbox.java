@@ -16,7 +16,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * Reads the messages for a client from a table while its claims wait: 20 ms after it has read some, then after pauses that double. One
+ * Reads the messages for a client from a table while its claims wait: soon after it has read some, then less and less often. One
  * query serves all of its claims. It also writes a sign of life each second. While no claim waits, it neither reads nor writes.
  */
 final class Inbox implements Listening {
@@ -44,7 +44,7 @@ final class Inbox implements Listening {
     private volatile Sinks.Empty<Void> wake = Sinks.empty();
 
     /** Written by the loop, and by claims that begin to wait. */
-    private volatile Duration pause = InboxSettings.SHORTEST_PAUSE;
+    private volatile long newsNanos;
 
     /** Written by the loop. */
     private long beatenNanos;
@@ -56,6 +56,7 @@ final class Inbox implements Listening {
         this.channel = channel;
         this.settings = settings;
         this.hasWaiting = hasWaiting;
+        newsNanos = now();
     }
 
     /** Emits the inbox. Other clients count this client as alive from now on. */
@@ -69,7 +70,7 @@ final class Inbox implements Listening {
 
     @Override
     public void claimWaits() {
-        pause = InboxSettings.SHORTEST_PAUSE;
+        newsNanos = now();
         Sinks.EmitResult unused = wake.tryEmitEmpty();
     }
 
@@ -84,11 +85,11 @@ final class Inbox implements Listening {
         if (!hasWaiting.getAsBoolean()) {
             return next.asMono().thenReturn(true);
         }
-        Duration now = hasHeard ? InboxSettings.SHORTEST_PAUSE : pause;
-        Duration doubled = now.multipliedBy(2);
-        Duration longest = settings.longestPause();
-        pause = doubled.compareTo(longest) < 0 ? doubled : longest;
-        return Mono.delay(now, settings.timer()).thenReturn(true);
+        if (hasHeard) {
+            newsNanos = now();
+        }
+        return Mono.delay(settings.pauseAfter(Duration.ofNanos(now() - newsNanos)), settings.timer())
+                .thenReturn(true);
     }
 
     /** Reads new messages. It deletes them after it has emitted them: a claim that gets a message twice takes no harm. */

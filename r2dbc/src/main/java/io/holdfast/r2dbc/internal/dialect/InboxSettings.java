@@ -12,13 +12,20 @@ import reactor.core.scheduler.Scheduler;
  */
 public record InboxSettings(Duration claimTime, Duration replyTimeout, Scheduler timer) {
 
-    static final Duration SHORTEST_PAUSE = Duration.ofMillis(20);
+    private static final Duration SHORTEST_PAUSE = Duration.ofMillis(5);
 
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(160);
 
-    /** Short enough that a grant is read well before its claim time is over. */
-    Duration longestPause() {
-        Duration quarter = claimTime.dividedBy(4);
-        return quarter.compareTo(LONGEST_PAUSE) < 0 ? quarter : LONGEST_PAUSE;
+    /**
+     * Returns the time until the next read: a quarter of the time since the last message came, or since a claim began to wait. So a lock that
+     * changes hands quickly is read often. A grant is read well before its claim time is over.
+     */
+    Duration pauseAfter(Duration silence) {
+        Duration pause = shorter(silence.dividedBy(4), shorter(LONGEST_PAUSE, claimTime.dividedBy(4)));
+        return pause.compareTo(SHORTEST_PAUSE) < 0 ? SHORTEST_PAUSE : pause;
+    }
+
+    private static Duration shorter(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
     }
 }
