@@ -218,7 +218,7 @@ class ProgramIT {
 
     private static void addSchema(ConnectionFactory connections) throws IOException {
         try (InputStream schema =
-                R2dbcLockBackend.class.getResourceAsStream("/io/holdfast/r2dbc/postgresql/V1__holdfast.sql")) {
+                R2dbcLockBackend.class.getResourceAsStream("/io/holdfast/r2dbc/postgresql/holdfast-1.sql")) {
             String sql = new String(Objects.requireNonNull(schema).readAllBytes(), StandardCharsets.UTF_8);
             Object unused = Flux.usingWhen(
                             connections.create(),

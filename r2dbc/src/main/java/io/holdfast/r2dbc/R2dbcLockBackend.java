@@ -37,7 +37,7 @@ import reactor.core.scheduler.Schedulers;
  * with {@code r2dbc-mariadb}, MySQL 8.0.22 or newer with {@code r2dbc-mysql} of asyncer.io. The connection factory decides which one.
  *
  * <p>Waiters queue in the database, first come, first served. A release hands the lock to the next waiter and signals only its client:
- * PostgreSQL notifies it. A client of MariaDB or MySQL reads every 20 to 160 ms while one of its claims waits, with one query for all of
+ * PostgreSQL notifies it. A client of MariaDB or MySQL reads every 5 to 160 ms while one of its claims waits, with one query for all of
  * its claims. Calls that meet share one transaction, and so one flush of the disk. {@link Fence} lets a transaction commit only while a
  * lease is the current one.
  *
@@ -45,7 +45,7 @@ import reactor.core.scheduler.Schedulers;
  * LockClient locks = LockClient.create(R2dbcLockBackend.create(connections));
  * }</pre>
  *
- * <p><b>Schema</b>: run {@code io/holdfast/r2dbc/postgresql/V1__holdfast.sql}, or {@code io/holdfast/r2dbc/mariadb/V1__holdfast.sql} for
+ * <p><b>Schema</b>: run {@code io/holdfast/r2dbc/postgresql/holdfast-1.sql}, or {@code io/holdfast/r2dbc/mariadb/holdfast-1.sql} for
  * MariaDB and MySQL, once: with Flyway, with Liquibase, or by hand. Both files are in the jar. Without it, each request fails with an error
  * that says so.
  *

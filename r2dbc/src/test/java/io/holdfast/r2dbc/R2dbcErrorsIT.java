@@ -84,7 +84,7 @@ class R2dbcErrorsIT {
                         LockBackendException.class,
                         error -> assertThat(error.isTransient()).isFalse())
                 .hasMessageContaining("stock/42")
-                .hasMessageContaining("V1__holdfast.sql");
+                .hasMessageContaining("holdfast-1.sql");
     }
 
     @Test

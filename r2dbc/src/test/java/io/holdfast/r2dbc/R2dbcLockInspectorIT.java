@@ -335,7 +335,7 @@ class R2dbcLockInspectorIT {
         assertThatThrownBy(() -> run(elsewhere.inspect("orders").count()))
                 .isInstanceOf(LockBackendException.class)
                 .hasMessageContaining("inspect 'orders' in PostgreSQL failed")
-                .hasMessageContaining("V1__holdfast.sql");
+                .hasMessageContaining("holdfast-1.sql");
     }
 
     @Test

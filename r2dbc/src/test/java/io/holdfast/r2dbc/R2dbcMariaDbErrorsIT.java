@@ -57,7 +57,7 @@ class R2dbcMariaDbErrorsIT {
                         error -> assertThat(error.isTransient()).isFalse())
                 .hasMessageContaining("stock/42")
                 .hasMessageContaining("in %s failed".formatted(store.product()))
-                .hasMessageContaining("mariadb/V1__holdfast.sql");
+                .hasMessageContaining("mariadb/holdfast-1.sql");
         store.addSchema();
         run(backend.ping());
         assertThat(backend.name()).isEqualTo(store.product().toLowerCase(Locale.ROOT));
@@ -69,7 +69,7 @@ class R2dbcMariaDbErrorsIT {
         backend = R2dbcLockBackend.builder(store.connections())
                 .schema("Locks of all")
                 .build();
-        assertThatThrownBy(() -> run(backend.ping())).hasMessageContaining("V1__holdfast.sql");
+        assertThatThrownBy(() -> run(backend.ping())).hasMessageContaining("holdfast-1.sql");
         store.execute("drop database `Locks of all`");
     }
 

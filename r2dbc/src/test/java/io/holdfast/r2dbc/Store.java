@@ -52,7 +52,7 @@ abstract class Store implements AutoCloseable {
     }
 
     static String schema(String directory) {
-        try (InputStream file = R2dbcLockBackend.class.getResourceAsStream(directory + "/V1__holdfast.sql")) {
+        try (InputStream file = R2dbcLockBackend.class.getResourceAsStream(directory + "/holdfast-1.sql")) {
             return new String(file.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -89,7 +89,7 @@ public record Postgres(String host, int port, long pid) {
     }
 
     private static String schema() {
-        try (InputStream file = R2dbcLockBackend.class.getResourceAsStream("postgresql/V1__holdfast.sql")) {
+        try (InputStream file = R2dbcLockBackend.class.getResourceAsStream("postgresql/holdfast-1.sql")) {
             if (file == null) {
                 throw new IllegalStateException("the schema is not on the class path");
             }

@@ -107,7 +107,7 @@ class QuickStartIT {
     }
 
     private static void addLockTables(String address) throws IOException {
-        try (InputStream file = R2dbcLockBackend.class.getResourceAsStream("postgresql/V1__holdfast.sql")) {
+        try (InputStream file = R2dbcLockBackend.class.getResourceAsStream("postgresql/holdfast-1.sql")) {
             String schema = new String(file.readAllBytes(), StandardCharsets.UTF_8);
             Flux.usingWhen(
                             ConnectionFactories.get(address).create(),

@@ -51,7 +51,7 @@ class R2dbcBackendIT {
     @BeforeAll
     static void start() throws IOException {
         server = PostgresServer.run("fsync=off", "full_page_writes=off");
-        try (InputStream file = R2dbcLockBackend.class.getResourceAsStream("postgresql/V1__holdfast.sql")) {
+        try (InputStream file = R2dbcLockBackend.class.getResourceAsStream("postgresql/holdfast-1.sql")) {
             String schema = new String(file.readAllBytes(), StandardCharsets.UTF_8);
             var unused = texts("create schema locks; set search_path to locks; " + schema);
         }
@@ -130,11 +130,11 @@ class R2dbcBackendIT {
                     .isInstanceOf(LockBackendException.class)
                     .hasMessageContaining("in PostgreSQL at %s@%s:%d/%s failed"
                             .formatted(PostgresServer.USER, server.host(), server.port(), PostgresServer.DATABASE))
-                    .hasMessageContaining("run io/holdfast/r2dbc/postgresql/V1__holdfast.sql");
+                    .hasMessageContaining("run io/holdfast/r2dbc/postgresql/holdfast-1.sql");
 
             Health health = health(context.getBean(ReactiveHealthIndicator.class));
             assertThat(health.getStatus()).isEqualTo(Status.DOWN);
-            assertThat(health.getDetails()).asString().contains("V1__holdfast.sql");
+            assertThat(health.getDetails()).asString().contains("holdfast-1.sql");
         });
     }
 

@@ -14,7 +14,7 @@ import reactor.core.publisher.Flux;
 /** Runs statements in PostgreSQL, each over a connection of its own. Its methods block. */
 public final class PostgresStore {
 
-    private static final String SCHEMA = "postgresql/V1__holdfast.sql";
+    private static final String SCHEMA = "postgresql/holdfast-1.sql";
 
     private PostgresStore() {}
 

@@ -48,7 +48,7 @@ class FencedOrdersIT {
         server = PostgresServer.run("fsync=off", "full_page_writes=off");
         url = "r2dbc:postgresql://%s@%s:%d/%s"
                 .formatted(PostgresServer.USER, server.host(), server.port(), PostgresServer.DATABASE);
-        try (InputStream file = R2dbcLockBackend.class.getResourceAsStream("postgresql/V1__holdfast.sql")) {
+        try (InputStream file = R2dbcLockBackend.class.getResourceAsStream("postgresql/holdfast-1.sql")) {
             var unused = texts(new String(file.readAllBytes(), StandardCharsets.UTF_8));
         }
     }

@@ -14,7 +14,7 @@ import java.util.function.BooleanSupplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** The dialect of MariaDB 10.6 or newer and MySQL 8.0.22 or newer, with the procedures of {@code V1__holdfast.sql}, for any driver. */
+/** The dialect of MariaDB 10.6 or newer and MySQL 8.0.22 or newer, with the procedures of {@code holdfast-1.sql}, for any driver. */
 public final class MariaDbDialect implements Dialect {
 
     /**

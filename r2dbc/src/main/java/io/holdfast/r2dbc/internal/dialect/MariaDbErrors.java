@@ -18,7 +18,7 @@ final class MariaDbErrors {
     private static final KnownError NO_SCHEMA = new KnownError(
             false,
             true,
-            "the schema of Holdfast is missing in this database: run io/holdfast/r2dbc/mariadb/V1__holdfast.sql of the jar of holdfast-r2dbc, or give its database to the builder as schema");
+            "the schema of Holdfast is missing in this database: run io/holdfast/r2dbc/mariadb/holdfast-1.sql of the jar of holdfast-r2dbc, or give its database to the builder as schema");
 
     private static final KnownError NO_RIGHT =
             new KnownError(false, true, "the user lacks a right: grant those of docs/operate/mariadb.md");

@@ -23,7 +23,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** The dialect of PostgreSQL 13 or newer, with the functions of {@code V1__holdfast.sql}. */
+/** The dialect of PostgreSQL 13 or newer, with the functions of {@code holdfast-1.sql}. */
 public final class PostgresDialect implements Dialect {
 
     /** The text is short, since the driver parses it for each call. */

@@ -9,7 +9,7 @@ final class PostgresErrors {
     private static final KnownError NO_SCHEMA = new KnownError(
             false,
             true,
-            "the schema of Holdfast is missing, or not on the search path, or the user has no usage on it: run io/holdfast/r2dbc/postgresql/V1__holdfast.sql of the jar of holdfast-r2dbc, or grant usage, or name its schema (schema of the builder, holdfast.r2dbc.schema)");
+            "the schema of Holdfast is missing, or not on the search path, or the user has no usage on it: run io/holdfast/r2dbc/postgresql/holdfast-1.sql of the jar of holdfast-r2dbc, or grant usage, or name its schema (schema of the builder, holdfast.r2dbc.schema)");
 
     private static final KnownError STOPPED =
             new KnownError(true, false, "the server ended the connection: the client reconnects");

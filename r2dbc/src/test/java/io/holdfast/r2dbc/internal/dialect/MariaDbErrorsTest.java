@@ -12,8 +12,8 @@ class MariaDbErrorsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "42000, 1305, false, true, mariadb/V1__holdfast.sql",
-        "42S02, 1146, false, true, mariadb/V1__holdfast.sql",
+        "42000, 1305, false, true, mariadb/holdfast-1.sql",
+        "42S02, 1146, false, true, mariadb/holdfast-1.sql",
         "3D000, 1046, false, true, no database is chosen",
         "42000, 1370, false, true, lacks a right",
         "28000, 1045, false, false, password is wrong",

@@ -20,8 +20,8 @@ class SqlFailuresTest {
 
     @ParameterizedTest
     @CsvSource({
-        "42883, false, true, V1__holdfast.sql",
-        "42P01, false, true, V1__holdfast.sql",
+        "42883, false, true, holdfast-1.sql",
+        "42P01, false, true, holdfast-1.sql",
         "42501, false, true, lacks a right",
         "25006, true, false, connect to the primary",
         "0A000, true, true, hot standby",

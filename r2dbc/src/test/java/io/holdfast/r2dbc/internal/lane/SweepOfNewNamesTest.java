@@ -89,7 +89,7 @@ class SweepOfNewNamesTest {
     }
 
     private static int rowsOfAStep(String database) throws IOException {
-        String path = "/io/holdfast/r2dbc/" + database + "/V1__holdfast.sql";
+        String path = "/io/holdfast/r2dbc/" + database + "/holdfast-1.sql";
         try (InputStream file = SweepOfNewNamesTest.class.getResourceAsStream(path)) {
             Matcher limit = STEP.matcher(new String(file.readAllBytes(), StandardCharsets.UTF_8));
             assertThat(limit.find()).isTrue();

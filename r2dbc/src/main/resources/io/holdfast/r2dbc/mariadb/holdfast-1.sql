@@ -1,5 +1,5 @@
 -- Holdfast's locks in MariaDB 10.6 or newer, and in MySQL 8.0.22 or newer: version 1 of the schema.
--- Run it once, in the database (schema) that will contain the tables: by hand with the client "mariadb" or "mysql", with Flyway, or with Liquibase.
+-- Run it once, in the database (schema) that will contain the tables: by hand with the client "mariadb" or "mysql", or with Flyway.
 -- A later version adds procedures with another number in their names, so that old and new clients work side by side.
 --
 -- Rules for every procedure in this file:
