@@ -740,6 +740,7 @@ begin
   if v_channels is not null then
     commit;
     if pg_notification_queue_usage() < 0.9 then
+      perform set_config('lock_timeout', '0', true); -- the commit of a notification waits for that of any other one
       perform pg_notify(v_channels[i], v_lines[i]) from generate_subscripts(v_lines, 1) i;
       p_answers := concat_ws(chr(10), p_answers, '0 notified 0 0 0 - -');
     else
