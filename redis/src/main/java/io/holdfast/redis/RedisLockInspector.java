@@ -6,10 +6,10 @@ import io.holdfast.LockBackendException;
 import io.holdfast.LockHolder;
 import io.holdfast.LockInspector;
 import io.holdfast.LockReport;
-import io.holdfast.redis.internal.call.PlainCall;
 import io.holdfast.redis.internal.call.ScriptMono;
 import io.holdfast.redis.internal.connection.CommandLink;
 import io.holdfast.redis.internal.connection.LettuceClient;
+import io.holdfast.redis.internal.connection.ServerQuery;
 import io.holdfast.redis.internal.connection.TlsOptions;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.redis.internal.error.KnownError;
@@ -207,7 +207,7 @@ public final class RedisLockInspector implements LockInspector {
 
     private static Mono<ServerReport> report(CommandLink master) {
         String server = ExceptionTranslator.at(List.of(master.uri())).server();
-        return PlainCall.send(master, commands -> commands.info())
+        return ServerQuery.send(master, commands -> commands.info())
                 .map(info -> ServerReports.of(server, info))
                 .onErrorResume(KnownError::isForbidden, error -> Mono.just(ServerReports.forbidden(server)));
     }

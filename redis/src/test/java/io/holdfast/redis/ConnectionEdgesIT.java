@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockBackendException;
-import io.holdfast.redis.internal.call.Ping;
 import io.holdfast.redis.internal.call.ScriptMono;
 import io.holdfast.redis.internal.connection.LettuceClient;
+import io.holdfast.redis.internal.connection.ServerQuery;
 import io.holdfast.redis.internal.connection.TlsOptions;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.redis.internal.script.KeysAndArgs;
@@ -150,7 +150,7 @@ class ConnectionEdgesIT {
         LettuceClient lettuce = LettuceClient.create(null, null, TlsOptions.defaults(), it -> it, link -> {});
         Topology topology = new SingleMasterTopology(lettuce, store.uri());
         ExceptionTranslator failures = ExceptionTranslator.at(List.of(store.uri()));
-        Store.answer(Ping.from(topology, failures));
+        Store.answer(ServerQuery.send(topology.anyLink().join(), commands -> commands.ping()));
         ScriptRequest<Integer> request = new ScriptRequest<>(
                 LuaScript.load("mutex_renew"),
                 "orders",

@@ -323,8 +323,9 @@ class RedisQuarantineIT {
 
         CommandLink link = topology.anyLink().join();
         store.server.restart();
-        eventually(() ->
-                ServerQuery.ping(link).handle((pong, error) -> error == null).join());
+        eventually(() -> ServerQuery.info(link, "server")
+                .handle((text, error) -> error == null)
+                .join());
         answer.complete(new LockAttempt.Acquired(1, Duration.ofSeconds(1)));
 
         assertThat(attempt)

@@ -1,7 +1,7 @@
 package io.holdfast.redis.internal.inspect;
 
-import io.holdfast.redis.internal.call.PlainCall;
 import io.holdfast.redis.internal.connection.CommandLink;
+import io.holdfast.redis.internal.connection.ServerQuery;
 import io.holdfast.redis.internal.protocol.LockKeys;
 import io.lettuce.core.KeyScanCursor;
 import io.lettuce.core.ScanArgs;
@@ -57,7 +57,7 @@ public final class KeyScan {
     }
 
     private Mono<KeyScanCursor<String>> page(CommandLink master, ScanCursor from) {
-        return PlainCall.send(master, commands -> commands.scan(from, args));
+        return ServerQuery.send(master, commands -> commands.scan(from, args));
     }
 
     private Map<LockKeys, Sighting> locks(KeyScanCursor<String> page) {

@@ -1,10 +1,11 @@
 package io.holdfast.redis.internal.operation;
 
+import io.holdfast.LockBackendException;
 import io.holdfast.LockHolder;
-import io.holdfast.redis.internal.call.Ping;
 import io.holdfast.redis.internal.call.ScriptMono;
 import io.holdfast.redis.internal.connection.DriverClient;
 import io.holdfast.redis.internal.connection.LettuceClient;
+import io.holdfast.redis.internal.connection.ServerQuery;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.redis.internal.inspect.LockReader;
 import io.holdfast.redis.internal.protocol.ChannelMessage;
@@ -223,7 +224,14 @@ public final class LockOperations {
     }
 
     public Mono<Void> ping() {
-        return Ping.from(topology, failures);
+        ExceptionTranslator.Subject subject = new ExceptionTranslator.Subject("", "ping");
+        return Mono.defer(() -> topology.isClosed()
+                        ? Mono.error(failures.closed(subject))
+                        : Mono.fromFuture(topology::anyLink, true))
+                .flatMap(link -> ServerQuery.send(link, commands -> commands.ping())
+                        .doOnCancel(() -> link.doubt(link.ready(), () -> topology.silent(link))))
+                .onErrorMap(e -> !(e instanceof LockBackendException), e -> failures.of(subject, e))
+                .then();
     }
 
     /** Refuses a lease that is longer than the quarantine. */
