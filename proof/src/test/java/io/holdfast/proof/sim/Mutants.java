@@ -60,9 +60,9 @@ final class Mutants {
             Map.entry("REDLOCK no quarantine", 2_145L),
             Map.entry("REDLOCK unknown renewal read as held", 175L),
             Map.entry("REDLOCK validity counted from the reply", 210L),
-            Map.entry("ZOOKEEPER numbers of a queue that was deleted", 540L),
-            Map.entry("ZOOKEEPER proof by a leader without a majority", 20_200L),
-            Map.entry("ZOOKEEPER two leaders by a late loss", 41_670L));
+            Map.entry("ZOOKEEPER numbers of a queue that was deleted", 250L),
+            Map.entry("ZOOKEEPER proof by a leader without a majority", 160L),
+            Map.entry("ZOOKEEPER two leaders by a late loss", 10_200L));
 
     /** The number of schedules within which each mutant must be caught. */
     private static final int MOST = 1_000;
