@@ -18,6 +18,7 @@ import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
@@ -26,12 +27,12 @@ import io.lettuce.core.SocketOptions;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
@@ -56,17 +57,20 @@ import reactor.core.publisher.Mono;
  * the grants and publish any message. The server signs each grant for its client, so they cannot end, forge or lengthen
  * a lease. They can make a waiter send an extra attempt, up to 100 times a second.
  *
+ * <p><b>Runs</b>: consecutive waiters of one client get a mutex by one grant, and the client passes it on without a request.
+ * Not with {@link Builder#confirmGrants}, {@link Builder#quarantine} or {@link Builder#lossByPush}: there each grant needs another look.
+ *
  * <p><b>Keys</b>: {@code <prefix>{<lock name>}:mutex}, {@code :rw} or {@code :semaphore}, and the same with {@code
- * :queue}, {@code :waiters} or {@code :interest} appended. A mutex also has {@code :gone}; the other kinds have {@code
- * :token}, {@code :gone:<id>} and {@code :holders}. Every key expires.
+ * :queue} or {@code :interest} appended. A mutex also has {@code :claims}, {@code :held}, {@code :gone} and {@code :aside}; the other kinds have
+ * {@code :waiters}, {@code :token}, {@code :gone:<id>} and {@code :holders}. Every key expires.
  *
  * <p><b>Channels</b>: {@code <prefix>client:<random>}. In a cluster, {@code :<host>:<port>} of the master follows.
  * From Redis 7.0 on, a hash tag in braces follows that.
  *
  * <p><b>ACL</b>: this one is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello +auth +ping
  * +evalsha +eval +script|load +subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset +hdel
- * +hlen +hrandfield +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zmscore +zrangebyscore +zremrangebyrank
- * +zrevrank +hsetnx +setrange +rpush +rpop +lpush +lpop +llen +lrange}. With a database or client name in the URI, add
+ * +hlen +hrandfield +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zmscore +zrangebyscore +zrangebylex
+ * +zrandmember +zremrangebyrank +zremrangebyscore +setrange +rpush +ltrim +lpos +llen +lrange}. With a database or client name in the URI, add
  * {@code +select} or {@code +client|setname}. Without {@code +script|load}, the first call to a server that lacks a script
  * takes two round trips more. For a cluster, add {@code +cluster|slots +asking}, and from Redis 7.0 on
  * {@code +ssubscribe +spublish}.
@@ -75,7 +79,7 @@ import reactor.core.publisher.Mono;
  * each master that it needs. The server must speak RESP3, as must a proxy before it. The back end makes its connections
  * itself: the safety rules need client options that a borrowed client does not have. The client replays nothing after a
  * reconnect. If a command times out and nothing was answered since it was sent, the client replaces the connection; in a
- * cluster, after a second at least. The first two claims in a queue send an attempt once in a claim time, the others once
+ * cluster, after a second at least. The first claim of each client in a queue sends an attempt once in a claim time, the others once
  * in a third of their lease. So a connection that is dead without being closed costs a waiter up to the claim time, and
  * the time limit of its attempt.
  * Answers come on the driver's threads.
@@ -108,10 +112,6 @@ public final class RedisLockBackend implements LockBackend {
             LockFeature.HOLDERS,
             LockFeature.HAND_ON,
             LockFeature.DOWNGRADE);
-
-    private static final Set<LockFeature> FEATURES_WITH_QUARANTINE = Stream.concat(
-                    FEATURES.stream(), Stream.of(LockFeature.SAFE_RESTART))
-            .collect(Collectors.toUnmodifiableSet());
 
     private final LockOperations operations;
 
@@ -242,12 +242,17 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     @Override
+    public Mono<LockRun.End> endRun(LockClaim claim, long number, int served) {
+        return operations.endRun(claim, number, served);
+    }
+
+    @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
         return operations.watch(claim);
     }
 
     /**
-     * {@inheritDoc} Sends one command. It needs the rights {@code +zcount}, {@code +lrange} and {@code +llen}, which no
+     * {@inheritDoc} Sends one command. It needs the rights {@code +zcount} and {@code +llen}, which no
      * other operation of a read/write lock or a semaphore needs.
      */
     @Override
@@ -621,9 +626,15 @@ public final class RedisLockBackend implements LockBackend {
                     quarantine == null ? Duration.ZERO : quarantine,
                     confirmation,
                     lossByPush);
+            Set<LockFeature> features = EnumSet.copyOf(FEATURES);
+            if (quarantine != null) {
+                features.add(LockFeature.SAFE_RESTART);
+            }
+            if (settings.grantsRuns()) {
+                features.add(LockFeature.RUNS);
+            }
             return new RedisLockBackend(
-                    new LockOperations(settings, driver, clientName),
-                    quarantine == null ? FEATURES : FEATURES_WITH_QUARANTINE);
+                    new LockOperations(settings, driver, clientName), Collections.unmodifiableSet(features));
         }
     }
 }

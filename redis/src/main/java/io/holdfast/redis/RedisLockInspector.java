@@ -55,7 +55,7 @@ import reactor.core.publisher.Mono;
  * address, 5 s by default, fails in the same way. The inspector retries nothing. Thread-safe.
  *
  * <p>An ACL that is enough for reading: {@code resetkeys ~<prefix>* resetchannels -@all +hello +auth +evalsha +eval +script|load
- * +scan +info +time +get +exists +hmget +zcard +zcount +zrange +llen +lrange}. With a database or client name in the
+ * +scan +info +time +get +exists +hmget +zcard +zcount +zrange +llen}. With a database or client name in the
  * URI, add {@code +select} or {@code +client|setname}, and for a cluster {@code +cluster|slots +asking}. Only {@link
  * #servers} needs {@code +info}. {@link #breakHold} needs the rights of a back end: see {@link RedisLockBackend}.
  *
@@ -105,6 +105,7 @@ public final class RedisLockInspector implements LockInspector {
                 LuaScript.USUAL_TOKEN_TIME,
                 new QueueLimit(0, failures.server()),
                 link -> "",
+                grant -> {},
                 isCluster);
     }
 

@@ -208,7 +208,9 @@ class ChannelTenantIT {
         noMoreScripts(); // the grant is confirmed
         clients.store.redis().configResetstat();
 
-        for (String text : new String[] {"C " + id, "H 0 " + id, "H 1 " + id, "L " + id, "B"}) {
+        for (String text :
+                new String[] {"C " + id, "L " + id, "L x 1 " + id.length() + " " + id + " " + Store.holderKey(key), "B"
+                }) {
             repeatEverywhere(text);
         }
         settle();
@@ -216,20 +218,6 @@ class ChannelTenantIT {
         assertThat(clients.store.calls("evalsha")).as("renewals").isZero();
         assertThat(lease.isValid()).isTrue();
         await(lease.release());
-    }
-
-    @Test
-    void hintThatDelaysTheHeadIsNotBelieved() {
-        LockLease held = await(clients.rival.lock("orders").acquire());
-        LockKey key = LockKey.of(LockKind.MUTEX, "orders");
-        CompletableFuture<LockLease> waiter = waiter(clients.client, key);
-        String id = headOfQueue(key);
-        repeatEverywhere("H 999999999 " + id);
-        clients.store.redis().configResetstat();
-        repeatEverywhere("H 100 " + id);
-        eventually(() -> clients.store.calls("evalsha") > 0);
-        await(held.release());
-        await(waiter.join().release());
     }
 
     @Test
@@ -330,11 +318,8 @@ class ChannelTenantIT {
 
     private void eventuallyOneWaits(LockKey key) {
         String queue = Store.holderKey(key);
-        eventually(() -> Stream.concat(
-                                clients.store.redis().hvals(queue + ":waiters").stream()
-                                        .filter(entry -> entry.matches("(?:\\w+ \\d+ )?[2-9] .*")),
-                                clients.store.redis().lrange(queue + ":front", 0, -1).stream()
-                                        .filter(line -> line.matches("\\d+ [2-9] .*")))
+        eventually(() -> clients.store.redis().hvals(Store.entries(queue)).stream()
+                        .filter(entry -> entry.matches("(?:\\w+ \\d+ )?[2-9] .*|.* [2-9] \\d+ \\d+"))
                         .filter(entry -> channels().anyMatch(entry::contains))
                         .count()
                 == 1);

@@ -158,7 +158,7 @@ class RedisChannelIT {
         next(WatchSignal.Armed.class);
         String channel = store.redis().pubsubChannels().get(0);
         assertThat(channel).startsWith("holdfast:client:");
-        for (String text : new String[] {"", "G", "G 1 2 3 4 5", "C x", "C", "B", "H 1 x"}) {
+        for (String text : new String[] {"", "G", "G 1 2 3 4 5", "C x", "C", "B", "L x", "H 1 x"}) {
             assertThat(store.redis().publish(channel, text)).isEqualTo(1);
         }
         Store.answer(backend.release(holder));

@@ -8,7 +8,6 @@ import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -103,11 +102,6 @@ class RedisClusterContractIT implements LockBackendContract {
     @Override
     public long serverWork() {
         return stores.stream().mapToLong(Store::serverWork).sum();
-    }
-
-    @Override
-    public Set<String> openPoints() {
-        return RedisOpenPoints.OF_THE_SERVER;
     }
 
     @Override

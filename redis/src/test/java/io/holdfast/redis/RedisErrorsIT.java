@@ -48,7 +48,7 @@ class RedisErrorsIT {
             "on nopass resetkeys ~holdfast:* resetchannels &holdfast:* -@all +hello +auth +ping +evalsha +eval +script|load "
                     + "+subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset "
                     + "+hdel +hlen +hrandfield +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zmscore +zrangebyscore"
-                    + " +zremrangebyrank +zrevrank +hsetnx +setrange +rpush +rpop +lpush +lpop +llen +lrange";
+                    + " +zrangebylex +zrandmember +zremrangebyrank +zremrangebyscore +setrange +rpush +ltrim +lpos +llen +lrange";
 
     private static Store store;
     private RedisLockBackend backend;

@@ -5,7 +5,6 @@ import io.holdfast.spi.LockBackend;
 import io.holdfast.testkit.LockBackendContract;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -95,11 +94,6 @@ class RedisLockBackendContractIT implements LockBackendContract {
     @Override
     public long serverWork() {
         return store.serverWork();
-    }
-
-    @Override
-    public Set<String> openPoints() {
-        return RedisOpenPoints.OF_THE_SERVER;
     }
 
     @Override

@@ -97,7 +97,7 @@ class RedisStoreIT {
         Store.answer(backend.tryAcquire(waiter));
         Store.answer(backend.tryAcquire(LockClaim.first(waiter.key(), "short", Duration.ofSeconds(1), Waiting.QUEUE)));
         assertThat(store.redis().pttl(HOLDER + ":queue")).isGreaterThan(25_000);
-        assertThat(store.redis().pttl(HOLDER + ":waiters")).isGreaterThan(25_000);
+        assertThat(store.redis().pttl(HOLDER + ":claims")).isGreaterThan(25_000);
     }
 
     @Test

@@ -17,7 +17,6 @@ import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -169,32 +168,19 @@ public final class Store implements AutoCloseable {
         return redis().keys("*");
     }
 
-    /** Returns how many wait for the lock: at the front of its queue, which only a mutex has, and behind. */
+    /** Returns how many wait for the lock, the members of a run among them. */
     static long waiting(RedisCommands<String, String> redis, String holderKey) {
-        long front = redis.llen(holderKey + ":front");
-        while (true) {
-            long queue = redis.zcard(holderKey + ":queue");
-            long now = redis.llen(holderKey + ":front");
-            if (now == front) { // else some waiters moved to the queue in between, or came from it
-                return front + queue;
-            }
-            front = now;
-        }
+        return redis.zcard(holderKey + ":queue");
     }
 
     /** Returns the ids of the waiters of the lock, the next one first. */
     static List<String> waiters(RedisCommands<String, String> redis, String holderKey) {
-        while (true) {
-            List<String> front = redis.lrange(holderKey + ":front", 0, -1);
-            List<String> queue = redis.zrange(holderKey + ":queue", 0, -1);
-            if (front.equals(redis.lrange(
-                    holderKey + ":front", 0, -1))) { // else some waiters moved to the queue in between, or came from it
-                List<String> ids = new ArrayList<>();
-                front.forEach(line -> ids.add(line.substring(line.lastIndexOf(' ') + 1)));
-                ids.addAll(queue);
-                return ids;
-            }
-        }
+        return redis.zrange(holderKey + ":queue", 0, -1);
+    }
+
+    /** Returns the key of what the server knows of each waiter. */
+    static String entries(String holderKey) {
+        return holderKey + (holderKey.endsWith(":mutex") ? ":claims" : ":waiters");
     }
 
     /**
@@ -205,7 +191,13 @@ public final class Store implements AutoCloseable {
         Set<String> free = freeMutexes();
         return keys().stream()
                 .filter(key -> !key.endsWith(":token") && !key.contains(":gone") && !free.contains(key))
+                .filter(key -> !(key.endsWith(":claims") && hasNoClaims(key)))
                 .toList();
+    }
+
+    /** What a server knows of runs that are over stays a while, as tombstones do. */
+    private boolean hasNoClaims(String claims) {
+        return redis().hkeys(claims).stream().allMatch(field -> field.startsWith("!") || field.startsWith("*"));
     }
 
     /** Reads them with one command, however many there are; in a cluster with one for each. */
@@ -226,7 +218,7 @@ public final class Store implements AutoCloseable {
     }
 
     private static long endMicros(String record) {
-        return record.startsWith("H") ? Long.parseLong(record.substring(2, 18)) : 0;
+        return record.startsWith("1H") ? Long.parseLong(record.substring(3, 19)) : 0;
     }
 
     /** Whether there is a lease under this key of a lock: for a mutex, by its record. */
@@ -242,7 +234,7 @@ public final class Store implements AutoCloseable {
     /** Returns the last token of a mutex, by its record. */
     long token(String mutexKey) {
         String record = redis().get(mutexKey);
-        int at = record.startsWith("H") ? 18 : 2;
+        int at = record.startsWith("1H") ? 19 : 3;
         return Long.parseLong(record.substring(at, at + 16));
     }
 

@@ -13,10 +13,8 @@ import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
@@ -91,12 +89,12 @@ class SuspectedClientsIT {
     void theEntriesOfWaitersThatGetTheirPlacesBackLastAsLongAsTheQueue(LockKind used) {
         kind = used;
         setAside(3);
-        assertThat(store.redis().pexpire(key() + ":waiters", 20_000)).isTrue();
+        assertThat(store.redis().pexpire(Store.entries(key()), 20_000)).isTrue();
 
         acquire("x-other", "X", 1, "notify");
 
         assertThat(queued()).containsExactly("x1", "x2", "x3");
-        assertThat(store.redis().pttl(key() + ":waiters") + 100)
+        assertThat(store.redis().pttl(Store.entries(key())) + 100)
                 .isGreaterThanOrEqualTo(store.redis().pttl(key() + ":queue"));
     }
 
@@ -174,7 +172,7 @@ class SuspectedClientsIT {
 
         acquire("x-other", "X", 1, "notify");
 
-        assertThat(queued()).hasSize(1_024).startsWith("x1", "x2");
+        assertThat(queued()).hasSizeBetween(1_023, 1_024).startsWith("x1", "x2"); // the note may count
         assertThat(store.calls("hget")).isLessThan(10);
         for (int call = 0; call < 2; call++) {
             acquire("x-other", "X", 1, "notify");
@@ -183,80 +181,17 @@ class SuspectedClientsIT {
         assertThat(aside()).isEmpty();
     }
 
-    /** The next waiters, which send attempts anyway, may all be of clients that have vanished. */
-    @ParameterizedTest
-    @EnumSource(
-            mode = EnumSource.Mode.EXCLUDE,
-            names = {"READ", "WRITE"})
-    void theLastWaiterOfAShortQueueIsToldOfAGrantToAnotherClient(LockKind used) {
-        kind = used;
-        acquire("h", "Y", 1);
-        for (String client : List.of("X", "V", "W", "Y")) {
-            acquire(client + 1, client, 1);
-        }
-        acquire("Y1", "Y", 2); // its next attempt is due after a third of its lease
-        long now = micros();
-        eventually(() -> micros() > now + 50_000); // a hold that is no quick one
-
-        release("h", "Y", 1);
-
-        eventually(() -> messages.contains("Y: H 300 Y1"));
-    }
-
-    /** To find a waiter of another client. */
     @Test
-    void aReleaseReadsAThousandWaitersAtMost() {
-        claimMillis = 1; // so each hold is long
+    void aHandOffToALongQueueReadsAFewWaiters() {
         acquire("h", "X", 1);
-        String record = store.redis().get(key());
-        long since = Long.parseLong(record.substring(18, 34)) - 20_000_000;
-        assertThat(store.redis().set(key(), "H1" + record.substring(2, 18) + since + record.substring(34)))
-                .isEqualTo("OK");
         queue(10_000, "X", micros());
+        store.redis().setrange(key(), 2, "1");
         reset();
 
         release("h", "X", 1);
 
         assertThat(queued()).hasSize(9_999);
-        assertThat(store.calls("hmget")).isLessThan(8);
-    }
-
-    @Test
-    void waitersThatAskWhileAGrantIsNotConfirmedComeBackOneAfterTheOther() {
-        claimMillis = 1_000;
-        granted(100);
-        eventually(() -> micros() - since() > 200_000);
-        Set<Object> pauses = new HashSet<>();
-        for (int i = 20; i < 36; i++) {
-            pauses.add(((Number) acquire("x" + i, "X", 2).get(1)).longValue() + (micros() - since()) / 1_000);
-        }
-        assertThat(pauses).hasSizeGreaterThan(10);
-    }
-
-    /** A quick hand-off tells no waiter. The last one has a time from an earlier one, which may be over at once. */
-    @Test
-    void theLastWaiterComesBackSoonAlsoIfAGrantIsYoung() {
-        claimMillis = 5_000;
-        granted(100);
-
-        List<Object> answer = acquire("y1", "Y", 3);
-
-        assertThat((Long) answer.get(1)).as("pause").isLessThanOrEqualTo(claimMillis + 160);
-        assertThat(micros() - since()).as("young").isLessThan(claimMillis * 125L);
-    }
-
-    @Test
-    void aHandOffForgetsTheNoteOfAClientThatIsGone() {
-        acquire("h", "Y", 1);
-        queue(3, "Y", micros());
-        store.redis().hset(key() + ":waiters", Map.of("@X", "@0 1 30000 1000000 0 abc X\nx1\nx2"));
-        String record = store.redis().get(key());
-        assertThat(store.redis().set(key(), "H1" + record.substring(2))).isEqualTo("OK");
-        claimMillis = 60_000; // so the hold is short
-
-        release("h", "Y", 1);
-
-        assertThat(store.redis().hexists(key() + ":waiters", "@X")).isFalse();
+        assertThat(store.calls("hmget")).isLessThan(3);
     }
 
     /** X has a grant that it has not confirmed, and waiters from x1 on; behind them is y1. */
@@ -291,12 +226,14 @@ class SuspectedClientsIT {
     /** Writes the waiters as an attempt would. */
     private void queue(int count, String channel, long now) {
         Map<String, String> entries = new TreeMap<>();
-        String permits = kind == LockKind.MUTEX ? "" : "semaphore 100 ";
+        String entry = kind == LockKind.MUTEX
+                ? "%d - 0 %s - abc 1 %d %<d".formatted(LEASE, channel, now)
+                : "semaphore 100 1 %d %d 0 abc %s".formatted(LEASE, now, channel);
         for (int i = 0; i < count; i++) {
-            entries.put("w" + i, permits + "1 %d %d 0 abc %s".formatted(LEASE, now, channel));
+            entries.put("w" + i, entry);
             store.redis().zadd(key() + ":queue", (double) (now + i), "w" + i);
         }
-        store.redis().hset(key() + ":waiters", entries);
+        store.redis().hset(Store.entries(key()), entries);
     }
 
     private void over() {
@@ -305,15 +242,11 @@ class SuspectedClientsIT {
 
     private long ends() {
         return kind == LockKind.MUTEX
-                ? Long.parseLong(store.redis().get(key()).substring(2, 18))
+                ? Long.parseLong(store.redis().get(key()).substring(3, 19))
                 : store.redis().zrangeWithScores(key(), -1, -1).stream()
                         .mapToLong(it -> (long) it.getScore())
                         .max()
                         .orElse(0);
-    }
-
-    private long since() {
-        return Long.parseLong(store.redis().get(key()).substring(18, 34));
     }
 
     private List<String> queued() {
@@ -321,7 +254,10 @@ class SuspectedClientsIT {
     }
 
     private List<String> aside() {
-        Map<String, String> entries = store.redis().hgetall(key() + ":waiters");
+        if (kind == LockKind.MUTEX) {
+            return store.redis().zrange(key() + ":aside", 0, -1);
+        }
+        Map<String, String> entries = store.redis().hgetall(Store.entries(key()));
         List<String> ids = new ArrayList<>();
         entries.forEach((id, entry) -> {
             if (entry.startsWith("@")) {
@@ -347,7 +283,7 @@ class SuspectedClientsIT {
                             new String[] {key()},
                             id,
                             (attempt == 1 ? "A" : "a") + LEASE,
-                            attempt + " " + LEASE + " " + channel,
+                            attempt + " " + LEASE + " " + channel + " -",
                             "%s 0 %d abc".formatted(waiting, claimMillis));
         }
         return store.redis()
@@ -372,7 +308,7 @@ class SuspectedClientsIT {
             Object unused = store.redis()
                     .eval(
                             MUTEX.body(),
-                            ScriptOutputType.INTEGER,
+                            ScriptOutputType.MULTI,
                             new String[] {key()},
                             id,
                             "R" + attempt,

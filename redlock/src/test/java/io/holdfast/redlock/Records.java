@@ -24,6 +24,6 @@ final class Records {
         String record = String.valueOf(redis.get(key));
         List<String> now = redis.time();
         long nowMicros = Long.parseLong(now.get(0)) * 1_000_000 + Long.parseLong(now.get(1));
-        return record.startsWith("H") ? Math.max(0, Long.parseLong(record.substring(2, 18)) - nowMicros) / 1_000 : 0;
+        return record.startsWith("1H") ? Math.max(0, Long.parseLong(record.substring(3, 19)) - nowMicros) / 1_000 : 0;
     }
 }

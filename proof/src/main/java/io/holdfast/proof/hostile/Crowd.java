@@ -136,7 +136,7 @@ final class Crowd {
             boolean isPublished = Orders.attempt(server, redis -> {
                 for (String name : names) {
                     String lock = "holdfast:{%s}:mutex".formatted(name);
-                    waiting[0] += redis.llen(lock + ":front") + redis.zcard(lock + ":queue");
+                    waiting[0] += redis.zcard(lock + ":queue");
                 }
                 return waiting;
             });

@@ -62,8 +62,19 @@ public final class RedisStore {
         String record = String.valueOf(redis.get(key));
         List<String> now = redis.time();
         long nowMicros = Long.parseLong(now.get(0)) * 1_000_000 + Long.parseLong(now.get(1));
-        return record.startsWith("F")
-                || (record.startsWith("H") && Long.parseLong(record.substring(2, 18)) < nowMicros);
+        return record.startsWith("1F")
+                || (record.startsWith("1H") && Long.parseLong(record.substring(3, 19)) < nowMicros);
+    }
+
+    /** Of runs that are over, and of clients that confirmed no grant: they end by themselves. */
+    private static boolean isTrace(RedisCommands<String, String> redis, String key) {
+        if (redis.pttl(key) == -1) {
+            return false;
+        } else if (key.endsWith(":aside")) {
+            return redis.zrange(key, 0, -1).stream().allMatch(it -> it.endsWith(" 0"));
+        }
+        return key.endsWith(":claims")
+                && redis.hkeys(key).stream().allMatch(it -> it.startsWith("!") || it.startsWith("*"));
     }
 
     static List<String> leftovers(int port) {
@@ -72,7 +83,7 @@ public final class RedisStore {
                 redis -> redis.keys("*").stream()
                         .filter(key -> !key.endsWith(COUNTER))
                         .filter(key -> !key.contains(TOMBSTONE) || redis.pttl(key) == -1)
-                        .filter(key -> !isFreeMutex(redis, key))
+                        .filter(key -> !isFreeMutex(redis, key) && !isTrace(redis, key))
                         .toList());
         return left.stream()
                 .map(key -> "key %s at port %d".formatted(key, port))

@@ -38,11 +38,11 @@ final class Tenant {
     private static final int REMEMBERED = 400;
     private static final int OWN_REMEMBERED = 5_000;
 
-    /** Most of these wait at the moment. */
+    /** Some of these wait at the moment. */
     private static final int HEADS_REMEMBERED = 12;
 
-    /** Some claims have come to the head of their queues. */
-    private static final Pattern HEAD = Pattern.compile("H \\d+ (.+)", Pattern.DOTALL);
+    /** The claims of a grant. */
+    private static final Pattern GRANTED = Pattern.compile("G \\S+ \\d+ \\d+ \\d+ \\d+ (.+) \\S+", Pattern.DOTALL);
 
     private static final int WORDS_OF_A_GRANT = 8;
 
@@ -54,7 +54,7 @@ final class Tenant {
     /** Messages of this strike and of earlier ones. Written by threads of the driver. */
     private final ConcurrentLinkedDeque<Message> seen = new ConcurrentLinkedDeque<>();
 
-    /** Claims that have come to the head of a queue lately. Written by threads of the driver. */
+    /** Claims that were granted a lock lately. Written by threads of the driver. */
     private final ConcurrentLinkedDeque<String> heads = new ConcurrentLinkedDeque<>();
 
     /** Its own recent messages: it receives them, too, and would soon remember nothing else. */
@@ -135,7 +135,7 @@ final class Tenant {
         if (seen.size() > REMEMBERED) {
             Message unused = seen.pollFirst();
         }
-        Matcher head = HEAD.matcher(message.text());
+        Matcher head = GRANTED.matcher(message.text());
         if (head.matches()) {
             heads.addAll(List.of(head.group(1).split("\n", -1)));
             while (heads.size() > HEADS_REMEMBERED) {
@@ -187,8 +187,7 @@ final class Tenant {
     /** Forges a hint: that the claim must send an attempt, is lost, or must wait for long. */
     private static String hint(List<String> waiting, Random random) {
         String id = waiting.isEmpty() ? "" : waiting.get(random.nextInt(waiting.size()));
-        return List.of("C " + id, "H 0 " + id, "H 999999999 " + id, "L " + id, "B")
-                .get(random.nextInt(5));
+        return List.of("C " + id, "L x 1 1 " + id + " k", "L " + id, "B").get(random.nextInt(4));
     }
 
     private static String nonsense(String text, Random random) {

@@ -32,16 +32,10 @@ final class ChannelTenant {
             "G x 9000000000000000 1 99999999999999999999 2147483648 % holdfast:{stock0}:mutex",
             "G x \u0661 \u0661 \u0661 \u0661 % holdfast:{stock0}:mutex",
             "G x 1 1 300 0  %",
-            "H",
-            "H ",
-            "H 5 ",
-            "H NaN %",
-            "H -1 %",
+            "L",
+            "L x 1 4 % holdfast:{stock0}:mutex",
+            "L x 1 0  %",
             "H 0 %",
-            "H 999999999 %",
-            "H 99999999999999999999 %",
-            "H 1 \n\n\n",
-            "H 1 %\n%\n%",
             "C",
             "C ",
             "C %",
@@ -85,14 +79,12 @@ final class ChannelTenant {
         String[] words = message.split(" ", WORDS_OF_A_GRANT);
         if (words[0].equals("X")) {
             secret = words[1];
-        } else if (words[0].equals("H")) {
-            waiting.add(words[2]);
         } else if (words[0].equals("G") && words.length == WORDS_OF_A_GRANT) {
             for (long when : new long[] {0, lease / 8, lease, 2 * lease}) {
                 channels.forEach(other -> later(when, other, message));
                 forge(when, channel, words);
             }
-            talkNonsense(words[6]);
+            talkNonsense(first(words[6]));
         } else if (words[0].equals("C")) {
             talkNonsense(message.substring(2));
         }
@@ -104,8 +96,7 @@ final class ChannelTenant {
             say(text.replace("%", id));
         }
         for (int i = 0; i < FLOOD; i++) {
-            String hint = i % 2 == 0 ? "C " : "H 0 ";
-            say(hint + id);
+            say("C " + id);
         }
     }
 
@@ -118,7 +109,7 @@ final class ChannelTenant {
 
     /** Forges grants with another token, with a much longer lease, and for other waiters. */
     private void forge(long when, String channel, String[] words) {
-        waiting.add(words[6]);
+        waiting.add(first(words[6]));
         for (String id : waiting) {
             for (String attempt : new String[] {words[3], "1", "2"}) {
                 String forged = "9000000000000000 " + attempt + ' ' + lease / 1_000_000 + ' ' + id.length() + ' ' + id
@@ -126,6 +117,11 @@ final class ChannelTenant {
                 later(when, channel, "G " + signature(channel, forged, words[1]) + ' ' + forged);
             }
         }
+    }
+
+    /** Several ids are those of a run. */
+    private static String first(String ids) {
+        return ids.split("\n")[0];
     }
 
     private String signature(String channel, String text, String seen) {

@@ -12,10 +12,11 @@ import reactor.core.publisher.Mono;
 final class ClusterMutants {
 
     /** The scripts publish this hint to a waiter that they pass over. */
-    private static final String HINT = "publish(channel, 'C ' .. one)";
+    private static final String HINT = "publish(channel, 'C ' .. aside[i])";
 
-    private static final String GRANT = "grant(channel, secret, digits(next_token(tonumber(floor))), attempt,"
-            + " math.floor(math.max(0, now - tonumber(asked)) / 1000) + min_ms(claim_ms, tonumber(lease)), one, keys[1])";
+    private static final String GRANT =
+            "local entry, key = call('HGET', keys[3], aside[i]), keys[1] local _, _, _, to, _, secret, attempt = match(entry, PARTS)"
+                    + " publish(to, 'G ' .. signed(secret, to, digits(now) .. ' ' .. attempt .. ' 2000 ' .. #aside[i] .. ' ' .. aside[i] .. ' ' .. key))";
 
     private ClusterMutants() {}
 

@@ -87,8 +87,7 @@ class CrowdTest {
         long before = scene.server().operations();
 
         for (int millis = 0; millis < 1_000; millis++) {
-            String hint = millis % 2 == 0 ? "C " : "H 0 ";
-            named.forEach(id -> scene.server().deliverToAll(hint + id));
+            named.forEach(id -> scene.server().deliverToAll("C " + id));
             scene.run(Duration.ofMillis(1));
         }
 

@@ -48,7 +48,6 @@ final class Mutants {
             Map.entry("REDIS leader that resigns and keeps the lock", 55L),
             Map.entry("REDIS least hold time that ends with the release", 60L),
             Map.entry("REDIS loss of one of many locks that keeps the others", 7_005_265L),
-            Map.entry("REDIS passing waiters at the front", 95L),
             Map.entry("REDIS push grant naming a wrong attempt", 105L),
             Map.entry("REDIS secret that is in a message", 735L),
             Map.entry("REDIS token by the clock alone", 11_005L),
@@ -139,49 +138,55 @@ final class Mutants {
                 releaseWithoutAnOwnerCheck(),
                 Mutant.script(
                         "renewal without an owner check",
-                        "sub(record, 1, 1) == 'H' and sub(record, -#id - 1) == '\\n' .. id and",
-                        "sub(record, 1, 1) == 'H' and"),
-                Mutant.script("no tombstone", "call('ZADD', keys[5], now + ms * 1000, id)", ""),
-                Mutant.scripts(
-                        "passing waiters in the queue",
-                        body -> body.replace("call('ZADD', queue, now, id)", "call('ZADD', queue, 0 - now, id)")
-                                .replace("call('ZREVRANK', queue, id) > 0", "false")
-                                .replace(
-                                        "math.max(now, tonumber(last or 0) + 1)",
-                                        "0 - math.max(now, tonumber(last or 0) + 1)")),
-                Mutant.script("passing waiters at the front", "take('RPUSH', front,", "take('LPUSH', front,"),
-                Mutant.script("front behind the queue", "if ahead == 0 then", "if ahead >= 0 then"),
+                        "sub(record, 1, 2) == '1H' and sub(record, -#id - 1) == '\\n' .. id and",
+                        "sub(record, 1, 2) == '1H' and"),
+                Mutant.script("no tombstone", "call('ZADD', keys[5], digits(now + ms * 1000), id)", ""),
                 Mutant.script(
-                        "front that is forgotten",
-                        "(not record or has_flag(4)) and call('LRANGE', keys[4], 0, -1) or {}",
-                        "{}"),
+                        "passing waiters in the queue",
+                        "math.max(now, (tonumber(last) or 0) + 1), {}",
+                        "9000000000000000 - now, {}"),
                 Mutant.scripts(
                         "token by the clock alone",
-                        body -> body.replace("math.max((tonumber(last) or 0) + 1, now, floor)", "math.max(now, floor)")
-                                .replace("math.max(token + 1, now, floor)", "math.max(now, floor)")),
+                        body -> body.replace("math.max((tonumber(last) or 0) + 1, now,", "math.max(now,")
+                                .replace("math.max(token + 1, now,", "math.max(now,")),
                 Mutant.scripts(
                         "token that only counts",
                         body -> body.replace(
-                                        "math.max((tonumber(last) or 0) + 1, now, floor)",
-                                        "math.max((tonumber(last) or 0) + 1, floor)")
-                                .replace("math.max(token + 1, now, floor)", "math.max(token + 1, floor)")),
+                                        "(tonumber(last) or 0) + 1, now, floor)", "(tonumber(last) or 0) + 1, floor)")
+                                .replace("math.max(token + 1, now,", "math.max(token + 1,")),
                 Mutant.scripts(
                         "token that is not kept",
                         body -> body.replace(
-                                        "(flag == 48 and 'F0' or 'F2') .. sub(record, 19, 34)",
-                                        "'F0' .. string.rep('0', 16)")
-                                .replace("'F' .. flag .. sub(record, 19, 34)", "'F' .. flag .. string.rep('0', 16)")
-                                .replace("'F' .. flags % 4 .. sub(record, 19, 34)", "'F0' .. string.rep('0', 16)")),
-                Mutant.script("waiter without the flag", "call('SETRANGE', key, 1, flags + 4)", ""),
-                Mutant.script("hand-off without the flags", "'H' .. flags .. format(", "'H0' .. format("),
+                                        "(flag == 48 and '1F0' or '1F2') .. sub(text, 20, 35)",
+                                        "'1F0' .. string.rep('0', 16)")
+                                .replace("'1F' .. flag .. written(token)", "'1F' .. flag .. string.rep('0', 16)")),
+                Mutant.script(
+                        "waiter without the flag",
+                        "keep(longest, keys[3], keys[2])\nset_flag(1)",
+                        "keep(longest, keys[3], keys[2])"),
+                Mutant.script("hand-off without the flags", "hold(has_flag(1) and flags() or flags() + 1,", "hold(0,"),
                 Mutant.scripts(
                         "lease that does not end",
-                        body -> body.replace("expires <= now", "false")
-                                .replace("sub(record, 3, 18) <= now_digits", "false")),
+                        body -> body.replace("ends <= now", "false").replace("ends > now", "true")),
                 Mutant.scripts(
                         "record that ends before its lease",
                         body -> body.replace("+ 7200000", "- 7200000").replace("+ 7200)", "- 7200)")),
-                Mutant.script("answers of a call in another order", "answers[i] =", "answers[count + 1 - i] ="),
+                Mutant.scripts(
+                        "end of a run by another number",
+                        body -> body.replace("format('%.0f', token - size + 1) == number and", "")
+                                .replace("size > 1 and number_of_run() == number", "size > 1")),
+                Mutant.script(
+                        "end of a run that ignores how many were served",
+                        "tonumber(match(words, '%d+$')) >= size",
+                        "true"),
+                Mutant.script(
+                        "members that leave the queue with the grant",
+                        "list = table.concat(ids, '\\n')\ncall('RPUSH'",
+                        "list = table.concat(ids, '\\n')\ncall('ZREM', keys[2], unpack(ids))\ncall('HDEL', keys[3], unpack(ids))\ncall('RPUSH'"),
+                Mutant.script(
+                        "answers of a call in another order",
+                        "answers[n] = failure",
+                        "answers[count + 1 - n] = failure"),
                 Mutant.script(
                         "readers beside a writer", "(claim.kind == 'read' and mode == 'read')", "claim.kind == 'read'"),
                 Mutant.script(
@@ -202,7 +207,7 @@ final class Mutants {
                 exporterThatGoesOnBelieving(),
                 Mutant.scripts(
                         "pushed grant without its attempt",
-                        body -> body.replace("math.floor(math.max(0, now - asked) / 1000) + ms", "tonumber(lease)")
+                        body -> body.replace("ms + math.floor(math.max(0, now - at) / 1000)", "its_lease")
                                 .replace(
                                         "math.floor(math.max(0, now - tonumber(asked)) / 1000) + ms",
                                         "tonumber(lease)")),
@@ -307,7 +312,7 @@ final class Mutants {
     private static Mutant releaseWithoutAnOwnerCheck() {
         return Mutant.script(
                 "release without an owner check",
-                "if is_ours and find(record, number .. ' ', 35, true) == 35 then",
+                "if its_id and space == 32 and size == 49 and line_end == 10 and sub(text, 4, 19) > now_digits and find(text, number .. ' ', 36, true) == 36 then",
                 "if true then");
     }
 

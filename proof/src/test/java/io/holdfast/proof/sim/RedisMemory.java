@@ -121,15 +121,13 @@ final class RedisMemory {
             "SETRANGE",
             "PEXPIRE",
             "HSET",
-            "HSETNX",
             "HDEL",
             "RPUSH",
-            "LPUSH",
-            "RPOP",
-            "LPOP",
+            "LTRIM",
             "ZADD",
             "ZREM",
-            "ZREMRANGEBYRANK");
+            "ZREMRANGEBYRANK",
+            "ZREMRANGEBYSCORE");
 
     private final Map<String, Entry> entries = new HashMap<>();
     private final LongSupplier micros;
@@ -315,7 +313,6 @@ final class RedisMemory {
                 }
                 yield added;
             }
-            case "HSETNX" -> hash(key, true).putIfAbsent(command.get(2), command.get(3)) == null ? 1L : 0L;
             case "HDEL" -> {
                 Map<String, String> hash = hash(key, false);
                 long removed = hash.keySet().size();
@@ -326,7 +323,7 @@ final class RedisMemory {
             }
             case "HLEN" -> (long) hash(key, false).size();
             case "HRANDFIELD" -> some(hash(key, false), number(command.get(2)));
-            case "LLEN", "LRANGE", "RPUSH", "LPUSH", "RPOP", "LPOP" -> listed(name, key, command);
+            case "LLEN", "LRANGE", "LPOS", "LTRIM", "RPUSH" -> listed(name, key, command);
             case "PUBLISH" -> (long) channels.publish(key, command.get(2));
             case "SPUBLISH" -> (long) channels.publishSharded(key, command.get(2));
             case "PUBSUB" -> List.of(command.get(2), (long) channels.receivers(command.get(2)));
@@ -339,20 +336,27 @@ final class RedisMemory {
         Deque<String> texts = list.texts();
         return switch (name) {
             case "LLEN" -> (long) texts.size();
-            case "LRANGE" -> command.subList(2, 4).equals(List.of("0", "-1")) ? List.copyOf(texts) : unknown(command);
+            case "LRANGE" ->
+                command.get(3).equals("-1")
+                        ? texts.stream().skip(number(command.get(2))).toList()
+                        : unknown(command);
+            case "LPOS" -> {
+                int place = List.copyOf(texts).indexOf(command.get(2));
+                yield place < 0 ? null : (Object) (long) place;
+            }
+            case "LTRIM" -> {
+                if (!command.subList(2, 4).equals(List.of("1", "0"))) {
+                    yield unknown(command);
+                }
+                texts.clear();
+                dropIfEmpty(key, true);
+                yield "OK";
+            }
             case "RPUSH" -> {
                 texts.addAll(command.subList(2, command.size()));
                 yield (long) texts.size();
             }
-            case "LPUSH" -> {
-                command.subList(2, command.size()).forEach(texts::addFirst);
-                yield (long) texts.size();
-            }
-            default -> {
-                String gone = name.equals("LPOP") ? texts.pollFirst() : texts.pollLast();
-                dropIfEmpty(key, texts.isEmpty());
-                yield gone;
-            }
+            default -> unknown(command);
         };
     }
 
@@ -371,14 +375,6 @@ final class RedisMemory {
     private Object sorted(String name, String key, List<String> command) {
         SortedSet set = sortedSet(key, name.equals("ZADD"));
         return switch (name) {
-            case "ZREVRANK" -> {
-                Double score = set.scores.get(command.get(2));
-                yield score == null
-                        ? null
-                        : (Object) (long) set.order
-                                .tailSet(new Scored(score, command.get(2)), false)
-                                .size();
-            }
             case "ZADD" -> {
                 long added = 0;
                 for (int i = 2; i < command.size(); i += 2) {
@@ -437,6 +433,30 @@ final class RedisMemory {
                                 .limit(isLimited ? number(command.get(limit + 2)) : Long.MAX_VALUE)
                                 .toList(),
                         withScores);
+            }
+            case "ZRANGEBYLEX" -> {
+                String from = command.get(2).substring(1);
+                String to = command.get(3).substring(1);
+                long most = command.size() == 4 ? Long.MAX_VALUE : number(command.get(6));
+                yield set.scores.keySet().stream()
+                        .filter(it -> it.compareTo(from) >= 0 && it.compareTo(to) < 0)
+                        .sorted()
+                        .limit(most)
+                        .toList();
+            }
+            case "ZRANDMEMBER" -> {
+                List<String> members =
+                        new ArrayList<>(set.order.stream().map(Scored::member).toList());
+                Collections.rotate(members, (int) (micros.getAsLong() % Math.max(1, members.size())));
+                yield members.stream().limit(number(command.get(2))).toList();
+            }
+            case "ZREMRANGEBYSCORE" -> {
+                List<Scored> gone = set.order.stream()
+                        .filter(it -> it.score() <= Double.parseDouble(command.get(3)))
+                        .toList();
+                gone.forEach(it -> set.remove(it.member()));
+                dropIfEmpty(key, set.scores.isEmpty());
+                yield (long) gone.size();
             }
             case "ZREMRANGEBYRANK" -> {
                 List<Scored> gone = slice(set.order, number(command.get(2)), number(command.get(3)));

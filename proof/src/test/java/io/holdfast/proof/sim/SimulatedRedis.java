@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** One Redis: it runs the scripts that clients send, remembers them, and publishes. */
@@ -344,7 +345,7 @@ public class SimulatedRedis extends Server {
         List.copyOf(channels.keySet()).forEach(channel -> deliver(channel, message));
     }
 
-    /** Returns the claims in the queue of a mutex, except those at its front. */
+    /** Returns the claims in the queue of a mutex. */
     List<String> waiters(String lock) {
         List<String> ids = new ArrayList<>();
         for (Object id : (List<?>) memory.run(List.of("ZRANGE", "holdfast:{" + lock + "}:mutex:queue", "0", "-1"))) {
@@ -405,8 +406,25 @@ public class SimulatedRedis extends Server {
     /** Returns the keys that must not exist when no claim holds or waits: all but counters, free mutexes, and the traces of withdrawals. */
     public List<String> leftovers() {
         return memory.keys().stream()
-                .filter(key -> !key.endsWith(":token") && !key.contains(":gone") && !isFreeMutex(key))
+                .filter(key -> !key.endsWith(":token") && !key.contains(":gone") && !isFreeMutex(key) && !isTrace(key))
                 .toList();
+    }
+
+    /** Of runs that are over, and of clients that confirmed no grant. */
+    private boolean isTrace(String key) {
+        if (key.endsWith(":aside")) {
+            return texts("ZRANGE", key, "0", "-1").stream().allMatch(it -> it.endsWith(" 0"));
+        }
+        List<String> fields =
+                key.endsWith(":claims") ? texts("HRANDFIELD", key, "1000", "WITHVALUES") : List.of("a claim");
+        return IntStream.range(0, fields.size())
+                .filter(i -> i % 2 == 0)
+                .allMatch(i -> fields.get(i).startsWith("!") || fields.get(i).startsWith("*"));
+    }
+
+    private List<String> texts(String... command) {
+        return ((List<?>) memory.run(List.of(command)))
+                .stream().map(String::valueOf).toList();
     }
 
     private boolean isFreeMutex(String key) {
@@ -414,7 +432,7 @@ public class SimulatedRedis extends Server {
             return false;
         }
         String record = String.valueOf(memory.run(List.of("GET", key)));
-        return record.startsWith("F") || Long.parseLong(record.substring(2, 18)) <= micros();
+        return record.startsWith("1F") || Long.parseLong(record.substring(3, 19)) <= micros();
     }
 
     /** All keys. */

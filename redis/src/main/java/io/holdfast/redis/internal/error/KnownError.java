@@ -46,6 +46,12 @@ public record KnownError(String mark, boolean isTransient, String advice) {
     private static final String FOREIGN =
             "a key of this lock holds a foreign value, which is left untouched: choose another key prefix or name";
 
+    private static final String OLDER =
+            "an older version of this library has written the lock: stop its clients, and wait for the longest lease; see docs/reference/versioning.md";
+
+    private static final String NEWER =
+            "a newer version of this library has written the lock: upgrade this client; see docs/reference/versioning.md";
+
     private static final String NO_RESP3 =
             "the server, or a proxy before it, does not speak RESP3, which locks need: upgrade the server, or connect without the proxy";
 
@@ -71,6 +77,8 @@ public record KnownError(String mark, boolean isTransient, String advice) {
             new KnownError("can't access at least one of the keys", false, permission()),
             new KnownError("NOPROTO", false, NO_RESP3),
             new KnownError("HELLO", false, NO_RESP3),
+            new KnownError("OLDER", false, OLDER),
+            new KnownError("NEWER", false, NEWER),
             new KnownError("FOREIGN", false, FOREIGN),
             new KnownError("WRONGTYPE", false, FOREIGN),
             new KnownError("LOADING", true, "the server is still loading its data: wait"),

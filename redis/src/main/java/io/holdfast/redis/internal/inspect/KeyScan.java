@@ -79,7 +79,6 @@ public final class KeyScan {
      */
     public enum Sighting {
         HOLDER("holder", ""),
-        FRONT("front", ":front"),
         QUEUE("queue", ":queue"),
         INTEREST("interest", ":interest");
 

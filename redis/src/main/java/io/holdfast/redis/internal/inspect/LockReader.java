@@ -61,7 +61,7 @@ public final class LockReader {
 
     private Mono<List<LockReport>> read(
             List<LockKeys> locks, List<String> seenBy, int mostWaiters, ExceptionTranslator.Subject subject) {
-        List<String> keys = new ArrayList<>(6 * locks.size());
+        List<String> keys = new ArrayList<>(7 * locks.size());
         List<String> args =
                 new ArrayList<>(List.of(Integer.toString(LockReport.MOST_HOLDERS), Integer.toString(mostWaiters)));
         for (int i = 0; i < locks.size(); i++) {

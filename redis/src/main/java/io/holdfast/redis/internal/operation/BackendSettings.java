@@ -21,4 +21,13 @@ public record BackendSettings(
         int maxWaiters,
         Duration quarantine,
         @Nullable ReplicaConfirmation confirmation,
-        boolean tracksKeys) {}
+        boolean tracksKeys) {
+
+    /**
+     * Whether the server grants runs. Not where a pushed grant needs another look, which shows one claim: how many replicas have it, how
+     * old its server is, or whether its key has changed.
+     */
+    public boolean grantsRuns() {
+        return confirmation == null && quarantine.isZero() && !tracksKeys;
+    }
+}

@@ -25,6 +25,7 @@ import io.holdfast.redis.internal.topology.Topology;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
@@ -54,6 +55,7 @@ public final class LockOperations {
     private final LockReader reader;
     private final RenewalFanOut renewals;
     private final Quarantine quarantine;
+    private final boolean grantsRuns;
 
     /** Null unless enabled. */
     private final @Nullable GrantConfirmations confirmations;
@@ -77,14 +79,23 @@ public final class LockOperations {
                 : new SingleMasterTopology(driver, uris.get(0));
         ReplicaConfirmation confirmation = settings.confirmation();
         channel = new GrantSubscriber(
-                driver, topology, settings.keyPrefix(), clientName, failures, this::holderKey, this::giveBack);
+                driver,
+                topology,
+                settings.keyPrefix(),
+                settings.claimTime(),
+                clientName,
+                failures,
+                this::holderKey,
+                this::giveBack);
         requests = new LockRequests(
                 settings.keyPrefix(),
                 settings.claimTime(),
                 settings.tokensKept(),
                 new QueueLimit(settings.maxWaiters(), failures.server()),
                 channel::nameAt,
+                channel::grantedInAnswer,
                 settings.isCluster());
+        grantsRuns = settings.grantsRuns();
         reader = new LockReader(topology, failures, settings.keyPrefix());
         confirmations =
                 confirmation == null ? null : new GrantConfirmations(topology, requests, failures, confirmation);
@@ -114,9 +125,10 @@ public final class LockOperations {
     }
 
     private Mono<LockAttempt> attempt(LockClaim claim) {
+        LockClaim asking = grantsRuns || claim.client().isEmpty() ? claim : claim.withClient("");
         Mono<LockAttempt> attempt = send(() -> {
             checkFloor(claim);
-            return requests.acquire(claim, channel.recipient(claim));
+            return requests.acquire(asking, channel.recipient(asking));
         });
         GrantConfirmations wanted = confirmations;
         Mono<LockAttempt> sure = wanted == null ? attempt : attempt.flatMap(answer -> wanted.confirmed(claim, answer));
@@ -128,7 +140,8 @@ public final class LockOperations {
     }
 
     public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
-        Mono<List<Renewal>> sent = send(() -> requests.adopt(claim, fencingToken));
+        Mono<List<Renewal>> sent =
+                send(() -> requests.adopt(claim, fencingToken)).map(List::of);
         return tracked(List.of(claim), sent).map(answers -> answers.get(0));
     }
 
@@ -177,6 +190,10 @@ public final class LockOperations {
                 .doOnNext(answer -> tracked.released(claim, answer));
     }
 
+    public Mono<LockRun.End> endRun(LockClaim claim, long number, int served) {
+        return send(() -> requests.endRun(claim, number, served));
+    }
+
     /**
      * Releases a grant for which no claim waits here, so it goes to the next waiter at once. This is the one place that
      * subscribes by itself. No lock client bounds this request, so it has a time limit of its own: on a connection that
@@ -184,9 +201,9 @@ public final class LockOperations {
      */
     void giveBack(ChannelMessage message) {
         LockKeys keys = message.keys();
-        if (keys != null && message.signal() instanceof WatchSignal.Granted granted) {
+        if (keys != null) {
             // If it fails, the grant ends with its claim time.
-            Disposable request = send(() -> requests.giveBack(keys, message.claimId(), granted.attempt()))
+            Disposable request = send(() -> requests.giveBack(keys, message.claimId(), message.attempt()))
                     .subscribe(ownership -> {}, error -> {});
             driver.later(GIVE_BACK_LIMIT, request::dispose);
         }

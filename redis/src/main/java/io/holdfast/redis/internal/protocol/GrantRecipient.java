@@ -18,6 +18,10 @@ public interface GrantRecipient {
     /** The queue was full: the claim does not wait. */
     void refused();
 
-    /** Returns the answer after it has noted it. */
-    LockAttempt answered(LockAttempt answer);
+    /**
+     * Returns the answer after it has noted it: to the first waiter of this client for a lock, with another time for its next attempt.
+     *
+     * @param holderKey of the lock
+     */
+    LockAttempt answered(String holderKey, LockAttempt answer);
 }

@@ -6,6 +6,7 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,11 +68,12 @@ public record LockKeys(String holder, Type type) {
 
     /** Returns all keys of the lock, in the order of the inspector's KEYS. */
     public List<String> inspected() {
-        boolean isMutex = type == Type.MUTEX;
-        String fourth = isMutex ? ":gone" : ":token"; // a mutex has its token in the record
-        String sixth = isMutex ? ":front" : ":holders";
-        return List.of(
-                holder, holder + ":queue", holder + ":waiters", holder + fourth, holder + ":interest", holder + sixth);
+        List<String> suffixes = type == Type.MUTEX
+                ? List.of(":queue", ":claims", ":held", ":gone", ":interest", ":aside")
+                : List.of(":queue", ":waiters", ":holders", ":token", ":interest", ":aside");
+        return Stream.concat(Stream.of(""), suffixes.stream())
+                .map(holder::concat)
+                .toList();
     }
 
     /** Appends the number of keys, and the key from which the script of a mutex makes the others. */
@@ -82,13 +84,14 @@ public record LockKeys(String holder, Type type) {
     /** Appends the number of keys of the script, and the keys. */
     void writeAllOfMutex(ScriptArgs to) {
         byte[] head = holder.getBytes(StandardCharsets.UTF_8);
-        to.text("6")
+        to.text("7")
                 .key(head, "")
                 .key(head, ":queue")
-                .key(head, ":waiters")
-                .key(head, ":front")
+                .key(head, ":claims")
+                .key(head, ":held")
                 .key(head, ":gone")
-                .key(head, ":interest");
+                .key(head, ":interest")
+                .key(head, ":aside");
     }
 
     /** Appends the number of keys of the scripts of the other kinds, and the keys in the order of their KEYS. */

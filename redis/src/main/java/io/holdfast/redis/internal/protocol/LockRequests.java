@@ -3,18 +3,24 @@ package io.holdfast.redis.internal.protocol;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.redis.internal.script.JoinedCalls;
 import io.holdfast.redis.internal.script.KeysAndArgs;
+import io.holdfast.redis.internal.script.ReplyDecoder;
 import io.holdfast.redis.internal.script.ScriptArgs;
+import io.holdfast.redis.internal.script.ScriptReply;
 import io.holdfast.redis.internal.script.ScriptRequest;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKind;
+import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -28,6 +34,9 @@ public final class LockRequests {
     private static final String TOMBSTONE_MILLIS = "30000";
 
     private static final String NO_TOMBSTONE = "0";
+
+    /** Stands for a channel, a client or a secret that is not there. */
+    private static final String NONE = "-";
 
     /** A hundred years: the end of a longer lease would not fit into the record. */
     private static final long LONGEST_LEASE_MILLIS = 100L * 365 * 24 * 3_600_000;
@@ -43,6 +52,7 @@ public final class LockRequests {
     private final String claimMillis;
     private final QueueLimit limit;
     private final Function<RedisURI, String> ownChannel;
+    private final Consumer<ChannelMessage> granted;
     private final boolean isCluster;
     private final UnansweredClaims unanswered = new UnansweredClaims();
 
@@ -51,7 +61,8 @@ public final class LockRequests {
      *
      * @param tokensKept how long the last token of a free lock is kept, in whole seconds
      * @param limit how many may wait for one lock
-     * @param ownChannel the name of the channel that the client has at a server
+     * @param ownChannel the name of the channel that the client has at a server; empty for none
+     * @param granted receives the grant in the answer to what ended a hold
      * @param isCluster whether a script must name each key that it uses: else it could run while some of them move to
      *     another master
      */
@@ -61,6 +72,7 @@ public final class LockRequests {
             Duration tokensKept,
             QueueLimit limit,
             Function<RedisURI, String> ownChannel,
+            Consumer<ChannelMessage> granted,
             boolean isCluster) {
         ofMutex = LockScripts.MUTEX.keeping(tokensKept);
         ofShared = LockScripts.SHARED.keeping(tokensKept);
@@ -68,6 +80,7 @@ public final class LockRequests {
         claimMillis = Long.toString(claimTime.toMillis());
         this.limit = limit;
         this.ownChannel = ownChannel;
+        this.granted = granted;
         this.isCluster = isCluster;
     }
 
@@ -84,8 +97,7 @@ public final class LockRequests {
                 keys.type() == LockKeys.Type.MUTEX
                         ? new MutexAcquire(this, claim, keys, recipient)
                         : (to, server) -> writeSharedAcquire(claim, keys, recipient.channelAt(server), recipient, to),
-                3,
-                reply -> attempt(claim, keys, recipient, reply),
+                ReplyDecoder.ofReply(reply -> attempt(claim, keys, recipient, reply)),
                 () -> keys.subject("acquire"),
                 () -> unanswered.add(claim.id()));
     }
@@ -106,7 +118,7 @@ public final class LockRequests {
         @Override
         public void writeArgs(ScriptArgs to, RedisURI server) {
             String channel = recipient.channelAt(server);
-            String secret = channel.isEmpty() ? "" : recipient.secret();
+            boolean isWatched = !channel.isEmpty();
             long lease = leaseMillis(claim);
             to.text(claim.id());
             to.begin().part(acquire()).part(lease).end();
@@ -115,7 +127,9 @@ public final class LockRequests {
                     .part(' ')
                     .part(lease)
                     .part(' ')
-                    .part(channel)
+                    .part(orNone(channel))
+                    .part(' ')
+                    .part(isWatched ? orNone(claim.client()) : NONE)
                     .end();
             to.begin()
                     .part(requests.word(claim.waiting()))
@@ -124,7 +138,7 @@ public final class LockRequests {
                     .part(' ')
                     .part(requests.claimMillis)
                     .part(' ')
-                    .part(secret)
+                    .part(isWatched ? recipient.secret() : NONE)
                     .end();
         }
 
@@ -137,8 +151,14 @@ public final class LockRequests {
         }
     }
 
-    private record MutexRelease(
-            LockRequests requests, LockKeys keys, String id, int attempt, String tombstoneMillis, boolean isUnanswered)
+    /**
+     * Any other operation of a mutex, see {@code mutex.lua}.
+     *
+     * @param id of the claim, or of the client whose run ends
+     * @param rest what only this operation has; empty for nothing
+     */
+    private record MutexOperation(
+            LockRequests requests, LockKeys keys, String id, char word, long number, String head, String rest)
             implements JoinedCalls.Operation {
 
         @Override
@@ -150,14 +170,14 @@ public final class LockRequests {
         @Override
         public void writeArgs(ScriptArgs to, RedisURI server) {
             to.text(id);
-            to.begin().part(isUnanswered ? 'r' : 'R').part(attempt).end();
-            to.text(requests.ownChannel.apply(server));
-            to.begin()
-                    .part(requests.claimMillis)
-                    .part(' ')
-                    .part(tombstoneMillis)
-                    .end();
+            to.begin().part(word).part(number).end();
+            to.text(orNone(requests.ownChannel.apply(server)));
+            to.begin().part(head).part(rest).end();
         }
+    }
+
+    private static String orNone(String text) {
+        return text.isEmpty() ? NONE : text;
     }
 
     private void writeKeys(LockKeys mutex, ScriptArgs to) {
@@ -205,12 +225,12 @@ public final class LockRequests {
         };
     }
 
-    private LockAttempt attempt(LockClaim claim, LockKeys keys, GrantRecipient recipient, long[] reply) {
-        if (QueueLimit.isMet(reply)) {
+    private LockAttempt attempt(LockClaim claim, LockKeys keys, GrantRecipient recipient, ScriptReply reply) {
+        if (QueueLimit.isMet(reply.numbers())) {
             recipient.refused();
-            throw limit.refusal(keys.lockName(), reply[1]);
+            throw limit.refusal(keys.lockName(), reply.numbers()[1]);
         }
-        return recipient.answered(Replies.attempt(reply, leaseMillis(claim)));
+        return recipient.answered(keys.holder(), Replies.attempt(reply, leaseMillis(claim)));
     }
 
     /** Makes one request for all claims, which have the same scripts: see {@link RenewalBatch}. */
@@ -219,15 +239,24 @@ public final class LockRequests {
     }
 
     /** Makes a request that renews the claim of another process, if it holds the lock with this token. */
-    public ScriptRequest<List<Renewal>> adopt(LockClaim claim, long fencingToken) {
+    public ScriptRequest<Renewal> adopt(LockClaim claim, long fencingToken) {
+        LockKeys keys = keysOf(claim);
         List<LockClaim> claims = List.of(claim);
-        return renewal(
-                claims,
-                (to, server) -> {
-                    writeRenewal(claims, to);
-                    to.number(fencingToken);
-                },
-                () -> keysOf(claim).subject("adopt"));
+        long lease = leaseMillis(claim);
+        boolean isMutex = keys.type() == LockKeys.Type.MUTEX;
+        return new ScriptRequest<>(
+                isMutex ? ofMutex.acquire() : ofShared.renew(),
+                keys.holder(),
+                isMutex
+                        ? new MutexOperation(this, keys, claim.id(), 'D', fencingToken, "", Long.toString(lease))
+                        : (to, server) -> {
+                            writeRenewal(claims, to);
+                            to.number(fencingToken);
+                        },
+                1,
+                reply -> renewed(claims, reply).get(0),
+                () -> keys.subject("adopt"),
+                LockRequests::nothing);
     }
 
     private ScriptRequest<List<Renewal>> renewal(
@@ -282,41 +311,80 @@ public final class LockRequests {
         return release(keys, claimId, attempt, NO_TOMBSTONE);
     }
 
-    /**
-     * Takes a lock away from its holder, for an operator. Later attempts of the holder's claim get nothing. Otherwise
-     * the client of a Redlock would restore the hold at this server before the operator has broken it at the other
-     * masters.
-     */
+    /** Takes a lock away from its holder, for an operator. Later attempts of the holder's claim get nothing. */
     public ScriptRequest<Ownership> breakHold(LockKeys keys, String claimId) {
-        return release(keys, claimId, Integer.MAX_VALUE, TOMBSTONE_MILLIS);
+        return keys.type() == LockKeys.Type.MUTEX
+                ? ended(keys, claimId, new MutexOperation(this, keys, claimId, 'B', 0, claimMillis, ""), "break")
+                : release(keys, claimId, Integer.MAX_VALUE, TOMBSTONE_MILLIS);
     }
 
     private ScriptRequest<Ownership> release(LockKeys keys, String id, int attempt, String tombstoneMillis) {
         boolean isUnanswered = unanswered.contains(id);
+        if (keys.type() == LockKeys.Type.MUTEX) {
+            char word = isUnanswered ? 'r' : 'R';
+            return ended(
+                    keys,
+                    id,
+                    new MutexOperation(this, keys, id, word, attempt, claimMillis, ' ' + tombstoneMillis),
+                    "release");
+        }
+        return ended(
+                keys,
+                id,
+                (to, server) -> {
+                    keys.writeAllOfShared(id, to);
+                    to.text(id)
+                            .number(attempt)
+                            .text(claimMillis)
+                            .text(tombstoneMillis)
+                            .text(isUnanswered ? "1" : "0")
+                            .text(ownChannel.apply(server));
+                },
+                "release");
+    }
+
+    private ScriptRequest<Ownership> ended(LockKeys keys, String id, KeysAndArgs arguments, String verb) {
         return new ScriptRequest<>(
                 texts(LockScripts.of(keys.type())).release(),
                 keys.holder(),
-                keys.type() == LockKeys.Type.MUTEX
-                        ? new MutexRelease(this, keys, id, attempt, tombstoneMillis, isUnanswered)
-                        : (to, server) -> {
-                            keys.writeAllOfShared(id, to);
-                            to.text(id)
-                                    .number(attempt)
-                                    .text(claimMillis)
-                                    .text(tombstoneMillis)
-                                    .text(isUnanswered ? "1" : "0")
-                                    .text(ownChannel.apply(server));
-                        },
-                1,
-                reply -> ended(id, reply),
-                () -> keys.subject("release"),
+                arguments,
+                ReplyDecoder.ofReply(reply -> ended(keys, id, reply)),
+                () -> keys.subject(verb),
                 LockRequests::nothing);
     }
 
-    private Ownership ended(String id, long[] reply) {
-        boolean hasEnded = Replies.yesOrNo(reply, 1)[0];
+    private Ownership ended(LockKeys keys, String id, ScriptReply reply) {
+        boolean hasEnded = Replies.hasEnded(reply);
         unanswered.remove(id);
+        ChannelMessage grant = Replies.grantIn(reply, keys);
+        if (grant != null) {
+            granted.accept(grant);
+        }
         return hasEnded ? Ownership.HELD : Ownership.NOT_HELD;
+    }
+
+    /** Ends a run, see {@code LockBackend.endRun}. */
+    public ScriptRequest<LockRun.End> endRun(LockClaim claim, long number, int served) {
+        LockKeys keys = keysOf(claim);
+        return new ScriptRequest<>(
+                ofMutex.release(),
+                keys.holder(),
+                new MutexOperation(
+                        this, keys, orNone(claim.client()), 'E', number, claimMillis, " " + Math.max(0, served)),
+                ReplyDecoder.ofReply(reply -> end(keys, reply)),
+                () -> keys.subject("end a run of"),
+                LockRequests::nothing);
+    }
+
+    private LockRun.End end(LockKeys keys, ScriptReply reply) {
+        Ownership ownership = Replies.hasEnded(reply) ? Ownership.HELD : Ownership.NOT_HELD;
+        ChannelMessage grant = Replies.grantIn(reply, keys);
+        if (grant != null && grant.signal() instanceof WatchSignal.GrantedRun next) {
+            return new LockRun.End(ownership, Optional.of(new LockAttempt.AcquiredRun(next.run(), next.lease())));
+        } else if (grant != null) {
+            granted.accept(grant);
+        }
+        return new LockRun.End(ownership, Optional.empty());
     }
 
     /** Returns what a message says of a failure that concerns this claim. */

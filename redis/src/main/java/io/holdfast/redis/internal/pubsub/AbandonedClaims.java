@@ -1,8 +1,8 @@
 package io.holdfast.redis.internal.pubsub;
 
 import java.util.Iterator;
-import java.util.LinkedHashSet;
-import java.util.Set;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /**
  * The claims of this client that left while they could still be granted the lock. A grant to one of them goes back to
@@ -13,23 +13,29 @@ final class AbandonedClaims {
     private static final int MOST = 4_096;
 
     /** Guarded by itself. */
-    private final Set<String> ids = new LinkedHashSet<>();
+    private final Map<String, Long> ids = new LinkedHashMap<>();
 
-    void add(String claimId) {
+    /**
+     * Adds a claim.
+     *
+     * @param lastToken of the last grant that it has got; 0 for none. It may have been exported with that token
+     */
+    void add(String claimId, long lastToken) {
         synchronized (ids) {
-            ids.add(claimId);
+            ids.put(claimId, lastToken);
             if (ids.size() > MOST) {
-                Iterator<String> oldest = ids.iterator();
+                Iterator<String> oldest = ids.keySet().iterator();
                 oldest.next();
                 oldest.remove();
             }
         }
     }
 
-    /** Removes a claim. False if it is not there, or not any more. */
-    boolean remove(String claimId) {
+    /** Removes a claim that is granted the lock. False if it is not there any more, or has got this grant before. */
+    boolean remove(String claimId, long token) {
         synchronized (ids) {
-            return ids.remove(claimId);
+            Long last = ids.get(claimId);
+            return last != null && token > last && ids.remove(claimId) != null;
         }
     }
 }

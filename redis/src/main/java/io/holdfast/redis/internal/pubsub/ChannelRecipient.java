@@ -25,12 +25,12 @@ record ChannelRecipient(GrantSubscriber channel, LockClaim claim) implements Gra
     }
 
     @Override
-    public LockAttempt answered(LockAttempt answer) {
+    public LockAttempt answered(String holderKey, LockAttempt answer) {
         if (answer instanceof LockAttempt.Acquired) {
             channel.watches().holds(claim.id());
-        } else {
-            channel.watches().waits(claim.id(), claim.attempt());
+            return answer;
         }
-        return answer;
+        channel.watches().waits(claim.id(), claim.attempt());
+        return channel.watches().inLine(holderKey, claim.id(), answer);
     }
 }

@@ -14,6 +14,7 @@ import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -34,6 +35,9 @@ import reactor.core.publisher.Operators;
  * attempt.
  */
 public final class GrantSubscriber implements ConnectionInitializer, ChannelSubscription.Listener, TopologyListener {
+
+    /** The id of no claim. */
+    private static final String NOBODY = "-";
 
     /** The pause between attempts to connect to a server where claims wait. */
     private static final Duration RECONNECT_PAUSE = Duration.ofSeconds(1);
@@ -62,6 +66,7 @@ public final class GrantSubscriber implements ConnectionInitializer, ChannelSubs
             DriverClient driver,
             Topology topology,
             String keyPrefix,
+            Duration claimTime,
             String clientName,
             ExceptionTranslator failures,
             Function<LockClaim, String> holderKey,
@@ -73,7 +78,7 @@ public final class GrantSubscriber implements ConnectionInitializer, ChannelSubs
         this.failures = failures;
         this.holderKey = holderKey;
         this.giveBack = giveBack;
-        watches = new WatchedClaims(driver::later, driver::nanoTime);
+        watches = new WatchedClaims(claimTime, driver::later, driver::nanoTime);
         topology.listener(this);
     }
 
@@ -270,14 +275,33 @@ public final class GrantSubscriber implements ConnectionInitializer, ChannelSubs
 
     @Override
     public void received(String channel, String text) {
-        ChannelMessage.Head head = ChannelMessage.Head.parse(text);
-        ChannelMessage message = head == null ? ChannelMessage.parse(channel, text, secret, keyPrefix) : null;
-        if (head != null) {
-            watches.atHead(head);
-        } else if (message != null && message.keys() == null) {
+        ChannelMessage message = ChannelMessage.parse(channel, text, secret, keyPrefix);
+        if (message != null && message.signal() instanceof WatchSignal.Changed) {
             watches.hinted(message.claimId());
-        } else if (message != null && watches.granted(message, watched -> holderKey.apply(watched.claim()))) {
-            giveBack.accept(message);
+        } else if (message != null && message.signal() instanceof WatchSignal.LostRun) {
+            watches.lost(message, watched -> holderKey.apply(watched.claim()));
+        } else if (message != null) {
+            granted(message);
+        }
+    }
+
+    private void granted(ChannelMessage grant) {
+        if (watches.granted(grant, watched -> holderKey.apply(watched.claim()))) {
+            giveBack.accept(grant);
+        }
+    }
+
+    /**
+     * A server has granted a lock to a claim or run of this client in the answer to another claim. If the claim is not
+     * known here, it may be one of a clone of this process, which has the same channel: the release of a claim that does not exist makes
+     * the server send it a hint.
+     */
+    public void grantedInAnswer(ChannelMessage grant) {
+        boolean isKnown = watches.get(grant.claimId()) != null;
+        if (watches.granted(grant, watched -> holderKey.apply(watched.claim()))) {
+            giveBack.accept(grant);
+        } else if (!isKnown) {
+            giveBack.accept(new ChannelMessage(List.of(NOBODY), grant.signal(), grant.keys()));
         }
     }
 }

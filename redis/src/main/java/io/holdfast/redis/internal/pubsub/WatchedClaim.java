@@ -60,6 +60,12 @@ final class WatchedClaim {
     /** The token of the newest grant that was emitted; written by the subscription. */
     private volatile long grantedToken;
 
+    /** The key of the lock in whose queue it waits, as its last answer said; null for none. */
+    private volatile @Nullable String waitsFor;
+
+    /** Whether a task is to emit a hint; guarded by this. */
+    private boolean isHintPlanned;
+
     /** When a hint was last emitted. */
     private volatile long hintedAt = NEVER;
 
@@ -116,6 +122,26 @@ final class WatchedClaim {
                 : Duration.ofNanos(Math.max(left, 1_000_000));
     }
 
+    /** Plans a hint. False if there is one. */
+    synchronized boolean plansHint() {
+        boolean wasPlanned = isHintPlanned;
+        isHintPlanned = true;
+        return !wasPlanned;
+    }
+
+    synchronized void hintIsDue() {
+        isHintPlanned = false;
+    }
+
+    @Nullable
+    String waitsFor() {
+        return waitsFor;
+    }
+
+    void waitsFor(@Nullable String lock) {
+        waitsFor = lock;
+    }
+
     /** False for a copy of a grant that was emitted before: a later one has a higher token. */
     boolean isNews(long token) {
         if (token <= grantedToken) {
@@ -123,6 +149,15 @@ final class WatchedClaim {
         }
         grantedToken = token;
         return true;
+    }
+
+    /** Another member of its run has brought the grant. */
+    void isGranted(long number) {
+        grantedToken = Math.max(grantedToken, number);
+    }
+
+    long grantedToken() {
+        return grantedToken;
     }
 
     int group() {

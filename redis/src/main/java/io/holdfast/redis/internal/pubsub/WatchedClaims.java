@@ -1,6 +1,7 @@
 package io.holdfast.redis.internal.pubsub;
 
 import io.holdfast.redis.internal.protocol.ChannelMessage;
+import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,25 +21,23 @@ import org.jspecify.annotations.Nullable;
  */
 final class WatchedClaims {
 
-    /** An attempt within the claim time, which is no shorter and no longer than these limits. */
-    private static final Duration SOONEST = Duration.ofMillis(10);
-
-    private static final Duration LATEST = Duration.ofMinutes(1);
-
     private final LongSupplier nanoTime;
     private final ConcurrentMap<String, WatchedClaim> watches = new ConcurrentHashMap<>();
     private final AbandonedClaims givenUp = new AbandonedClaims();
-    private final HeadWakeUps atHead;
+    private final FirstWaiters firstWaiters;
+    private final BiConsumer<Duration, Runnable> later;
     private final PacedWakeUps<WatchSignal> paced;
 
     /**
      * Nothing is watched.
      *
+     * @param claimTime the time within which the first waiter of each lock sends an attempt
      * @param later runs a task after a pause
      */
-    WatchedClaims(BiConsumer<Duration, Runnable> later, LongSupplier nanoTime) {
+    WatchedClaims(Duration claimTime, BiConsumer<Duration, Runnable> later, LongSupplier nanoTime) {
+        this.later = later;
         this.nanoTime = nanoTime;
-        atHead = new HeadWakeUps(later, nanoTime, this::hinted);
+        firstWaiters = new FirstWaiters(claimTime, later, this::hinted);
         paced = new PacedWakeUps<>(later, this::attemptsAgain);
     }
 
@@ -70,13 +69,7 @@ final class WatchedClaims {
 
     /** The claim leaves, or holds the lock without this watch. */
     void remove(String claimId, WatchSubscription watch) {
-        forgetWakeUps(claimId);
-        watches.computeIfPresent(claimId, (id, watched) -> {
-            if (watched.leavesUngranted()) {
-                givenUp.add(id); // first: a grant that comes now finds the one or the other
-            }
-            return watched.without(watch);
-        });
+        remove(claimId, watch, true);
     }
 
     /**
@@ -84,13 +77,52 @@ final class WatchedClaims {
      * repeated grant to it does not go back.
      */
     void failed(String claimId, WatchSubscription watch) {
-        forgetWakeUps(claimId);
-        watches.computeIfPresent(claimId, (id, watched) -> watched.without(watch));
+        remove(claimId, watch, false);
     }
 
-    private void forgetWakeUps(String claimId) {
-        atHead.remove(claimId);
+    private void remove(String claimId, WatchSubscription watch, boolean isLeaving) {
         paced.remove(claimId);
+        WatchedClaim watched = watches.get(claimId);
+        WatchedClaim rest = watches.computeIfPresent(claimId, (id, known) -> {
+            if (isLeaving && known.leavesUngranted()) {
+                givenUp.add(id, known.grantedToken()); // first: a grant that comes now finds the one or the other
+            }
+            return known.without(watch);
+        });
+        if (watched != null && rest == null) {
+            leaveLine(watched);
+        }
+    }
+
+    private void leaveLine(WatchedClaim watched) {
+        String lock = watched.waitsFor();
+        if (lock != null) {
+            watched.waitsFor(null);
+            firstWaiters.left(lock, watched.claim().id());
+        }
+    }
+
+    /** An attempt was answered, and its claim does not hold the lock. Returns the answer, for the first waiter with a shorter time. */
+    LockAttempt inLine(String lock, String claimId, LockAttempt answer) {
+        WatchedClaim watched = watches.get(claimId);
+        if (watched == null) {
+            return answer;
+        } else if (answer instanceof LockAttempt.Queued queued) {
+            watched.waitsFor(lock);
+            LockAttempt.Queued sooner = firstWaiters.queued(lock, claimId, queued);
+            if (watches.get(claimId) != watched) {
+                firstWaiters.left(lock, claimId); // it left meanwhile
+            }
+            return sooner;
+        } else if (answer instanceof LockAttempt.Contended) {
+            leaveLine(watched);
+        } else if (answer instanceof LockAttempt.AcquiredRun held) {
+            WatchedClaim first = watches.get(held.run().members().get(0));
+            if (first != null) {
+                first.isGranted(held.run().number()); // a late push is no news to it
+            }
+        }
+        return answer;
     }
 
     /** An attempt was answered: this claim holds the lock. */
@@ -98,6 +130,7 @@ final class WatchedClaims {
         WatchedClaim watched = watches.get(claimId);
         if (watched != null) {
             watched.isGranted();
+            leaveLine(watched);
         }
         paced.answered(claimId);
     }
@@ -130,22 +163,6 @@ final class WatchedClaims {
         paced.add(waiting, signal);
     }
 
-    /** These claims have come to the head of their queue: each sends an attempt if it is not served by then. */
-    void atHead(ChannelMessage.Head head) {
-        Duration within = bounded(head.attemptWithin());
-        for (String claimId : head.claimIds()) {
-            WatchedClaim watched = watches.get(claimId);
-            if (watched != null && watched.isWaiting()) {
-                atHead.add(claimId, within);
-            }
-        }
-    }
-
-    private static Duration bounded(Duration within) {
-        Duration notTooSoon = within.compareTo(SOONEST) < 0 ? SOONEST : within;
-        return notTooSoon.compareTo(LATEST) > 0 ? LATEST : notTooSoon;
-    }
-
     /**
      * Emits the first hint for a while at once. Of many hints it emits one at a time: any client with rights to the
      * channel can send them.
@@ -158,8 +175,11 @@ final class WatchedClaims {
         Duration pause = watched.hinted(nanoTime.getAsLong());
         if (pause.isZero()) {
             watched.signal(new WatchSignal.Changed());
-        } else {
-            atHead.add(claimId, pause);
+        } else if (watched.plansHint()) {
+            later.accept(pause, () -> {
+                watched.hintIsDue();
+                hinted(claimId);
+            });
         }
     }
 
@@ -172,18 +192,28 @@ final class WatchedClaims {
     boolean granted(ChannelMessage grant, Function<WatchedClaim, String> holderKey) {
         WatchedClaim watched = watches.get(grant.claimId());
         if (watched == null) {
-            return givenUp.remove(grant.claimId());
+            return givenUp.remove(grant.claimId(), grant.token());
         }
         // Between a grant and the next attempt there is no other grant: a later message is a copy.
-        if (watched.isWaiting()
-                && grant.isFor(holderKey.apply(watched), watched.claim().lease())
-                && grant.signal() instanceof WatchSignal.Granted granted
-                && watched.isNews(granted.fencingToken())) {
-            atHead.remove(grant.claimId());
-            watched.isGranted();
+        if (watched.isWaiting() && grant.isFor(holderKey.apply(watched)) && watched.isNews(grant.token())) {
+            if (grant.signal()
+                    instanceof WatchSignal.Granted) { // a member of a run goes on waiting, as far as is known here
+                watched.isGranted();
+                leaveLine(watched);
+            }
             watched.signal(grant.signal());
         }
         return false;
+    }
+
+    /** A run of this lock was broken. */
+    void lost(ChannelMessage loss, Function<WatchedClaim, String> holderKey) {
+        for (String claimId : loss.claimIds()) {
+            WatchedClaim watched = watches.get(claimId);
+            if (watched != null && loss.isFor(holderKey.apply(watched))) {
+                watched.signal(loss.signal());
+            }
+        }
     }
 
     /** Signals a waiter. False for a claim that does not wait any more. */

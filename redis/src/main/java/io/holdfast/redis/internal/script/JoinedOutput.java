@@ -6,30 +6,30 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** The answers of several operations, in their order: each a number, a short list of numbers, or {@code {0, error}}. */
+/** The answers of several operations, in their order: each a {@link ScriptReply}, or {@code {0, error}}. */
 final class JoinedOutput extends CommandOutput<String, String, JoinedOutput.Answers> {
-
-    /** The longest sound answer has three numbers. */
-    private static final int MOST_NUMBERS = 4;
 
     /** The answer to one operation. */
     static final class Answer {
 
         private final long[] numbers;
-        private final @Nullable String error;
+        private final @Nullable String text;
 
-        private Answer(long[] numbers, @Nullable String error) {
+        private Answer(long[] numbers, @Nullable String text) {
             this.numbers = numbers;
-            this.error = error;
+            this.text = text;
         }
 
         /** Passes the answer on, as if the operation had been a call of its own. */
         void pass(CommandOutput<?, ?, ?> to) {
-            if (error != null) {
-                to.setError(error);
+            if (text != null && numbers.length == 1 && numbers[0] == 0) {
+                to.setError(text.strip());
             } else {
                 for (long number : numbers) {
                     to.set(number);
+                }
+                if (text != null) {
+                    to.set(StandardCharsets.UTF_8.encode(text));
                 }
             }
             to.complete(0);
@@ -64,16 +64,19 @@ final class JoinedOutput extends CommandOutput<String, String, JoinedOutput.Answ
          * operations.
          */
         Answer alone() {
-            long[] numbers = new long[Math.min(count, all.length)];
+            int length = Math.min(count, all.length);
+            Answer last = length == 0 ? null : all[length - 1];
+            String text = last == null || last.numbers.length > 0 ? null : last.text;
+            long[] numbers = new long[text == null ? length : length - 1];
             for (int i = 0; i < numbers.length; i++) {
                 Answer part = all[i];
                 numbers[i] = part != null && part.numbers.length == 1 ? part.numbers[0] : 0;
             }
-            return new Answer(numbers, null);
+            return new Answer(numbers, text);
         }
     }
 
-    private final long[] numbers = new long[MOST_NUMBERS];
+    private final long[] numbers = new long[ScriptReply.MOST_NUMBERS];
     private int length;
     private @Nullable String text;
 
@@ -83,7 +86,7 @@ final class JoinedOutput extends CommandOutput<String, String, JoinedOutput.Answ
      * @param operations how many were sent
      */
     JoinedOutput(int operations) {
-        super(StringCodec.UTF8, new Answers(Math.max(operations, MOST_NUMBERS)));
+        super(StringCodec.UTF8, new Answers(Math.max(operations, ScriptReply.MOST_NUMBERS + 1)));
     }
 
     @Override
@@ -96,9 +99,7 @@ final class JoinedOutput extends CommandOutput<String, String, JoinedOutput.Answ
 
     @Override
     public void set(@Nullable ByteBuffer bytes) {
-        text = bytes == null
-                ? ""
-                : StandardCharsets.UTF_8.decode(bytes).toString().strip();
+        text = bytes == null ? "" : StandardCharsets.UTF_8.decode(bytes).toString();
     }
 
     @Override

@@ -26,6 +26,11 @@ public interface ReplyDecoder<R, T> {
         };
     }
 
+    /** Makes a decoder of the answer about one claim. */
+    static <T> ReplyDecoder<ScriptReply, T> ofReply(Function<ScriptReply, T> meaning) {
+        return of(ScriptReply.Output::new, meaning);
+    }
+
     /** Makes a decoder of as many numbers. */
     static <T> ReplyDecoder<long[], T> ofNumbers(int count, Function<long[], T> meaning) {
         return new ReplyDecoder<>() {

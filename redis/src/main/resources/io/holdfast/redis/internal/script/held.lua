@@ -12,7 +12,7 @@ local now = time[1] * 1000000 + time[2]
 local answers = {}
 for i, key in ipairs(KEYS) do
   local record = redis.pcall('GET', key)
-  local is_ours = record and not record.err and sub(record, 1, 1) == 'H' and sub(record, -#ARGV[i] - 1) == '\n' .. ARGV[i]
-  answers[i] = is_ours and tonumber(sub(record, 3, 18)) > now and 1 or 0
+  local is_ours = record and not record.err and sub(record, 1, 2) == '1H' and sub(record, -#ARGV[i] - 1) == '\n' .. ARGV[i]
+  answers[i] = is_ours and tonumber(sub(record, 4, 19)) > now and 1 or 0
 end
 return answers

@@ -1,9 +1,9 @@
 -- What the server knows of some locks. Writes nothing: it ends no holder, serves no waiter, and takes no tombstone for anything.
 --
--- KEYS    six of each lock, see record.lua and shared_queue.lua: holder, queue, waiters, token or gone, interest, holders or front; all
---         in one slot on a cluster
+-- KEYS    seven of each lock, see usual.lua and shared_queue.lua: record or holders, queue, claims or waiters, held or holders, gone or token, interest,
+--         aside; all in one slot on a cluster
 -- ARGV    1 the most holders in the answer   2 the most waiters   3 on: two for each lock: its sort, mutex or shared, and the
---         key by which the scan found it: holder, front, queue, interest or name
+--         key by which the scan found it: holder, queue, interest or name
 -- Result  {now, {lock, suffixes of foreign keys, token, holders, some of them, waiters, the first of them, interests}, ...}
 --         lock: its number from 1. Of the locks by name, the answer lacks those of which the server has nothing. Of the locks by
 --         a key, it lacks free ones, and those that have an earlier key in ARGV's list: so a scan meets each lock once
@@ -40,20 +40,20 @@ local function mutex_holders(key)
     return 0, {}
   end
   local digits = '^%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d$'
-  local free = string.match(record, '^F[0-7](%d+)$')
+  local free = string.match(record, '^1F[0-7](%d+)$')
   if free and string.find(free, digits) then
     return 0, {}, free
   end
-  local expires, token = string.match(string.sub(record, 3, 18), digits), string.match(string.sub(record, 19, 34), digits)
-  local lease, channel, since, id = string.match(string.sub(record, 35), '^%d+ (%d+) (%S*) ?(%d*)\n(.+)$')
-  if not (string.find(record, '^H[0-7]') and expires and token and id) then
+  local expires, token = string.match(string.sub(record, 4, 19), digits), string.match(string.sub(record, 20, 35), digits)
+  local lease, channel, since, size, id = string.match(string.sub(record, 36), '^%d+ (%d+) (%S+) %S+ (%d+) (%d+)\n(.+)$')
+  if not (string.find(record, '^1H[0-7]') and expires and token and id) then
     foreign[''] = true
     return 0, {}
   elseif tonumber(expires) <= now then
     return 0, {}, token
   end
-  since = tonumber(since) or tonumber(token)
-  return 1, {{id, 'mutex', 1, channel, tonumber(token), tonumber(lease), since <= now and since or 0, tonumber(expires)}}, token
+  since = tonumber(since)
+  return 1, {{id, 'mutex', 1, channel == '-' and '' or channel, token - size + 1, tonumber(lease), since <= now and since or 0, tonumber(expires)}}, token
 end
 
 -- Returns no holder whose lease is over: the next attempt ends it.
@@ -82,47 +82,42 @@ local function shared_holders(key, notes)
   return count, some
 end
 
--- Returns the waiters in the list of a mutex before those in the queue.
-local function waiters(queue, notes, front)
-  local is_mutex, some = front, {}
-  local ahead = front and read(':front', 'LLEN', front) or 0
-  for _, line in ipairs(ahead > 0 and redis.call('LRANGE', front, 0, most_waiters - 1) or {}) do
-    local came, lease, asked, channel, id = string.match(line, '^(%d+) %d+ (%d+) (%d+) %d+ %x* (%S*) (.+)$')
-    if id then
-      table.insert(some, {id, 'mutex', 1, 1, channel, tonumber(lease), tonumber(came), tonumber(asked)})
-    end
-  end
-  local count = read(':queue', 'ZCARD', queue)
+-- Returns the waiters: how many, and the first of them. holder: the first member of a run is in the queue too
+local function waiters(queue, notes, suffix, is_mutex, holder)
+  local some, count = {}, read(':queue', 'ZCARD', queue)
   if not count or count == 0 then
-    read(':waiters', 'HMGET', notes, '')
-    return ahead, some
+    read(suffix, 'HMGET', notes, '')
+    return 0, some
   end
-  local ids = ahead < most_waiters and redis.call('ZRANGE', queue, 0, most_waiters - ahead - 1, 'WITHSCORES') or {}
+  local ids = redis.call('ZRANGE', queue, 0, most_waiters, 'WITHSCORES')
   for i = 1, #ids, 2 do
-    local entry = (read(':waiters', 'HMGET', notes, ids[i]) or {})[1] or ''
+    local entry = (read(suffix, 'HMGET', notes, ids[i]) or {})[1] or ''
+    local kind, wanted, permits, lease, asked, channel
     if is_mutex then
-      entry = 'mutex 1 ' .. entry
+      kind, permits = 'mutex', '1'
+      lease, channel, asked = string.match(entry, '^(%d+) %S+ %d+ (%S+) %S+ %S+ %d+ %d+ (%d+)$')
+    else
+      kind, wanted, permits, lease, asked, channel = string.match(entry, '^(%a+):?(%d*) (%d+) %d+ (%d+) (%d+) %d+ %x* (.*)$')
     end
-    local kind, wanted, permits, lease, asked, channel = string.match(entry, '^(%a+):?(%d*) (%d+) %d+ (%d+) (%d+) %d+ %x* (.*)$')
-    if kind then
-      table.insert(some, {ids[i], kind, tonumber(wanted) or 1, tonumber(permits), channel, tonumber(lease), tonumber(ids[i + 1]),
+    if ids[i] == holder then
+      count = count - 1
+    elseif lease and #some < most_waiters then
+      table.insert(some, {ids[i], kind, tonumber(wanted) or 1, tonumber(permits), channel == '-' and '' or channel, tonumber(lease), tonumber(ids[i + 1]),
         tonumber(asked)})
     end
   end
-  return ahead + count, some
+  return count, some
 end
 
 -- Whether the scan finds the lock by this key only. Checks the key itself first: most keys of a lock are not this one.
-local function is_met_by(seen, at, is_mutex)
+local function is_met_by(seen, at)
   return seen == 'name' or seen == 'holder'
-    or redis.call('EXISTS', KEYS[at]) == 0
-      and (seen == 'front' or not (is_mutex and redis.call('EXISTS', KEYS[at + 5]) == 1)
-        and (seen == 'queue' or redis.call('EXISTS', KEYS[at + 1]) == 0))
+    or redis.call('EXISTS', KEYS[at]) == 0 and (seen == 'queue' or redis.call('EXISTS', KEYS[at + 1]) == 0)
 end
 
 local function report(number)
-  local at, is_mutex = 6 * number - 5, ARGV[2 * number + 1] == 'mutex'
-  if not is_met_by(ARGV[2 * number + 2], at, is_mutex) then
+  local at, is_mutex = 7 * number - 6, ARGV[2 * number + 1] == 'mutex'
+  if not is_met_by(ARGV[2 * number + 2], at) then
     return nil
   end
   foreign = {}
@@ -130,18 +125,20 @@ local function report(number)
   if is_mutex then
     held, holders, stored = mutex_holders(KEYS[at])
   else
-    held, holders = shared_holders(KEYS[at], KEYS[at + 5])
+    held, holders = shared_holders(KEYS[at], KEYS[at + 3])
   end
-  local waiting, first = waiters(KEYS[at + 1], KEYS[at + 2], is_mutex and KEYS[at + 5])
+  local waiting, first = waiters(KEYS[at + 1], KEYS[at + 2], is_mutex and ':claims' or ':waiters', is_mutex, is_mutex and holders[1] and holders[1][1])
   if is_mutex then
-    read(':gone', 'ZCARD', KEYS[at + 3])
+    read(':held', 'LLEN', KEYS[at + 3])
+    read(':gone', 'ZCARD', KEYS[at + 4])
+    read(':aside', 'ZCARD', KEYS[at + 6])
   else
-    stored = read(':token', 'GET', KEYS[at + 3])
+    stored = read(':token', 'GET', KEYS[at + 4])
   end
   if stored and not tonumber(stored) then
     foreign[':token'] = true
   end
-  local interests = read(':interest', 'ZCOUNT', KEYS[at + 4], now_digits, '+inf') or 0
+  local interests = read(':interest', 'ZCOUNT', KEYS[at + 5], now_digits, '+inf') or 0
   local names = {}
   for suffix in pairs(foreign) do
     table.insert(names, suffix)
@@ -154,7 +151,7 @@ local function report(number)
 end
 
 local answer = {now}
-for number = 1, #KEYS / 6 do
+for number = 1, #KEYS / 7 do
   local found = report(number)
   if found then
     table.insert(answer, found)

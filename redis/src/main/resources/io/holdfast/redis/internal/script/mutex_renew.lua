@@ -1,7 +1,7 @@
 -- Sets the end of held mutexes anew, each with its own lease. Never takes one.
 --
 -- KEYS    the records, one per claim, all in one slot on a cluster; see record.lua
--- ARGV    id and lease in ms of each claim, in the order of the keys; of a claim that is adopted, its token at the end: with another one it is not held
+-- ARGV    id and lease in ms of each claim, in the order of the keys
 -- Result  one number per claim: 1 renewed, 0 not held by this claim; a foreign key is not held
 -- Cost    2 inner calls per claim and one for all, O(1) each
 
@@ -13,7 +13,7 @@ end
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 
-local answers, adopted = {}, tonumber(ARGV[2 * #KEYS + 1])
+local answers = {}
 for i, key in ipairs(KEYS) do
   local id, lease = ARGV[2 * i - 1], ARGV[2 * i]
   -- pcall: one foreign key must not fail the others. Any other error concerns all of them.
@@ -24,11 +24,10 @@ for i, key in ipairs(KEYS) do
     end
     record = false
   end
-  local held = record and sub(record, 1, 1) == 'H' and sub(record, -#id - 1) == '\n' .. id and tonumber(sub(record, 3, 18)) > now
-    and (not adopted or tonumber(sub(record, 19, 34)) == adopted)
+  local held = record and sub(record, 1, 2) == '1H' and sub(record, -#id - 1) == '\n' .. id and tonumber(sub(record, 4, 19)) > now
   if held then -- an odd end: the grant is confirmed, see record.lua
-    local ends, token = written(now - now % 2 + 1 + lease * 1000), sub(record, 19, 34)
-    local text, kept = sub(record, 1, 2) .. ends .. sub(record, 19), sub(ends > token and ends or token, 1, 10) + KEPT_SECONDS
+    local ends, token = written(now - now % 2 + 1 + lease * 1000), sub(record, 20, 35)
+    local text, kept = sub(record, 1, 3) .. ends .. sub(record, 20), sub(ends > token and ends or token, 1, 10) + KEPT_SECONDS
     if redis.pcall('SET', key, text, 'EXAT', kept).err then
       redis.call('PEXPIRE', key, KEPT_MILLIS) -- a server without memory refuses SET as the first write, and accepts it as the second
       redis.call('SET', key, text, 'EXAT', kept)

@@ -13,6 +13,7 @@ import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.protocol.RedisCommand;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** A grant for which no claim waits goes back to the server, by a request that no lock client knows of. */
@@ -26,7 +27,7 @@ class GivenBackGrantTest {
 
     private void giveBack() {
         operations.giveBack(new ChannelMessage(
-                "left", new WatchSignal.Granted(7, 1, Duration.ofSeconds(2)), LockKeys.of("holdfast:", key)));
+                List.of("left"), new WatchSignal.Granted(7, 1, Duration.ofSeconds(2)), LockKeys.of("holdfast:", key)));
     }
 
     @Test

@@ -2,8 +2,10 @@ package io.holdfast.redis.internal.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LossReason;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
+import io.holdfast.spi.LockRun;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
 import java.util.List;
@@ -14,6 +16,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ChannelMessageTest {
 
     private static final String CHANNEL = "p:client:1";
+
+    private static final LockKeys A = LockKeys.of("p:", LockKey.of(LockKind.MUTEX, "a"));
 
     private final GrantSecret secret = GrantSecret.random();
 
@@ -30,14 +34,14 @@ class ChannelMessageTest {
         ChannelMessage message = parse(signed("1763683200000000 3 2150 4 id 1 p:{a b}:mutex"));
         assertThat(message)
                 .isEqualTo(new ChannelMessage(
-                        "id 1",
+                        List.of("id 1"),
                         new WatchSignal.Granted(1763683200000000L, 3, Duration.ofMillis(2150)),
                         LockKeys.of("p:", LockKey.of(LockKind.MUTEX, "a b"))));
     }
 
     @Test
     void hintNamesTheClaim() {
-        assertThat(parse("C id1")).isEqualTo(new ChannelMessage("id1", new WatchSignal.Changed(), null));
+        assertThat(parse("C id1")).isEqualTo(new ChannelMessage(List.of("id1"), new WatchSignal.Changed(), null));
     }
 
     @Test
@@ -61,7 +65,9 @@ class ChannelMessageTest {
                 "1 2 3",
                 "x 2 3 2 id p:{a}:mutex",
                 "1 2 3 9 id p:{a}:mutex",
+                "1 2 3 99 id p:{a}:mutex",
                 "1 2 3 0 id p:{a}:mutex",
+                "1 2 3 0  p:{a}:mutex",
                 "1 2 3 -1 id p:{a}:mutex",
                 "1 2 3 2 id other",
                 "1 2 3 2 id p:{}:mutex",
@@ -80,28 +86,35 @@ class ChannelMessageTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "C", "C ", "G", "G ", "G x", "hello", "B", "H 500 id"})
+    @ValueSource(strings = {"", "C", "C ", "G", "G ", "G x", "hello", "B", "H 500 id", "L x"})
     void messagesOfOthersAreIgnored(String text) {
         assertThat(parse(text)).isNull();
     }
 
     @Test
-    void grantIsForTheLockOfTheClaimAndForNoLongerThanSuchGrantsAre() {
-        ChannelMessage grant = parse(signed("1 2 3000 2 id p:{a}:mutex"));
-        assertThat(grant.isFor("p:{a}:mutex", Duration.ofSeconds(2))).isTrue();
-        assertThat(grant.isFor("p:{b}:mutex", Duration.ofSeconds(2))).isFalse();
-        assertThat(grant.isFor("p:{a}:mutex", Duration.ofSeconds(1))).isFalse();
-        assertThat(parse("C id").isFor("p:{a}:mutex", Duration.ofSeconds(2))).isFalse();
+    void grantToSeveralClaimsIsARunAndGoesToTheFirst() {
+        ChannelMessage message = parse(signed("70 3 2150 13 one\ntwo\nthree p:{a}:mutex"));
+        LockRun run = new LockRun(70, List.of("one", "two", "three"));
+        assertThat(message)
+                .isEqualTo(new ChannelMessage(
+                        List.of("one"), new WatchSignal.GrantedRun(run, 3, Duration.ofMillis(2150)), A));
     }
 
     @Test
-    void messageThatAClaimIsAtTheHeadIsRead() {
-        assertThat(ChannelMessage.Head.parse("H 500 an id"))
-                .isEqualTo(new ChannelMessage.Head(List.of("an id"), Duration.ofMillis(500)));
-        assertThat(ChannelMessage.Head.parse("H 500 one\nanother\n"))
-                .isEqualTo(new ChannelMessage.Head(List.of("one", "another"), Duration.ofMillis(500)));
-        assertThat(ChannelMessage.Head.parse("H 500 ")).isNull();
-        assertThat(ChannelMessage.Head.parse("H 9999999999 id")).isNull();
-        assertThat(ChannelMessage.Head.parse("C id")).isNull();
+    void lossOfARunNamesItsMembersAndCountsAsTheServerSignedIt() {
+        String loss = "70 7 one\ntwo p:{a}:mutex";
+        assertThat(parse("L " + secret.sign(CHANNEL, loss) + ' ' + loss))
+                .isEqualTo(
+                        new ChannelMessage(List.of("one", "two"), new WatchSignal.LostRun(70, LossReason.NOT_HELD), A));
+        assertThat(parse("L " + loss)).isNull();
+        assertThat(parse("L x " + loss)).isNull();
+    }
+
+    @Test
+    void grantIsForTheLockOfTheClaim() {
+        ChannelMessage grant = parse(signed("1 2 3000 2 id p:{a}:mutex"));
+        assertThat(grant.isFor("p:{a}:mutex")).isTrue();
+        assertThat(grant.isFor("p:{b}:mutex")).isFalse();
+        assertThat(parse("C id").isFor("p:{a}:mutex")).isFalse();
     }
 }

@@ -26,10 +26,11 @@ class LockKeysTest {
                 .containsExactly(
                         "app:{orders/7}:mutex",
                         "app:{orders/7}:mutex:queue",
-                        "app:{orders/7}:mutex:waiters",
-                        "app:{orders/7}:mutex:front",
+                        "app:{orders/7}:mutex:claims",
+                        "app:{orders/7}:mutex:held",
                         "app:{orders/7}:mutex:gone",
-                        "app:{orders/7}:mutex:interest");
+                        "app:{orders/7}:mutex:interest",
+                        "app:{orders/7}:mutex:aside");
     }
 
     @Test
@@ -82,7 +83,7 @@ class LockKeysTest {
         List<String> names = List.of("a", "{a}", "%7Ba%7D", "a:mutex", "a}:mutex", "%257Ba", "{a");
         Set<String> keys = new HashSet<>();
         names.forEach(name -> keys.addAll(scriptKeys(mutex("p:", name), "x")));
-        assertThat(keys).hasSize(6 * names.size());
+        assertThat(keys).hasSize(7 * names.size());
     }
 
     /** Returns the KEYS of a script, after it has checked their number. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.redis.internal.script.LongArrayOutput;
+import io.holdfast.redis.internal.script.ScriptReply;
 import io.holdfast.spi.LockAttempt;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -17,11 +18,12 @@ class RepliesTest {
     void noTimeIsLongerThanTheRequestedLease() {
         Duration asked = Duration.ofMillis(LEASE);
         for (long absurd : new long[] {LEASE + 1, 3_155_760_000_000L, Long.MAX_VALUE}) {
-            assertThat(Replies.attempt(new long[] {1, 7, absurd}, LEASE)).isEqualTo(new LockAttempt.Acquired(7, asked));
-            assertThat(Replies.attempt(new long[] {2, absurd}, LEASE)).isEqualTo(new LockAttempt.Queued(asked));
-            assertThat(Replies.attempt(new long[] {3, absurd}, LEASE)).isEqualTo(new LockAttempt.Contended(asked));
+            assertThat(Replies.attempt(ScriptReply.of(1, 7, absurd), LEASE))
+                    .isEqualTo(new LockAttempt.Acquired(7, asked));
+            assertThat(Replies.attempt(ScriptReply.of(2, absurd), LEASE)).isEqualTo(new LockAttempt.Queued(asked));
+            assertThat(Replies.attempt(ScriptReply.of(3, absurd), LEASE)).isEqualTo(new LockAttempt.Contended(asked));
         }
-        assertThat(Replies.attempt(new long[] {1, 7, 5}, LEASE))
+        assertThat(Replies.attempt(ScriptReply.of(1, 7, 5), LEASE))
                 .isEqualTo(new LockAttempt.Acquired(7, Duration.ofMillis(5)));
     }
 
@@ -48,7 +50,7 @@ class RepliesTest {
             {0, 5}
         };
         for (long[] reply : replies) {
-            assertThatThrownBy(() -> Replies.attempt(reply, LEASE))
+            assertThatThrownBy(() -> Replies.attempt(ScriptReply.of(reply), LEASE))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageStartingWith("unexpected reply of " + reply.length);
         }

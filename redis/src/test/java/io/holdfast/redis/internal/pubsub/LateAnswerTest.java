@@ -30,6 +30,7 @@ class LateAnswerTest {
             driver,
             new SingleMasterTopology(driver, SERVER),
             "holdfast:",
+            Duration.ofSeconds(2),
             "me",
             ExceptionTranslator.at(List.of(SERVER)),
             any -> keys.holder(),
@@ -58,7 +59,8 @@ class LateAnswerTest {
 
         watch.dispose();
 
-        assertThat(goesBack()).isTrue();
+        assertThat(goesBack()).as("a copy of it").isFalse();
+        assertThat(goesBack(8)).isTrue();
     }
 
     @CanIgnoreReturnValue
@@ -68,13 +70,17 @@ class LateAnswerTest {
         return recipient;
     }
 
-    private static void hasToWait(ChannelRecipient recipient) {
+    private void hasToWait(ChannelRecipient recipient) {
         LockAttempt queued = new LockAttempt.Queued(Duration.ofSeconds(1));
-        assertThat(recipient.answered(queued)).isSameAs(queued);
+        assertThat(recipient.answered(keys.holder(), queued)).isSameAs(queued);
     }
 
     private boolean goesBack() {
-        WatchSignal.Granted granted = new WatchSignal.Granted(7, 1, Duration.ofSeconds(2));
-        return channel.watches().granted(new ChannelMessage(claim.id(), granted, keys), any -> keys.holder());
+        return goesBack(7);
+    }
+
+    private boolean goesBack(long token) {
+        WatchSignal.Granted granted = new WatchSignal.Granted(token, 1, Duration.ofSeconds(2));
+        return channel.watches().granted(new ChannelMessage(List.of(claim.id()), granted, keys), any -> keys.holder());
     }
 }

@@ -10,6 +10,7 @@ import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.redis.internal.protocol.LockRequests;
 import io.holdfast.redis.internal.protocol.QueueLimit;
 import io.holdfast.redis.internal.script.ReplyDecoder;
+import io.holdfast.redis.internal.script.ScriptReply;
 import io.holdfast.redis.internal.topology.SingleMasterTopology;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
@@ -30,6 +31,7 @@ class RefusedAttemptTest {
             driver,
             new SingleMasterTopology(driver, RedisURI.create("redis://localhost")),
             "holdfast:",
+            Duration.ofSeconds(2),
             "me",
             failures,
             claim -> "holdfast:{" + claim.key().name() + "}:mutex",
@@ -40,6 +42,7 @@ class RefusedAttemptTest {
             Duration.ofHours(2),
             new QueueLimit(3, "localhost"),
             channel::nameAt,
+            channel::grantedInAnswer,
             false);
 
     @Test
@@ -58,14 +61,14 @@ class RefusedAttemptTest {
                 .findFirst()
                 .orElseThrow();
 
-        assertThatThrownBy(() -> answered(first, new long[] {4, 3})).isInstanceOf(LockQueueFullException.class);
+        assertThatThrownBy(() -> answered(first, ScriptReply.of(4, 3))).isInstanceOf(LockQueueFullException.class);
 
         assertThat(told).hasSize(PacedWakeUps.MOST_AT_ONCE + 1);
     }
 
     @SuppressWarnings("unchecked")
-    private LockAttempt answered(LockClaim claim, long[] reply) {
-        ReplyDecoder<long[], LockAttempt> decoder = (ReplyDecoder<long[], LockAttempt>)
+    private LockAttempt answered(LockClaim claim, ScriptReply reply) {
+        ReplyDecoder<ScriptReply, LockAttempt> decoder = (ReplyDecoder<ScriptReply, LockAttempt>)
                 requests.acquire(claim, new ChannelRecipient(channel, claim)).decoder();
         return decoder.decode(reply);
     }

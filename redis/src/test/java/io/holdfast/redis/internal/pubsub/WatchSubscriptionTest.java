@@ -28,7 +28,7 @@ class WatchSubscriptionTest {
 
     private final LockClaim claim =
             LockClaim.first(LockKey.of(LockKind.MUTEX, "orders"), "id", Duration.ofSeconds(10), Waiting.QUEUE);
-    private final WatchedClaims watches = new WatchedClaims((pause, task) -> {}, () -> 0);
+    private final WatchedClaims watches = new WatchedClaims(Duration.ofSeconds(2), (pause, task) -> {}, () -> 0);
     private final List<WatchSignal> told = Collections.synchronizedList(new ArrayList<>());
     private final List<Throwable> errors = new ArrayList<>();
     private Consumer<WatchSignal> onNext = signal -> {};

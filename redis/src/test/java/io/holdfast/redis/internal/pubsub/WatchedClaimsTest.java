@@ -21,7 +21,7 @@ class WatchedClaimsTest {
     private static final LockKeys KEYS = LockKeys.of("holdfast:", KEY);
 
     private final List<WatchSignal> told = new ArrayList<>();
-    private final WatchedClaims watches = new WatchedClaims((pause, task) -> {}, () -> 0);
+    private final WatchedClaims watches = new WatchedClaims(Duration.ofSeconds(2), (pause, task) -> {}, () -> 0);
 
     private WatchSubscription own;
     private final WatchedClaim waiter = watched();
@@ -105,7 +105,8 @@ class WatchedClaimsTest {
 
         watches.remove("id", own);
 
-        assertThat(goesBack("id")).isTrue();
+        assertThat(goesBack("id")).as("a copy of it").isFalse();
+        assertThat(goesBack("id", 8)).isTrue();
     }
 
     /** A lease of {@code tryAcquire}, or an adopted one: any client with rights to the channel can send the hint. */
@@ -130,13 +131,17 @@ class WatchedClaimsTest {
     }
 
     private boolean goesBack(String id) {
-        WatchSignal.Granted granted = new WatchSignal.Granted(7, 1, Duration.ofSeconds(2));
-        return watches.granted(new ChannelMessage(id, granted, KEYS), watched -> KEYS.holder());
+        return goesBack(id, 7);
+    }
+
+    private boolean goesBack(String id, long token) {
+        WatchSignal.Granted granted = new WatchSignal.Granted(token, 1, Duration.ofSeconds(2));
+        return watches.granted(new ChannelMessage(List.of(id), granted, KEYS), watched -> KEYS.holder());
     }
 
     private void grant(long token, int attempt) {
         WatchSignal.Granted granted = new WatchSignal.Granted(token, attempt, Duration.ofSeconds(2));
-        assertThat(watches.granted(new ChannelMessage("id", granted, KEYS), watched -> KEYS.holder()))
+        assertThat(watches.granted(new ChannelMessage(List.of("id"), granted, KEYS), watched -> KEYS.holder()))
                 .isFalse();
     }
 

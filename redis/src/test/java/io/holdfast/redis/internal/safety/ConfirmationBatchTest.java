@@ -48,6 +48,7 @@ class ConfirmationBatchTest {
                     Duration.ofHours(2),
                     new QueueLimit(0, "here"),
                     server -> "mine",
+                    grant -> {},
                     true),
             ExceptionTranslator.at(List.of(SERVER)),
             new ReplicaConfirmation(1, Duration.ofMillis(100)));

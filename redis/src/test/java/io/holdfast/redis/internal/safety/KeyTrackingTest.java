@@ -30,6 +30,7 @@ class KeyTrackingTest {
                     Duration.ofHours(2),
                     new QueueLimit(0, "here"),
                     server -> "me",
+                    grant -> {},
                     false),
             driver::nanoTime,
             claimId -> {});

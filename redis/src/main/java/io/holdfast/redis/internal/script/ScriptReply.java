@@ -1,0 +1,73 @@
+package io.holdfast.redis.internal.script;
+
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.CommandOutput;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** The answer of a script about one claim: a few numbers, and perhaps a text behind them. */
+public final class ScriptReply {
+
+    /** The longest sound answer: a grant to a run, in the answer to a release. */
+    static final int MOST_NUMBERS = 5;
+
+    private final long[] numbers;
+    private final @Nullable String text;
+
+    ScriptReply(long[] numbers, @Nullable String text) {
+        this.numbers = numbers;
+        this.text = text;
+    }
+
+    public long[] numbers() {
+        return numbers;
+    }
+
+    public @Nullable String text() {
+        return text;
+    }
+
+    /** Makes a reply of numbers alone, for tests. */
+    public static ScriptReply of(long... numbers) {
+        return new ScriptReply(numbers, null);
+    }
+
+    /** Collects the answer. An answer with more numbers than a sound one becomes an empty one. */
+    static final class Output extends CommandOutput<String, String, ScriptReply> {
+
+        private final long[] numbers = new long[MOST_NUMBERS];
+        private int count;
+        private @Nullable String text;
+
+        Output() {
+            super(StringCodec.UTF8, new ScriptReply(new long[0], null));
+        }
+
+        @Override
+        public void set(long number) {
+            if (count < numbers.length) {
+                numbers[count] = number;
+            }
+            count++;
+        }
+
+        @Override
+        public void set(@Nullable ByteBuffer bytes) {
+            text = bytes == null ? null : StandardCharsets.UTF_8.decode(bytes).toString();
+        }
+
+        @Override
+        public void complete(int depth) {
+            if (depth == 0) {
+                output = new ScriptReply(Arrays.copyOf(numbers, count <= numbers.length ? count : 0), text);
+            }
+        }
+
+        @Override
+        public void multi(int size) {
+            // The elements follow one by one.
+        }
+    }
+}

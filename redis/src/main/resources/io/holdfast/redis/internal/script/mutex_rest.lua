@@ -1,0 +1,336 @@
+-- The unusual ways of a mutex. Included by mutex.lua after waiting.lua, never run alone.
+
+local function flags_now()
+  return (call('EXISTS', keys[2], keys[6]) > 0 and 1 or 0) + (call('EXISTS', keys[5]) == 1 and 2 or 0) + (call('EXISTS', keys[7]) == 1 and 4 or 0)
+end
+
+local function check_keys()
+  refuse_foreign_keys()
+  call('LLEN', keys[4])
+end
+
+local function members()
+  return call('LRANGE', keys[4], 1, -1)
+end
+
+local function number_of_run()
+  return token - size + 1
+end
+
+-- Notes a run that ends without its client, which says later how many were served.
+local function break_off()
+  call('ZREM', keys[2], '') -- first: a server without memory refuses HSET as the first write, and accepts it as the second
+  call('HSET', keys[3], '*' .. digits(number_of_run()), table.concat(members(), '\n'))
+  keep(lease, keys[3])
+  call('DEL', keys[4])
+end
+
+-- A lease is over: if its grant was pushed and the client has not called since, its waiters are passed over.
+local function settle(own)
+  if holder and ends <= now then
+    if size > 1 then
+      break_off()
+    end
+    if ends % 2 == 0 and channel ~= own and channel ~= '-' then
+      suspect(channel, lease)
+    end
+    forget_holder()
+  end
+end
+
+-- Whether the claim is a member of the run that has the lock, also if it was withdrawn: its place in the run.
+local function index_of(id)
+  return size > 1 and call('LPOS', keys[4], id)
+end
+
+local function sweep_some(count)
+  local exempt = {}
+  for _, id in ipairs(size > 1 and members() or {}) do
+    exempt[id] = true
+  end
+  sweep(count, exempt)
+end
+
+local function attempt_of(entry)
+  return tonumber(match(entry, ' (%d+) %d+ %d+$'))
+end
+
+local function run_answer(left)
+  return {5, number_of_run(), ms_of(left, lease), table.concat(members(), '\n')}
+end
+
+local function queued(rank, its_lease, claim_ms)
+  local pause = ms_of(math.max(0, ends - now) / 1000 + 10 * math.min(rank + 1, 100), its_lease / 3)
+  return {2, rank < 2 and ms_of(pause, claim_ms) or pause}
+end
+
+-- A waiter that is aside asks again, perhaps on another channel. Returns whether it is in the queue.
+local function come_back(id, entry, own)
+  local before = match(entry, '^%S+ %S+ %S+ (%S+) ')
+  if before == '-' then
+    return trust_one(id)
+  elseif before ~= own and has_flag(4) then
+    trust(before)
+    return call('ZSCORE', keys[2], id)
+  end
+end
+
+local function acquire(id, note, words)
+  local its_attempt, its_lease, own, its_client = match(note, '^(%d+) (%d+) (%S+) (%S+)$')
+  local waiting, limit, floor, claim_ms, secret = match(words, '^(%a+):?(%d*) (%d+) (%d+) (%S+)$')
+  its_attempt, its_lease, claim_ms = tonumber(its_attempt), tonumber(its_lease), tonumber(claim_ms)
+  limit = waiting == 'queue' and (tonumber(limit) or 0)
+  local entry = call('HGET', keys[3], id)
+  if not (entry and holder and ends > now) then
+    check_keys()
+  end
+  if is_gone(id) then
+    return {3, ms_of(its_lease / 3, claim_ms)}
+  end
+  local late = entry and its_attempt < attempt_of(entry)
+  local text = its_lease .. ' ' .. its_client .. ' ' .. floor .. ' ' .. own .. ' - ' .. secret .. ' ' .. its_attempt .. ' ' .. now_digits .. ' ' .. now_digits
+  is_ending = holder == id -- it keeps what it has
+  if holder and ends > now then
+    if limit and index_of(id) then
+      if not entry then -- a late copy of an attempt: it was withdrawn
+        return {3, ms_of(its_lease / 3, claim_ms)}
+      elseif not late then
+        call('HSET', keys[3], id, text)
+      end
+      if its_client ~= client then -- its client cannot serve it
+        return queued(1, its_lease, claim_ms)
+      elseif holder == id and not late then
+        attempt = its_attempt
+        hold_on(its_lease)
+      end
+      return run_answer((ends - now) / 1000)
+    elseif holder == id and size == 1 then
+      if its_attempt >= attempt then
+        hold(flags(), id, its_attempt, its_lease, own, its_client, 1, math.max(token, tonumber(floor)), its_lease, false, since)
+      end
+      return {1, token, ms_of((ends - now) / 1000, its_lease)}
+    end
+  end
+  is_ending = false
+  settle(own)
+  if limit and not late then
+    local is_placed = entry and call('ZSCORE', keys[2], id)
+    if entry then
+      call('HSET', keys[3], id, text)
+      keep(its_lease, keys[3], keys[2])
+      is_placed = is_placed or come_back(id, entry, own)
+    end
+    if holder or has_flag(1) or has_flag(4) then
+      local count = not is_placed and limit > 0 and call('ZCARD', keys[2]) or 0
+      if limit > 0 and count >= limit and not holder then -- the dead do not count for long
+        serve(own, false, claim_ms)
+        count = call('ZCARD', keys[2])
+      end
+      if not is_placed and limit > 0 and count >= limit then
+        if now % 16 == 0 then
+          sweep_some(64)
+        end
+        return {4, count}
+      elseif not is_placed and not (entry and has_flag(4)) then -- else it is aside, and comes back with the others
+        enqueue({id, text}, its_lease)
+        if now % 16 == 0 then
+          sweep_some(32)
+        end
+      end
+    end
+  end
+  if not holder then
+    local is_taken, first, granted_attempt, valid, list
+    if has_flag(1) or has_flag(4) then
+      is_taken, first, granted_attempt, valid, list = serve(own, not late and id, claim_ms)
+    end
+    if not is_taken and not late then
+      if entry then
+        call('HDEL', keys[3], id)
+      end
+      hold(record and flags() == 0 and 0 or flags_now(), id, its_attempt, its_lease, own, its_client, 1, math.max(token + 1, now, tonumber(floor)), its_lease, false, now)
+      forget_hint(own, id)
+      return {1, token, its_lease}
+    elseif first and holder == id then -- its own turn, confirmed by this attempt
+      hold_on(its_lease)
+      return size > 1 and run_answer(its_lease) or {1, token, its_lease}
+    elseif first then -- another claim of the same client
+      publish(own, 'G ' .. signed(secret, own, digits(first) .. ' ' .. granted_attempt .. ' ' .. valid .. ' ' .. #list .. ' ' .. list .. ' ' .. keys[1]))
+      if its_client == client and index_of(id) then
+        return run_answer(valid)
+      end
+    end
+  end
+  local rank = limit and call('ZRANK', keys[2], id)
+  if rank then
+    return queued(rank, its_lease, claim_ms)
+  elseif waiting == 'notify' and own ~= '-' then
+    want_hint(own, id, its_lease, its_attempt)
+  end
+  return {3, ms_of(math.max(0, ends - now) / 1000 + 10, its_lease / 3)}
+end
+
+-- A repeated request: its first answer may have brought a grant, which is not confirmed yet. That claim asks again.
+local function repeated(held, own)
+  if holder and ends > now and ends % 2 == 0 and channel == own then
+    publish(own, 'C ' .. holder)
+  end
+  return held
+end
+
+-- A member leaves. The run goes on as long as any member is wanted. If the first one has left, the next one gets the signal of the grant, also after a
+-- confirmation: the answer to that may be lost.
+local function withdraw(own, claim_ms)
+  local all = members()
+  local entries, next_ = call('HMGET', keys[3], unpack(all)), nil
+  for i = #all, 1, -1 do
+    next_ = entries[i] and i or next_
+  end
+  if not next_ then
+    return served(1, own, claim_ms)
+  elseif next_ > 1 and channel == own then
+    local its_attempt, at = match(entries[next_], ' (%d+) (%d+) %d+$')
+    return {0, number_of_run(), tonumber(its_attempt), math.max(1, math.floor((ends - at) / 1000)), next_, table.concat(all, '\n')}
+  end
+  return 0
+end
+
+local function release(id, its_attempt, own, words, is_unanswered)
+  local claim_ms, tombstone = match(words, '^(%d+) (%d+)$')
+  claim_ms, tombstone = tonumber(claim_ms), tonumber(tombstone)
+  local is_single = holder == id and size == 1
+  local seen, entry = is_single and attempt, call('HGET', keys[3], id)
+  local is_member = entry and holder and ends > now and index_of(id)
+  if not is_single then
+    seen = entry and attempt_of(entry)
+  end
+  local is_late = is_unanswered or not seen or seen < its_attempt or is_member
+  if is_late then
+    check_keys()
+    seen = seen or not is_single and forget_hint(own, id)
+    is_late = is_unanswered or not seen or seen < its_attempt or is_member -- a member is not to come back
+  end
+  if entry then
+    if call('ZREM', keys[2], id) == 0 then
+      forget_aside(id)
+    end
+    call('HDEL', keys[3], id)
+  end
+  if tombstone > 0 and is_late then
+    leave_tombstone(id, tombstone)
+  end
+  if is_single then
+    local held = ends > now and 1 or 0
+    settle(own)
+    return served(held, own, claim_ms)
+  elseif holder and ends > now then
+    return is_member and withdraw(own, claim_ms) or entry and 0 or repeated(0, own)
+  end
+  settle(own)
+  if record and (has_flag(1) or has_flag(4)) then
+    return served(0, own, claim_ms)
+  end
+  return 0
+end
+
+-- Takes members out of the queue. named: one of them, nil for none
+local function drop(ids, count, named)
+  local gone = {unpack(ids, 1, math.min(count, #ids))}
+  gone[#gone + 1] = named
+  if gone[1] then
+    call('ZREM', keys[2], unpack(gone))
+    call('HDEL', keys[3], unpack(gone))
+  end
+end
+
+-- The members that are left begin anew, since their client lives. is_alone: the first of them gets the lock without the others
+local function begin_anew(ids, is_alone)
+  local pairs_ = {}
+  for i, entry in ipairs(call('HMGET', keys[3], unpack(ids))) do
+    if entry then
+      if is_alone and not pairs_[1] then
+        entry = string.gsub(entry, '^(%d+) %S+', '%1 -')
+      end
+      pairs_[#pairs_ + 1], pairs_[#pairs_ + 2] = ids[i], sub(entry, 1, -17) .. now_digits
+    end
+  end
+  if pairs_[1] then
+    call('ZREM', keys[2], '') -- see break_off()
+    call('HSET', keys[3], unpack(pairs_))
+    keep(lease, keys[3], keys[2])
+  end
+end
+
+local function end_run(its_client, digits_of_number, own, words)
+  local claim_ms, count = match(words, '^(%d+) (%d+)$')
+  local number = tonumber(digits_of_number)
+  claim_ms, count = tonumber(claim_ms), tonumber(count)
+  check_keys()
+  settle(own)
+  if size > 1 and number_of_run() == number then
+    local all = members()
+    drop(all, count)
+    begin_anew(all, count == 0)
+    call('HSET', keys[3], '!' .. its_client, digits_of_number)
+    keep(lease, keys[3])
+    return served(1, own, claim_ms, its_client)
+  end
+  local held, broken = call('HGET', keys[3], '!' .. its_client) == digits_of_number and 1 or 0, call('HGET', keys[3], '*' .. digits_of_number)
+  if broken then
+    local ids = {}
+    for id in string.gmatch(broken, '[^\n]+') do
+      ids[#ids + 1] = id
+    end
+    drop(ids, count, '*' .. digits_of_number)
+  end
+  if not holder then
+    return record and (has_flag(1) or has_flag(4)) and served(held, own, claim_ms, its_client) or held
+  elseif channel == own and client == its_client and size > 1 then -- a repeated request: the same answer
+    return {held, number_of_run(), attempt, ms_of((ends - now) / 1000, lease), 1, table.concat(members(), '\n')}
+  end
+  return repeated(held, own)
+end
+
+local function adopt(id, its_token, own, its_lease)
+  check_keys()
+  if not holder or ends <= now or is_gone(id) then
+    return 0
+  end
+  local place = index_of(id)
+  if place and number_of_run() + place - 1 == its_token and call('HGET', keys[3], id) then
+    local all = members()
+    drop(all, place)
+    begin_anew(all, false)
+    call('DEL', keys[4])
+    hold(flags(), id, attempt, its_lease, own, '-', 1, its_token, its_lease, false, since)
+    return 1
+  elseif holder == id and size == 1 and token == its_token then
+    lease = its_lease
+    hold_on(its_lease)
+    return 1
+  end
+  return 0
+end
+
+-- For an operator. Later attempts of that claim get nothing: otherwise the client of a Redlock would restore the hold at this server before the operator
+-- has broken it at the other masters.
+local function break_hold(id, own, claim_ms)
+  check_keys()
+  if not holder or ends <= now or holder ~= id and not (index_of(id) and call('HGET', keys[3], id)) then
+    return 0
+  end
+  leave_tombstone(id, 30000)
+  if size > 1 then
+    local all, number = members(), digits(number_of_run())
+    local secret
+    for _, entry in ipairs(call('HMGET', keys[3], unpack(all))) do
+      secret = secret or entry and match(entry, '(%S+) %d+ %d+ %d+$')
+    end
+    break_off()
+    drop({id}, 1)
+    begin_anew(all, false)
+    local list = table.concat(all, '\n')
+    publish(channel, 'L ' .. signed(secret or '-', channel, number .. ' ' .. #list .. ' ' .. list .. ' ' .. keys[1]))
+  end
+  return served(1, own, claim_ms)
+end

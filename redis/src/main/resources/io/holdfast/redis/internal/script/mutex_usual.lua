@@ -1,0 +1,121 @@
+-- The usual ways of a mutex with waiters: joins, hand-offs, ends of runs. Included by mutex.lua after record.lua and usual.lua, never run alone.
+
+-- The claims that can follow the first one in a run begin with the same text: lease, client, no floor, channel.
+local function run_of(ids, entries, head, oldest)
+  local count = 1
+  while count < #ids and entries[count + 1] and find(entries[count + 1], head, 1, true) == 1 and asked_of(entries[count + 1]) >= oldest do
+    count = count + 1
+  end
+  return count
+end
+
+-- Gives the free lock to the first waiters. Returns true if it is held then, or if a later call has to go on; and, if the caller's own client has got it:
+-- token or number, attempt, valid ms, ids. own: the caller's channel. ender: the client that ends a run, nil for none; its next run needs no
+-- confirmation. Clones of one process have the same channel, but are clients of their own
+local function serve(own, caller, claim_ms, ender)
+  local ids, entries = first_waiters(own, caller)
+  if not ids then
+    return ids == false
+  end
+  local its_lease, its_client, floor, its_channel, _, secret, its_attempt, at = match(entries[1], PARTS)
+  its_lease, floor, at = tonumber(its_lease), tonumber(floor), tonumber(at)
+  local count = 1
+  if its_client ~= '-' and floor == 0 then
+    local head, oldest = its_lease .. ' ' .. its_client .. ' 0 ' .. its_channel .. ' ', format('%016.0f', now - its_lease * 500)
+    count = run_of(ids, entries, head, oldest)
+    if count == FEW then -- there may be more
+      ids = call('ZRANGE', keys[2], 0, MOST_IN_RUN - 1)
+      count = run_of(ids, call('HMGET', keys[3], unpack(ids)), head, oldest)
+    end
+  end
+  local first, id, is_own = math.max(token + 1, now, floor), ids[1], its_channel == own and (not ender or its_client == ender or its_client == '-')
+  local list, ms, is_pushed = id, math.min(claim_ms, its_lease), not (is_own and ender and count > 1)
+  if count > 1 then
+    call('LTRIM', keys[4], 1, 0) -- not DEL, which would accept a foreign value
+  end
+  hold(has_flag(1) and flags() or flags() + 1, id, its_attempt, its_lease, its_channel, its_client, count, first + count - 1,
+    is_pushed and ms or its_lease, is_pushed, now)
+  if count > 1 then
+    if #ids > count then
+      ids = {unpack(ids, 1, count)}
+    end
+    list = table.concat(ids, '\n')
+    call('RPUSH', keys[4], digits(first), unpack(ids))
+    call('PEXPIRE', keys[4], 2 * its_lease)
+  end
+  local valid = is_pushed and ms + math.floor(math.max(0, now - at) / 1000) or its_lease
+  -- The record was written before: a server that refuses writes must grant nothing.
+  if not is_own then
+    publish(its_channel, 'G ' .. signed(secret, its_channel,
+      digits(first) .. ' ' .. its_attempt .. ' ' .. valid .. ' ' .. #list .. ' ' .. list .. ' ' .. keys[1]))
+  end
+  if count == 1 then
+    call('ZREM', keys[2], id)
+    call('HDEL', keys[3], id)
+  end
+  if is_own then
+    return true, first, tonumber(its_attempt), valid, list
+  end
+  return true
+end
+
+-- The answer to what ended a hold, after the next waiters were served.
+local function served(held, own, claim_ms, ender)
+  if size > 1 then
+    call('DEL', keys[4])
+  end
+  forget_holder()
+  local is_taken, first, its_attempt, valid, list = serve(own, false, claim_ms, ender)
+  if not holder then
+    if not is_taken then
+      rest().tell_interested()
+    end
+    free(is_taken and flags() or rest().flags_now())
+  end
+  if first then
+    return {held, first, its_attempt, valid, 1, list}
+  end
+  return held
+end
+
+-- First attempts at a held lock, the operations first to last of this call: they join the queue by one command of each kind.
+local function join(first, last, answers)
+  local ids, pairs_, longest = {}, {}, 0
+  for i = first, last do
+    ids[i - first + 1] = ARGV[4 * i - 3]
+  end
+  local known, gone, count = call('HMGET', keys[3], unpack(ids)), has_flag(2) and call('ZMSCORE', keys[5], unpack(ids)), call('ZCARD', keys[2])
+  local left, asked, limit = math.max(0, ends - now) / 1000, ' 1 ' .. now_digits .. ' ' .. now_digits, 0
+  for i = first, last do
+    local at, n = 4 * i, i - first + 1
+    local its_lease, own, its_client = match(ARGV[at - 1], '^1 (%d+) (%S+) (%S+)$')
+    local most, floor, claim_ms, secret = match(ARGV[at], '^queue:?(%d*) (%d+) (%d+) (%S+)$')
+    limit, its_lease = tonumber(most) or 0, tonumber(its_lease)
+    if known[n] or gone and gone[n] or holder == ids[n] then
+      answers[i] = rest().acquire(ids[n], ARGV[at - 1], ARGV[at])
+    elseif limit > 0 and count >= limit then
+      answers[i] = {4, count}
+    else
+      pairs_[#pairs_ + 1], pairs_[#pairs_ + 2] = ids[n], its_lease .. ' ' .. its_client .. ' ' .. floor .. ' ' .. own .. ' - ' .. secret .. asked
+      longest, count = math.max(longest, its_lease), count + 1
+      local pause = ms_of(left + 10 * math.min(count, 100), its_lease / 3)
+      answers[i] = {2, count < 3 and ms_of(pause, claim_ms) or pause}
+    end
+  end
+  if pairs_[1] then
+    enqueue(pairs_, longest)
+  end
+  if now % 16 <= last - first and (limit > 0 and not pairs_[1] or count > 64 or call('HLEN', keys[3]) > count + 16) then
+    rest().sweep_some(pairs_[1] and 32 or 64)
+  end
+end
+
+-- The usual end of a run: each member was served. Its number stays, for the same answer to a repeated request.
+local function end_of_run(its_client, number, own, claim_ms)
+  local all = call('LRANGE', keys[4], 1, -1)
+  call('ZREM', keys[2], unpack(all))
+  call('HDEL', keys[3], unpack(all))
+  call('HSET', keys[3], '!' .. its_client, number)
+  keep(lease, keys[3])
+  return served(1, own, claim_ms, its_client)
+end

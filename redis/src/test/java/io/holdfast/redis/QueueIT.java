@@ -1,0 +1,226 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockBackendException;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
+
+/** The queue of a mutex. */
+class QueueIT {
+
+    private static final String NAME = "orders";
+    private static final String HOLDER = Store.holderKey(NAME);
+
+    private Store store;
+    private RedisLockBackend backend;
+    private final BlockingQueue<String> granted = new LinkedBlockingQueue<>();
+    private final Disposable.Composite watches = Disposables.composite();
+
+    @BeforeEach
+    void start() {
+        store = Store.start();
+        use(store.backend(), "other");
+    }
+
+    /** Waits once. */
+    private void use(RedisLockBackend used, String name) {
+        backend = used;
+        LockClaim other = Store.claim(name);
+        LockClaim waiter = Store.claim(name, Waiting.QUEUE);
+        assertThat(Store.answer(backend.tryAcquire(other))).isInstanceOf(LockAttempt.Acquired.class);
+        watches.add(backend.watch(waiter).subscribe());
+        assertThat(Store.answer(backend.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
+    }
+
+    @AfterEach
+    void stop() {
+        watches.dispose();
+        Store.end(backend);
+        store.close();
+    }
+
+    @Test
+    void waitersAreServedInTheirOrder() throws InterruptedException {
+        LockClaim holder = held();
+        List<LockClaim> waiters = waiting(60);
+
+        for (LockClaim waiter : waiters) {
+            assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+            assertThat(granted.poll(10, TimeUnit.SECONDS)).isEqualTo(waiter.id());
+            holder = waiter;
+        }
+
+        assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+        assertThat(store.keys()).filteredOn(key -> key.startsWith(HOLDER)).containsExactly(HOLDER);
+        assertThat(store.redis().get(HOLDER)).startsWith("1F0");
+    }
+
+    @Test
+    void aLaterAttemptAndAWithdrawalLeaveTheOrder() {
+        held();
+        List<LockClaim> waiters = new ArrayList<>(waiting(5));
+
+        assertThat(Store.answer(backend.tryAcquire(waiters.get(3).withAttempt(2))))
+                .isInstanceOf(LockAttempt.Queued.class);
+        assertThat(Store.waiters(store.redis(), HOLDER)).isEqualTo(ids(waiters));
+
+        assertThat(Store.answer(backend.release(waiters.remove(1)))).isEqualTo(Ownership.NOT_HELD);
+        assertThat(Store.waiters(store.redis(), HOLDER)).isEqualTo(ids(waiters));
+        assertThat(store.keys())
+                .as("no tombstone: the server had seen the attempt")
+                .doesNotContain(HOLDER + ":gone");
+    }
+
+    @Test
+    void aNewcomerDoesNotPassTheQueueOfALockWhoseRecordIsGone() throws InterruptedException {
+        held();
+        LockClaim waiter = waiting(2).get(0);
+        store.redis().del(HOLDER);
+
+        assertThat(Store.answer(backend.tryAcquire(Store.claim(NAME)))).isInstanceOf(LockAttempt.Contended.class);
+
+        assertThat(granted.poll(10, TimeUnit.SECONDS)).isEqualTo(waiter.id());
+        assertThat(Store.answer(backend.renew(waiter))).isInstanceOf(Renewal.Held.class);
+    }
+
+    /** The waiters of one call have the same time. */
+    @Test
+    void waitersThatCameAtOnceKeepTheirOrder() {
+        LockClaim holder = held();
+        Map<String, LockClaim> waiters = new HashMap<>();
+        for (int i = 0; i < 100; i++) {
+            LockClaim waiter = Store.claim(NAME, Waiting.QUEUE);
+            waiters.put(waiter.id(), waiter);
+            watches.add(backend.watch(waiter).subscribe());
+        }
+        assertThat(Store.answer(Flux.fromIterable(waiters.values())
+                        .flatMap(backend::tryAcquire, 100)
+                        .filter(LockAttempt.Queued.class::isInstance)
+                        .count()))
+                .isEqualTo(100);
+        List<String> order = Store.waiters(store.redis(), HOLDER);
+        assertThat(order).containsExactlyInAnyOrderElementsOf(waiters.keySet());
+
+        for (int i = 0; i < 60; i++) {
+            assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+            holder = waiters.get(order.get(0)).withAttempt(2);
+            order = order.subList(1, order.size());
+            assertThat(Store.waiters(store.redis(), HOLDER)).isEqualTo(order);
+
+            LockClaim again = waiters.get(order.get(i % 7)).withAttempt(2);
+            assertThat(Store.answer(backend.tryAcquire(again))).isInstanceOf(LockAttempt.Queued.class);
+            assertThat(Store.waiters(store.redis(), HOLDER)).isEqualTo(order);
+        }
+    }
+
+    @Test
+    void theQueueOutlivesItsLongestLease() {
+        held();
+        waiting(1);
+        LockClaim brief = LockClaim.first(Store.claim(NAME).key(), "short", Duration.ofSeconds(1), Waiting.QUEUE);
+        watches.add(backend.watch(brief).subscribe());
+
+        assertThat(Store.answer(backend.tryAcquire(brief))).isInstanceOf(LockAttempt.Queued.class);
+
+        assertThat(store.redis().pttl(HOLDER + ":queue")).isGreaterThan(25_000);
+        assertThat(store.redis().pttl(HOLDER + ":claims")).isGreaterThan(25_000);
+    }
+
+    /** A first attempt may be stuck on a connection that was given up, for example. */
+    @Test
+    void aFirstAttemptThatComesAfterALaterOneGivesNoSecondPlace() {
+        LockClaim holder = held();
+        List<LockClaim> waiters = waiting(3);
+        Store.answer(backend.tryAcquire(waiters.get(1).withAttempt(2)));
+        Store.answer(backend.release(holder));
+
+        Store.answer(backend.tryAcquire(waiters.get(1)));
+        Store.answer(backend.tryAcquire(waiters.get(2).withAttempt(2)));
+
+        assertThat(Store.waiters(store.redis(), HOLDER)).isEqualTo(ids(waiters.subList(1, 3)));
+    }
+
+    @Test
+    void aServerWithoutMemoryStoresNoWaiter() {
+        held();
+        List<LockClaim> waiters = waiting(3);
+        store.redis().configSet("maxmemory", "1");
+
+        assertThatThrownBy(() -> waiting(1)).isInstanceOf(LockBackendException.class);
+
+        store.redis().configSet("maxmemory", "0");
+        assertThat(Store.waiters(store.redis(), HOLDER)).isEqualTo(ids(waiters));
+        assertThat(store.redis().hkeys(HOLDER + ":claims")).containsExactlyInAnyOrderElementsOf(ids(waiters));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "F01795346365559056, older",
+        "H0179534646302317953463655590561 30000 x, older",
+        "2F01795346365559056, newer"
+    })
+    void aLockInAnotherFormIsNamedAndLeftAlone(String record, String whose) {
+        store.redis().set(HOLDER, record);
+
+        assertThatThrownBy(() -> Store.answer(backend.tryAcquire(Store.claim(NAME, Waiting.QUEUE))))
+                .isInstanceOfSatisfying(
+                        LockBackendException.class,
+                        e -> assertThat(e.isTransient()).isFalse())
+                .hasMessageContaining("version of this library has written the lock")
+                .hasMessageContaining(whose);
+        assertThatThrownBy(() -> Store.answer(backend.release(Store.claim(NAME))))
+                .hasMessageContaining(whose);
+        assertThat(Store.answer(backend.renew(Store.claim(NAME)))).isInstanceOf(Renewal.NotHeld.class);
+
+        assertThat(store.keys()).filteredOn(key -> key.startsWith(HOLDER)).containsExactly(HOLDER);
+        assertThat(store.redis().get(HOLDER)).isEqualTo(record);
+    }
+
+    @CanIgnoreReturnValue
+    private LockClaim held() {
+        LockClaim holder = Store.claim(NAME);
+        assertThat(Store.answer(backend.tryAcquire(holder))).isInstanceOf(LockAttempt.Acquired.class);
+        return holder;
+    }
+
+    @CanIgnoreReturnValue
+    private List<LockClaim> waiting(int count) {
+        List<LockClaim> waiters = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            LockClaim waiter = Store.claim(NAME, Waiting.QUEUE);
+            watches.add(backend.watch(waiter)
+                    .filter(WatchSignal.Granted.class::isInstance)
+                    .subscribe(signal -> granted.add(waiter.id())));
+            assertThat(Store.answer(backend.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);
+            waiters.add(waiter);
+        }
+        return waiters;
+    }
+
+    private static List<String> ids(List<LockClaim> claims) {
+        return claims.stream().map(LockClaim::id).toList();
+    }
+}
