@@ -75,7 +75,7 @@ class DeadQueueIT {
                 .isLessThanOrEqualTo(without.calls() + 3); // however many waiters are set aside
         assertThat(behind.micros())
                 .as("us, %s without dead waiters", without.micros())
-                .isLessThan(Math.max(2 * without.micros(), without.micros() + 40));
+                .isLessThan(Math.max(2 * without.micros(), without.micros() + 80));
     }
 
     @ParameterizedTest
