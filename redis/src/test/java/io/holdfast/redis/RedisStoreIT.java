@@ -64,7 +64,7 @@ class RedisStoreIT {
         assertThat(store.keys()).containsExactly(HOLDER);
         Store.answer(backend.release(claim));
         assertThat(store.keys()).containsExactly(HOLDER);
-        assertThat(store.redis().get(HOLDER)).isEqualTo("F0" + store.token(HOLDER));
+        assertThat(store.redis().get(HOLDER)).isEqualTo("1F0" + store.token(HOLDER));
     }
 
     @Test
@@ -77,7 +77,7 @@ class RedisStoreIT {
         acquired(waiter.withAttempt(2));
         Store.answer(backend.release(waiter.withAttempt(2)));
         assertThat(store.keys()).containsExactly(HOLDER);
-        assertThat(store.redis().get(HOLDER)).isEqualTo("F0" + store.token(HOLDER));
+        assertThat(store.redis().get(HOLDER)).isEqualTo("1F0" + store.token(HOLDER));
     }
 
     @Test
@@ -187,7 +187,7 @@ class RedisStoreIT {
                 .mapToLong(store::calls)
                 .sum();
         assertThat(inside).isEqualTo(8);
-        assertThat(store.redis().get(HOLDER)).startsWith("F2");
+        assertThat(store.redis().get(HOLDER)).startsWith("1F2");
         store.redis().del(HOLDER + ":gone");
         acquired(holder.withAttempt(2));
         Store.answer(backend.release(holder.withAttempt(2)));
@@ -196,7 +196,7 @@ class RedisStoreIT {
         Store.answer(backend.release(last));
         assertThat(store.redis().get(HOLDER))
                 .as("after the tombstone has expired")
-                .startsWith("F0");
+                .startsWith("1F0");
     }
 
     /** The server remembers of an interested claim the number of its attempt; a later one may still be under way. */
@@ -264,14 +264,14 @@ class RedisStoreIT {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "F0",
-                "F0123",
-                "F00x10000000000000",
-                "F01e5",
-                "F3000000000000000a",
-                "H0",
-                "H01",
-                "F01795347797385141 more"
+                "1F0",
+                "1F0123",
+                "1F00x10000000000000",
+                "1F01e5",
+                "1F3000000000000000a",
+                "1H0",
+                "1H01",
+                "1F01795347797385141 more"
             })
     void aValueThatOnlyResemblesARecordIsForeign(String value) {
         store.redis().set(HOLDER, value);

@@ -24,7 +24,7 @@ local function read_record(text)
   local version, state, flag = byte(text, 1, 3)
   local is_ours = version == 49 and flag and flag >= 48 and flag <= 55
   if is_ours and state == F and #text == 19 then
-    token = tonumber(sub(text, 4))
+    token = find(text, '^%d+$', 4) and tonumber(sub(text, 4))
     return not token and 'FOREIGN value under the lock' or nil
   elseif is_ours and state == H then
     ends, token = tonumber(sub(text, 4, 19)), tonumber(sub(text, 20, 35))
