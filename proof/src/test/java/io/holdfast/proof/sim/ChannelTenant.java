@@ -121,7 +121,7 @@ final class ChannelTenant {
 
     /** Several ids are those of a run. */
     private static String first(String ids) {
-        return ids.split("\n")[0];
+        return ids.lines().findFirst().orElseThrow();
     }
 
     private String signature(String channel, String text, String seen) {
