@@ -4,6 +4,7 @@ import io.holdfast.LockHolder;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
@@ -14,6 +15,8 @@ import io.holdfast.testkit.LockBackendContract;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -155,6 +158,14 @@ class RedisSharedContractIT {
 
         private static LockHolder asOfAMutex(LockHolder it) {
             return new LockHolder(it.claimId(), LockKind.MUTEX, it.fencingToken(), it.held(), it.left(), it.details());
+        }
+
+        /** Only a mutex has runs. */
+        @Override
+        public Set<LockFeature> features() {
+            return delegate.features().stream()
+                    .filter(it -> it != LockFeature.RUNS)
+                    .collect(Collectors.toUnmodifiableSet());
         }
 
         @Override
