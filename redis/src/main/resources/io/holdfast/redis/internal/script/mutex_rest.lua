@@ -204,11 +204,11 @@ local function release(id, its_attempt, own, words, is_unanswered)
   if not is_single then
     seen = entry and attempt_of(entry)
   end
-  local is_late = is_unanswered or not seen or seen < its_attempt or is_member
+  local is_late = is_unanswered or not seen or seen < its_attempt
   if is_late then
     check_keys()
     seen = seen or not is_single and forget_hint(own, id)
-    is_late = is_unanswered or not seen or seen < its_attempt or is_member -- a member is not to come back
+    is_late = is_unanswered or not seen or seen < its_attempt
   end
   if entry then
     if call('ZREM', keys[2], id) == 0 then
