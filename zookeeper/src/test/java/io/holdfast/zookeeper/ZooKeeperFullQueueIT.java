@@ -34,9 +34,8 @@ class ZooKeeperFullQueueIT {
 
     private static final String ROOT = "/full/holdfast";
 
-    private static final int BUFFER = 16_000;
+    private static final int BUFFER = 8_000;
     private static final int FIT = (BUFFER - 64) / 80;
-    private static final int MANY = 400;
 
     private static Store store;
 
@@ -110,12 +109,12 @@ class ZooKeeperFullQueueIT {
     @Test
     void queueRefusesClaimsBeforeItsListOutgrowsTheBufferOfTheDriver() {
         LockLease other = Waiting.forMono(locks.lock("other").acquire());
-        wait(locks.lock("long"), MANY);
-        Waiting.until("each claim waits or was refused", () -> refused.size() + places() >= MANY + 1);
+        wait(locks.lock("long"), 300);
+        Waiting.until("each claim waits or was refused", () -> refused.size() + places() >= 301);
         assertThat(interruptions).as("interruptions").hasValue(0);
         assertThat(other.isValid()).isTrue();
         assertThat(places()).as("with the node of the other lock").isEqualTo(FIT + 1);
-        assertThat(refused).hasSize(MANY - FIT).allSatisfy(error -> {
+        assertThat(refused).hasSize(300 - FIT).allSatisfy(error -> {
             assertThat(error)
                     .hasMessageContaining("jute.maxbuffer")
                     .hasMessageContaining(Integer.toString(BUFFER))
@@ -127,8 +126,8 @@ class ZooKeeperFullQueueIT {
 
     @Test
     void fullQueueAdmitsClaimsAgainWhenItHasRoom() {
-        wait(locks.lock("drained"), MANY);
-        Waiting.until("each claim waits or was refused", () -> refused.size() + places() >= MANY);
+        wait(locks.lock("drained"), 300);
+        Waiting.until("each claim waits or was refused", () -> refused.size() + places() >= 300);
         int first = refused.size();
         for (int i = 0; i < FIT; i++) {
             Waiting.forMono(Waiting.untilSome("the next lease", granted::poll).release());

@@ -19,7 +19,7 @@ public record QueueLimit(int places, int bufferBytes, boolean isOfTheBuffer) {
 
     /**
      * The name of a claim's node has 63 characters usually, 75 at most, and its length takes four more bytes. The rest is room for claims
-     * that enter at the same moment, each before it sees the others: see {@code QueueAdmission}.
+     * that enter at the same moment, each before it sees the others: see {@code AdmissionWindow}.
      */
     private static final int BYTES_A_PLACE = 80;
 

@@ -86,7 +86,7 @@ public final class LockOperations {
         zooKeeper = new AsyncZooKeeper(executor, options.rights());
         claims = new ClaimRegistry(signals, zooKeeper, executor, options.parts().queues());
         inspection = new QueueInspection(zooKeeper);
-        admission = new QueueAdmission(options.maxWaiters());
+        admission = new QueueAdmission(zooKeeper, options.maxWaiters());
         sessions = new SessionTracker(
                 clients,
                 options.root(),

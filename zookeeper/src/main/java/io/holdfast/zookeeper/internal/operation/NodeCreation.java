@@ -13,6 +13,7 @@ import io.holdfast.zookeeper.internal.queue.QueuePosition;
 import io.holdfast.zookeeper.internal.session.Session;
 import java.util.List;
 import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -31,17 +32,20 @@ record NodeCreation(AcquireOperation acquire) {
     }
 
     private Mono<LockAttempt> enter(int tries) {
-        return acquire.admission().enter(queue()).flatMap(mayEnter -> {
-            if (!mayEnter) {
-                return Mono.error(full());
+        return acquire.admission().enter(acquire.session(), queue()).flatMap(asked -> {
+            if (!asked.isOk()) {
+                return acquire.fail(asked);
             }
-            return acquire.isReleased().getAsBoolean() ? leaveTheAdmission() : create(tries);
+            if (asked.get() && acquire.isReleased().getAsBoolean()) {
+                return leaveTheAdmission();
+            }
+            return asked.get() ? create(tries) : Mono.error(full());
         });
     }
 
     /** The claim waited for its admission and was released. This is a task of its own: it admits the next claim, which may be released, too. */
     private Mono<LockAttempt> leaveTheAdmission() {
-        acquire.executor().run(() -> acquire.admission().answered(queue()));
+        acquire.executor().run(() -> acquire.admission().answered(session(), queue(), null));
         return acquire.contended();
     }
 
@@ -68,7 +72,7 @@ record NodeCreation(AcquireOperation acquire) {
                 .doOnNext(begun -> queue.beginningAnswered())
                 .doOnError(notSent -> {
                     queue.beginningAnswered();
-                    acquire.admission().answered(queue());
+                    acquire.admission().answered(session(), queue(), null);
                 })
                 .flatMap(begun -> begun(queue, begun, tries));
     }
@@ -82,7 +86,7 @@ record NodeCreation(AcquireOperation acquire) {
             queue.isThere();
             return create(tries);
         }
-        acquire.admission().answered(queue());
+        acquire.admission().answered(session(), queue(), begun.isOk() ? (Integer) 1 : null);
         if (!begun.isOk()) {
             return notBegun(begun, tries);
         }
@@ -102,12 +106,12 @@ record NodeCreation(AcquireOperation acquire) {
 
     private Mono<LockAttempt> createForAPermit(int tries) {
         return Mono.defer(() -> Mono.zip(creation(), zooKeeper().list(session(), queue())))
-                .doOnError(notSent -> acquire.admission().answered(queue()))
+                .doOnError(notSent -> acquire.admission().answered(session(), queue(), null))
                 .flatMap(both -> {
                     try {
                         return entered(both.getT1(), both.getT2(), tries);
                     } finally {
-                        acquire.admission().answered(queue());
+                        acquire.admission().answered(session(), queue(), sizeOf(both.getT2()));
                     }
                 });
     }
@@ -131,14 +135,14 @@ record NodeCreation(AcquireOperation acquire) {
             queue.entering();
             if (!isListed) {
                 return Mono.zip(created, guarded)
-                        .doOnError(notSent -> acquire.admission().answered(queue()))
+                        .doOnError(notSent -> acquire.admission().answered(session(), queue(), null))
                         .flatMap(it -> unlisted(queue, it.getT1(), tries));
             }
             int asked = queue.namesAsked();
             return Mono.zip(created, zooKeeper().list(session(), queue()), guarded)
                     .doOnError(notSent -> {
                         queue.namesNotRead();
-                        acquire.admission().answered(queue());
+                        acquire.admission().answered(session(), queue(), null);
                     })
                     .flatMap(it -> listed(queue, asked, it.getT1(), it.getT2(), tries));
         });
@@ -165,23 +169,23 @@ record NodeCreation(AcquireOperation acquire) {
     private Mono<LockAttempt> unlisted(LockQueue<ClaimState> queue, Reply<Created> created, int tries) {
         boolean isIn = created.isOk() && state().isIn(session());
         if (!isIn || state().node().isPastTheEnd()) {
-            acquire.admission().answered(queue());
+            acquire.admission().answered(session(), queue(), null);
             return notInLine(created, tries);
         }
         int most = queue.mostPlaces(state().node());
         if (most < places() / 2) {
-            acquire.admission().answered(queue());
+            acquire.admission().answered(session(), queue(), most);
             return acquire.inLine();
         }
         return queues().list(queue(), session()).flatMap(listed -> {
-            acquire.admission().answered(queue());
+            acquire.admission().answered(session(), queue(), sizeOf(listed));
             return unlessItIsFull(listed);
         });
     }
 
     private Mono<LockAttempt> listed(
             LockQueue<ClaimState> queue, int asked, Reply<Created> created, Reply<List<String>> listed, int tries) {
-        acquire.admission().answered(queue());
+        acquire.admission().answered(session(), queue(), sizeOf(listed));
         boolean isIn = created.isOk() && state().isIn(session());
         if (!isIn || state().node().isPastTheEnd()) {
             queue.namesNotRead();
@@ -207,6 +211,10 @@ record NodeCreation(AcquireOperation acquire) {
     /** True if the session has ended since the creation was sent: its client was replaced by another one, but still answers. */
     private boolean isLate() {
         return !state().belongsTo(session());
+    }
+
+    private static @Nullable Integer sizeOf(Reply<List<String>> listed) {
+        return listed.isOk() ? (Integer) listed.get().size() : null;
     }
 
     private Mono<LockAttempt> entered(Reply<Created> created, Reply<List<String>> listed, int tries) {
@@ -259,7 +267,6 @@ record NodeCreation(AcquireOperation acquire) {
 
     /** The queue is full, so the claim leaves it. */
     Mono<LockAttempt> giveUp() {
-        acquire.admission().isFull(queue());
         return acquire.leave().flatMap(left -> Mono.error(full()));
     }
 

@@ -1,38 +1,36 @@
 package io.holdfast.zookeeper.internal.operation;
 
+import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
 import io.holdfast.zookeeper.internal.client.QueueLimit;
+import io.holdfast.zookeeper.internal.client.Reply;
+import io.holdfast.zookeeper.internal.queue.AdmissionWindow;
 import io.holdfast.zookeeper.internal.session.Session;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /**
- * Limits how many claims of this client enter one queue at once. Each creation makes the queue longer before its client sees the length: a
- * claim that finds too many nodes in front leaves. {@link QueueLimit} has room for the claims that enter meanwhile. On the executor only.
+ * Keeps queues shorter than the longest list that the driver can read. A claim enters at once while its client has no sign that the queue
+ * is long. Otherwise the client first requests the number of places. On the executor only.
  */
 final class QueueAdmission {
 
-    /**
-     * A server answers one session in order, so a renewal waits for all earlier requests of its client, and most creations come with a
-     * list. More creations at once would not fill a queue sooner.
-     */
-    static final int MOST_UNDER_WAY = 32;
+    /** The most gates of long queues in which this client has no request under way. */
+    private static final int MOST_IDLE = 1_000;
 
-    private static final class Gate {
+    private record Entering(MonoSink<Reply<Boolean>> sink) {}
 
-        private int underWay = 1;
-        private final Deque<MonoSink<Boolean>> waiting = new ArrayDeque<>(0);
-    }
+    /** In the order of use, the latest one last. */
+    private final Map<String, AdmissionWindow<Entering>> byQueue = new LinkedHashMap<>(16, 0.75f, true);
 
-    /** The queues with a creation under way. */
-    private final Map<String, Gate> byQueue = new HashMap<>();
-
+    private final AsyncZooKeeper zooKeeper;
     private final int maxWaiters;
 
     /** The limit of the last session, kept because the driver stores the setting as a text. */
@@ -41,7 +39,8 @@ final class QueueAdmission {
     private @Nullable ZooKeeper limitOf;
 
     /** Starts without any gate. */
-    QueueAdmission(int maxWaiters) {
+    QueueAdmission(AsyncZooKeeper zooKeeper, int maxWaiters) {
+        this.zooKeeper = zooKeeper;
         this.maxWaiters = maxWaiters;
     }
 
@@ -58,42 +57,90 @@ final class QueueAdmission {
     /**
      * Requests to enter a queue now. Usually the answer is known at once.
      *
-     * @return true if the claim may enter now, and must then call {@link #answered}; false if the queue is full
+     * @return true if the claim may enter now, and must then call {@link #answered}; false if the queue is full; the error code if the
+     *     request to the server failed
      */
-    Mono<Boolean> enter(String queue) {
-        Gate gate = byQueue.get(queue);
-        if (gate == null) {
-            byQueue.put(queue, new Gate());
-            return Mono.just(true);
-        }
-        if (gate.underWay < MOST_UNDER_WAY) {
-            gate.underWay++;
-            return Mono.just(true);
-        }
-        return Mono.create(gate.waiting::addLast);
+    Mono<Reply<Boolean>> enter(Session session, String queue) {
+        AdmissionWindow<Entering> gate = byQueue.computeIfAbsent(queue, it -> new AdmissionWindow<>());
+        return gate.enters(limit(session).places())
+                ? Mono.just(new Reply<>(Code.OK, queue, true))
+                : Mono.create(sink -> {
+                    gate.add(new Entering(sink));
+                    if (gate.hasToAsk()) {
+                        ask(gate, session, queue);
+                    }
+                });
     }
 
-    /** A creation was answered, or could not be sent. The next claim may enter. */
-    void answered(String queue) {
-        Gate gate = byQueue.get(queue);
+    /**
+     * A creation was answered.
+     *
+     * @param size how many places the queue had then; null if not known
+     */
+    void answered(Session session, String queue, @Nullable Integer size) {
+        AdmissionWindow<Entering> gate = byQueue.get(queue);
         if (gate == null) {
             return;
         }
-        MonoSink<Boolean> next = gate.waiting.pollFirst();
-        if (next != null) {
-            next.success(true);
-        } else if (--gate.underWay == 0) {
-            byQueue.remove(queue);
+        gate.answered();
+        if (size != null) {
+            gate.learn(size);
+        }
+        letIn(gate, session, queue);
+        if (gate.hasToAsk()) {
+            ask(gate, session, queue);
+        }
+        settle(gate, session, queue);
+    }
+
+    private void letIn(AdmissionWindow<Entering> gate, Session session, String queue) {
+        int places = limit(session).places();
+        for (Entering next = gate.next(places); next != null; next = gate.next(places)) {
+            next.sink().success(new Reply<>(Code.OK, queue, true));
         }
     }
 
-    /** A claim has found the queue full. So it is full for those that still wait to enter. */
-    void isFull(String queue) {
-        Gate gate = byQueue.get(queue);
-        if (gate != null) {
-            List<MonoSink<Boolean>> all = List.copyOf(gate.waiting);
-            gate.waiting.clear();
-            all.forEach(it -> it.success(false));
+    /** While the request is under way, no claim enters. Claims that arrive meanwhile wait for the same answer. */
+    private void ask(AdmissionWindow<Entering> gate, Session session, String queue) {
+        Disposable unused = zooKeeper.stat(session, queue).subscribe(found -> {
+            gate.asked();
+            if (found.isOk() || found.isNoNode()) {
+                gate.learn(found.isOk() ? found.get().getNumChildren() : 0);
+                turnAwayIfFull(gate, session, queue);
+                letIn(gate, session, queue);
+            } else {
+                turnAway(gate, new Reply<>(found.code(), queue, null));
+            }
+            settle(gate, session, queue);
+        });
+    }
+
+    private void turnAwayIfFull(AdmissionWindow<Entering> gate, Session session, String queue) {
+        if (gate.isFull(limit(session).places())) {
+            turnAway(gate, new Reply<>(Code.OK, queue, false));
+        }
+    }
+
+    private static void turnAway(AdmissionWindow<Entering> gate, Reply<Boolean> with) {
+        List<Entering> all = gate.turnAway();
+        all.forEach(it -> it.sink().success(with));
+    }
+
+    private void settle(AdmissionWindow<Entering> gate, Session session, String queue) {
+        if (gate.isForgettable(limit(session).places())) {
+            byQueue.remove(queue, gate);
+        } else if (byQueue.size() > MOST_IDLE) {
+            forgetTheOldest();
+        }
+    }
+
+    private void forgetTheOldest() {
+        Iterator<AdmissionWindow<Entering>> oldest = byQueue.values().iterator();
+        while (oldest.hasNext()) {
+            if (oldest.next().isIdle()) {
+                oldest.remove();
+                return;
+            }
         }
     }
 

@@ -93,7 +93,14 @@ class LockQueuesTest {
     private ClaimState attempt(String id, io.holdfast.spi.Waiting waiting) {
         ClaimState state = open(id, waiting);
         AcquireOperation operation = new AcquireOperation(
-                state.claim(), state, session, zooKeeper, claims, new QueueAdmission(100), executor, () -> false);
+                state.claim(),
+                state,
+                session,
+                zooKeeper,
+                claims,
+                new QueueAdmission(zooKeeper, 100),
+                executor,
+                () -> false);
         Disposable unused =
                 operation.answer().subscribe(answer -> claims.settle(state), failure -> claims.settle(state));
         return state;
