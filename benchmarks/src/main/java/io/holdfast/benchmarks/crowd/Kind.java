@@ -22,7 +22,7 @@ public enum Kind {
         };
     }
 
-    /** Returns a lock that is free only if nobody holds anything. */
+    /** Returns a lock that is free only while no claim holds the lock or a permit. */
     ReactiveLock whole(LockClient client, String name) {
         return this == SEMAPHORE ? client.semaphore(name, PERMITS).permits(PERMITS) : lock(client, name);
     }

@@ -6,7 +6,7 @@ public enum Trouble {
     NONE("none"),
     /** The same; every second flow gives up after half of the usual wait, and begins again. */
     GIVE_UP("half of the waiters give up"),
-    /** The same, and the queue is shorter by twenty places than what they need. Who is refused comes again after a millisecond. */
+    /** The same, and the queue has twenty places fewer than there are waiters. A flow that is refused tries again after a millisecond. */
     REFUSED("a full queue refuses"),
     /** The same, and 3,000 waiters of a killed process were there first. */
     DEAD("3,000 dead waiters"),

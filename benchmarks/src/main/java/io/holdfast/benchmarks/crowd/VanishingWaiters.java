@@ -27,7 +27,7 @@ final class VanishingWaiters implements AutoCloseable {
         this.process = process;
     }
 
-    /** Starts the process, and waits until all its claims have a place. Somebody must hold the lock. */
+    /** Starts the process, and waits until all its claims have a place. Another client must hold the lock meanwhile. */
     static VanishingWaiters start(Addresses addresses, Kind kind, String name, int count) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

@@ -37,7 +37,7 @@ import reactor.core.publisher.Operators;
 public final class GrantSubscriber implements ConnectionInitializer, ChannelSubscription.Listener, TopologyListener {
 
     /** The id of no claim. */
-    private static final String NOBODY = "-";
+    private static final String NO_CLAIM = "-";
 
     /** The pause between attempts to connect to a server where claims wait. */
     private static final Duration RECONNECT_PAUSE = Duration.ofSeconds(1);
@@ -293,15 +293,15 @@ public final class GrantSubscriber implements ConnectionInitializer, ChannelSubs
 
     /**
      * A server has granted a lock to a claim or run of this client in the answer to another claim. If the claim is not
-     * known here, it may be one of a clone of this process, which has the same channel: the release of a claim that does not exist makes
-     * the server send it a hint.
+     * known here, it may be one of a clone of this process, which has the same channel. A release of a claim that does
+     * not exist makes the server send a hint to the clone.
      */
     public void grantedInAnswer(ChannelMessage grant) {
         boolean isKnown = watches.get(grant.claimId()) != null;
         if (watches.granted(grant, watched -> holderKey.apply(watched.claim()))) {
             giveBack.accept(grant);
         } else if (!isKnown) {
-            giveBack.accept(new ChannelMessage(List.of(NOBODY), grant.signal(), grant.keys()));
+            giveBack.accept(new ChannelMessage(List.of(NO_CLAIM), grant.signal(), grant.keys()));
         }
     }
 }

@@ -11,7 +11,7 @@ function rest()
   return parts
 end
 
--- Whether nobody holds the lock, and the last one did not vanish with a grant.
+-- Whether the lock has no holder, or the lease of another claim is over that had confirmed its grant.
 local function is_free_for(id)
   return not holder or ends <= now and ends % 2 == 1 and size == 1 and holder ~= id
 end
