@@ -7,6 +7,9 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockBackendException;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
@@ -197,6 +200,99 @@ class QueueIT {
 
         assertThat(store.keys()).filteredOn(key -> key.startsWith(HOLDER)).containsExactly(HOLDER);
         assertThat(store.redis().get(HOLDER)).isEqualTo(record);
+    }
+
+    /** Another client has waited for longer, so the lease of its push would count from earlier. */
+    @Test
+    void anAttemptThatFindsARunIsPromisedNoMoreThanTheServerKeeps() {
+        LockKey key = LockKey.of(LockKind.MUTEX, NAME);
+        LockClaim brief = LockClaim.first(key, "brief", Duration.ofMillis(500), Waiting.NONE);
+        assertThat(Store.answer(backend.tryAcquire(brief))).isInstanceOf(LockAttempt.Acquired.class);
+        List<LockClaim> members = members(2);
+        LockClaim last = Store.claim(NAME, Waiting.QUEUE).withClient("client");
+        watches.add(backend.watch(last).subscribe());
+
+        LockAttempt answer = Store.answer(backend.tryAcquire(last));
+        for (int attempt = 2; !(answer instanceof LockAttempt.AcquiredRun); attempt++) {
+            answer = Store.answer(backend.tryAcquire(last.withAttempt(attempt)));
+        }
+
+        LockAttempt.AcquiredRun granted = (LockAttempt.AcquiredRun) answer;
+        assertThat(granted.run().members())
+                .containsExactly(members.get(0).id(), members.get(1).id(), last.id());
+        assertThat(granted.lease())
+                .as("the grant ends with the claim time, unless it is confirmed")
+                .isLessThanOrEqualTo(Duration.ofSeconds(2));
+    }
+
+    @Test
+    void membersKeepTheirPlacesWhileTheirRunIsRenewed() {
+        List<LockClaim> members = members(run(3));
+        List<String> keys = List.of(HOLDER + ":queue", HOLDER + ":claims", HOLDER + ":held");
+        keys.forEach(key -> store.redis().pexpire(key, 5_000));
+
+        assertThat(Store.answer(backend.renew(members.get(0)))).isInstanceOf(Renewal.Held.class);
+
+        assertThat(keys).allSatisfy(key -> assertThat(store.redis().pttl(key)).isGreaterThan(30_000));
+    }
+
+    /** The server does not know any more whom to take out of the queue. So it grants them once more, and the client ends that run, too. */
+    @Test
+    void aRunWhoseMembersTheServerHasLostCanBeEnded() {
+        LockRun run = run(3);
+        LockClaim owner = members(run).get(0);
+        store.redis().del(HOLDER + ":held");
+
+        LockRun.End end = Store.answer(backend.endRun(owner, run.number(), 3));
+        assertThat(end.ownership()).isEqualTo(Ownership.HELD);
+        LockRun again = end.next().orElseThrow().run();
+        assertThat(again.number()).isGreaterThan(run.lastToken());
+
+        assertThat(Store.answer(backend.endRun(owner, again.number(), 3)).next())
+                .isEmpty();
+        assertThat(Store.answer(backend.renew(owner))).isInstanceOf(Renewal.NotHeld.class);
+        assertThat(Store.waiters(store.redis(), HOLDER)).isEmpty();
+    }
+
+    /** It hung for so long that its place was set aside, and what was aside has expired. */
+    @Test
+    void aWaiterWhosePlaceIsLostGetsANewOne() {
+        held();
+        LockClaim waiter = waiting(1).get(0);
+        store.redis().zrem(HOLDER + ":queue", waiter.id());
+        store.redis().setrange(HOLDER, 2, "5");
+
+        assertThat(Store.answer(backend.tryAcquire(waiter.withAttempt(2)))).isInstanceOf(LockAttempt.Queued.class);
+
+        assertThat(Store.waiters(store.redis(), HOLDER)).containsExactly(waiter.id());
+    }
+
+    private LockRun run(int size) {
+        LockClaim holder = held();
+        List<LockClaim> members = members(size);
+        assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+        return ((LockAttempt.AcquiredRun)
+                        Store.answer(backend.tryAcquire(members.get(0).withAttempt(2))))
+                .run();
+    }
+
+    private List<LockClaim> members(LockRun run) {
+        return run.members().stream()
+                .map(id -> LockClaim.first(LockKey.of(LockKind.MUTEX, NAME), id, Store.LEASE, Waiting.QUEUE)
+                        .withClient("client")
+                        .withAttempt(2))
+                .toList();
+    }
+
+    private List<LockClaim> members(int count) {
+        List<LockClaim> members = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            LockClaim member = Store.claim(NAME, Waiting.QUEUE).withClient("client");
+            watches.add(backend.watch(member).subscribe());
+            assertThat(Store.answer(backend.tryAcquire(member))).isInstanceOf(LockAttempt.Queued.class);
+            members.add(member);
+        }
+        return members;
     }
 
     @CanIgnoreReturnValue

@@ -19,8 +19,12 @@ end
 
 -- Notes a run that ends without its client, which says later how many were served.
 local function break_off()
+  local all = members()
+  if not all[1] then -- noted before, or the key is lost
+    return
+  end
   call('ZREM', keys[2], '') -- first: a server without memory refuses HSET as the first write, and accepts it as the second
-  call('HSET', keys[3], '*' .. digits(number_of_run()), table.concat(members(), '\n'))
+  call('HSET', keys[3], '*' .. digits(number_of_run()), table.concat(all, '\n'))
   keep(lease, keys[3])
   call('DEL', keys[4])
 end
@@ -96,6 +100,7 @@ local function acquire(id, note, words)
         return {3, ms_of(its_lease / 3, claim_ms)}
       elseif not late then
         call('HSET', keys[3], id, text)
+        keep(its_lease, keys[3], keys[2])
       end
       if its_client ~= client then -- its client cannot serve it
         return queued(1, its_lease, claim_ms)
@@ -123,7 +128,7 @@ local function acquire(id, note, words)
     if holder or has_flag(1) or has_flag(4) then
       local count = not is_placed and limit > 0 and call('ZCARD', keys[2]) or 0
       if limit > 0 and count >= limit and not holder then -- the dead do not count for long
-        serve(own, false, claim_ms)
+        serve(nil, false, claim_ms) -- each grant by a push: this answer tells of the queue
         count = call('ZCARD', keys[2])
       end
       if not is_placed and limit > 0 and count >= limit then
@@ -131,7 +136,7 @@ local function acquire(id, note, words)
           sweep_some(64)
         end
         return {4, count}
-      elseif not is_placed and not (entry and has_flag(4)) then -- else it is aside, and comes back with the others
+      elseif not is_placed and not (entry and (has_aside(own) or has_aside(match(entry, '^%S+ %S+ %S+ (%S+) ')))) then -- else it comes back with the others
         enqueue({id, text}, its_lease)
         if now % 16 == 0 then
           sweep_some(32)
@@ -157,7 +162,7 @@ local function acquire(id, note, words)
     elseif first then -- another claim of the same client
       publish(own, 'G ' .. signed(secret, own, digits(first) .. ' ' .. granted_attempt .. ' ' .. valid .. ' ' .. #list .. ' ' .. list .. ' ' .. keys[1]))
       if its_client == client and index_of(id) then
-        return run_answer(valid)
+        return run_answer((ends - now) / 1000) -- from this attempt on
       end
     end
   end
@@ -246,7 +251,7 @@ end
 -- The members that are left begin anew, since their client lives. is_alone: the first of them gets the lock without the others
 local function begin_anew(ids, is_alone)
   local pairs_ = {}
-  for i, entry in ipairs(call('HMGET', keys[3], unpack(ids))) do
+  for i, entry in ipairs(ids[1] and call('HMGET', keys[3], unpack(ids)) or {}) do
     if entry then
       if is_alone and not pairs_[1] then
         entry = string.gsub(entry, '^(%d+) %S+', '%1 -')
@@ -323,7 +328,7 @@ local function break_hold(id, own, claim_ms)
   if size > 1 then
     local all, number = members(), digits(number_of_run())
     local secret
-    for _, entry in ipairs(call('HMGET', keys[3], unpack(all))) do
+    for _, entry in ipairs(all[1] and call('HMGET', keys[3], unpack(all)) or {}) do
       secret = secret or entry and match(entry, '(%S+) %d+ %d+ %d+$')
     end
     break_off()

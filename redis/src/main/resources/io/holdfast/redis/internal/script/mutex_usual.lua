@@ -113,8 +113,10 @@ end
 -- The usual end of a run: each member was served. Its number stays, for the same answer to a repeated request.
 local function end_of_run(its_client, number, own, claim_ms)
   local all = call('LRANGE', keys[4], 1, -1)
-  call('ZREM', keys[2], unpack(all))
-  call('HDEL', keys[3], unpack(all))
+  if all[1] then -- else the key is lost: its members are given back when they are granted
+    call('ZREM', keys[2], unpack(all))
+    call('HDEL', keys[3], unpack(all))
+  end
   call('HSET', keys[3], '!' .. its_client, number)
   keep(lease, keys[3])
   return served(1, own, claim_ms, its_client)

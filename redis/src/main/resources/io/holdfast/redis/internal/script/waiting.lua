@@ -74,6 +74,11 @@ local function trust_one(id)
   return ticket
 end
 
+-- Whether waiters of this client are aside still, since trust() has moved as many as one call does.
+local function has_aside(channel)
+  return has_flag(4) and channel ~= '-' and call('ZRANGEBYLEX', keys[7], '[' .. channel .. ' ', '(' .. channel .. '!', 'LIMIT', 0, 1)[1]
+end
+
 -- The client has not confirmed a grant: until its next call, its waiters are passed over.
 local function suspect(channel, lease)
   call('ZREM', keys[7], '') -- see trust()
