@@ -29,11 +29,12 @@ final class RedisUsers {
     static final String TENANT = "tenant";
 
     /** The rights from docs/operate/redis.md, and those for a cluster, the quarantine and confirmed grants. */
-    private static final String RIGHTS =
+    static final String RIGHTS =
             "resetkeys ~holdfast:* resetchannels &holdfast:* -@all +hello +auth +ping +evalsha +eval +script|load"
-                    + " +subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset +hdel"
-                    + " +hlen +hrandfield +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zmscore +zrangebyscore"
-                    + " +zremrangebyrank +zrevrank +hsetnx +setrange +rpush +rpop +lpush +lpop +llen +lrange"
+                    + " +subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset"
+                    + " +hdel +hlen +hrandfield +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zmscore"
+                    + " +zrangebyscore +zrangebylex +zrandmember +zremrangebyrank +zremrangebyscore +setrange +rpush +ltrim"
+                    + " +lpos +llen +lrange"
                     + " +info +wait +cluster|slots +asking";
 
     private final Path file;

@@ -2,10 +2,19 @@ package io.holdfast.redis.internal.script;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class LuaScriptTest {
+
+    private static final Pattern COMMAND = Pattern.compile("(?:call|try|take)\\('([A-Z]+)'");
 
     @Test
     void commentsAreNotSent() {
@@ -25,6 +34,21 @@ class LuaScriptTest {
                 return ''
                 end
                 """);
+    }
+
+    /** A user with the documented rights meets a missing one only on the way that needs it, which may be rare. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"mutex", "mutex_renew", "shared_acquire", "shared_release", "shared_renew", "held", "inspect"})
+    void eachCommandIsAmongTheDocumentedRights(String script) throws IOException {
+        String page = Files.readString(Path.of("../docs/operate/redis.md"));
+        List<String> commands = COMMAND.matcher(LuaScript.load(script).body())
+                .results()
+                .map(it -> it.group(1).toLowerCase(Locale.ROOT))
+                .distinct()
+                .toList();
+
+        assertThat(commands).isNotEmpty().allSatisfy(it -> assertThat(page).containsPattern("\\+" + it + "\\b"));
     }
 
     @Test
