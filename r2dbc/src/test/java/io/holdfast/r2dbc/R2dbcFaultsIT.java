@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterAll;
@@ -142,7 +143,10 @@ class R2dbcFaultsIT {
         return made.stream().noneMatch(it -> run(it.validate(ValidationDepth.LOCAL)));
     }
 
-    /** The server ends the connection while the call waits for a row. Nothing was changed, but the client cannot know that. */
+    /**
+     * The server ends the connection while the call waits for a row. Nothing was changed, but the client cannot know that. A call waits for a
+     * moment only and tries again, so the connection is ended again and again until the call has failed.
+     */
     @Test
     void killBeforeTheCommitIsUnknownAndLeavesNothing() {
         LockClaim claim = claim(Waiting.NONE);
@@ -153,17 +157,29 @@ class R2dbcFaultsIT {
         lockRow(locker);
 
         LockClaim second = claim(Waiting.NONE);
-        Mono<LockAttempt> attempt = backend.tryAcquire(second).cache();
+        R2dbcLockBackend tenacious = R2dbcLockBackend.builder(store.connections())
+                .replyTimeout(Store.PATIENCE)
+                .build();
+        AtomicBoolean isOver = new AtomicBoolean();
+        Mono<LockAttempt> attempt = tenacious
+                .tryAcquire(second)
+                .doOnTerminate(() -> isOver.set(true))
+                .cache();
         Disposable unused = attempt.subscribe(answer -> {}, error -> {});
-        eventually(store::hasBlockedCall);
-        store.killClientConnections();
+        eventually(() -> {
+            if (store.hasBlockedCall()) {
+                store.killClientConnections();
+            }
+            return isOver.get();
+        });
         assertThatThrownBy(() -> run(attempt)).isInstanceOfSatisfying(LockBackendException.class, error -> {
             assertThat(error.isTransient()).isTrue();
             assertThat(error).hasMessageContaining(name).hasMessageContaining("client reconnects");
         });
         run(locker.rollbackTransaction());
         run(locker.close());
-        assertThat(run(backend.release(second).retry(2))).isEqualTo(Ownership.NOT_HELD);
+        assertThat(run(tenacious.release(second).retry(2))).isEqualTo(Ownership.NOT_HELD);
+        Store.end(tenacious);
     }
 
     /** The commit is on the disk, and the reply is lost. The same claim, sent again, finds its grant. */

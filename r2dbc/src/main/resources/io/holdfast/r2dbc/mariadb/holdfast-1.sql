@@ -572,10 +572,11 @@ acquiring: begin
 end //
 
 -- Ends a claim in any state. A lock that it held goes to the first living waiters.
+--   p_attempt: its last attempt, or 2147483647 if an attempt was not answered and may still arrive. Unless it has arrived, the claim leaves a trace
 --   answer: held, not_held: whether this call ended its lease; busy: call again, with p_patient
 create procedure holdfast_release_v1(
   p_own varchar(64) character set ascii collate ascii_bin, p_claim_ms bigint, p_patient boolean, p_name varbinary(1024),
-  p_kind varchar(10) character set ascii collate ascii_bin, p_id varchar(96) character set ascii collate ascii_bin, p_attempt integer, p_unsure boolean,
+  p_kind varchar(10) character set ascii collate ascii_bin, p_id varchar(96) character set ascii collate ascii_bin, p_attempt integer,
   out p_answer varchar(10) character set ascii collate ascii_bin)
 sql security invoker
 releasing: begin
@@ -592,6 +593,7 @@ releasing: begin
   declare w_attempt integer;
   declare w_ticket bigint;
   declare v_fence bigint;
+  declare v_unsure boolean default p_attempt = 2147483647;
   declare v_seen integer; -- the last attempt of this claim that was answered
   declare v_given bigint;
   declare v_asked boolean;
@@ -599,41 +601,39 @@ releasing: begin
 
   set p_answer = 'not_held';
   -- An unanswered attempt may be about to commit the row that it has created. The row is not visible before. Creating it here waits for that commit.
-  call holdfast_enter_v1(p_name, p_kind, p_unsure and p_patient, p_patient, v_standing, l_token, l_holder, l_attempt, l_expires);
-  if v_standing = 'busy' or (v_standing = 'none' and p_unsure) then
+  call holdfast_enter_v1(p_name, p_kind, v_unsure and p_patient, p_patient, v_standing, l_token, l_holder, l_attempt, l_expires);
+  if v_standing = 'busy' or (v_standing = 'none' and v_unsure) then
     set p_answer = 'busy';
     leave releasing;
   end if;
   set v_now = timestampdiff(microsecond, '1970-01-01', utc_timestamp(6));
-  if v_standing = 'entered' then
-    if l_holder = p_id then
-      set v_seen = l_attempt, p_answer = if(l_expires > v_now, 'held', 'not_held');
-      update holdfast_lock set holder = null, expires_us = v_now where name = p_name and kind = p_kind and slot = 0;
-      -- A fenced transaction has locked the fence: no grant comes before its end.
-      select slot into v_fence from holdfast_fence where name = p_name and slot = if(p_kind = 'mutex', 0, 1) for update skip locked;
-      if v_fence is not null then
-        update holdfast_fence set token = 0 where name = p_name and slot = v_fence;
-      end if;
-      set l_holder = null;
-    elseif p_kind <> 'mutex' then
-      select slot into h_slot from holdfast_lock force index (holdfast_lock_holder) where holder = p_id and name = p_name and kind = p_kind and slot > 0 limit 1;
-      if h_slot is not null then
-        call holdfast_share_v1(p_name, p_kind, h_slot, p_patient, h_attempt, h_expires);
-        if h_attempt is null then
-          set p_answer = 'busy';
-          leave releasing;
-        end if;
-        set v_seen = h_attempt, p_answer = if(h_expires > v_now, 'held', 'not_held');
-        update holdfast_lock set holder = null, expires_us = 0, unconfirmed = null where name = p_name and kind = p_kind and slot = h_slot; -- the row is deleted below
-      end if;
+  if l_holder = p_id then
+    set v_seen = l_attempt, p_answer = if(l_expires > v_now, 'held', 'not_held');
+    update holdfast_lock set holder = null, expires_us = v_now where name = p_name and kind = p_kind and slot = 0;
+    -- A fenced transaction has locked the fence: no grant comes before its end.
+    select slot into v_fence from holdfast_fence where name = p_name and slot = if(p_kind = 'mutex', 0, 1) for update skip locked;
+    if v_fence is not null then
+      update holdfast_fence set token = 0 where name = p_name and slot = v_fence;
     end if;
-    select place, attempt, ticket into w_place, w_attempt, w_ticket from holdfast_waiter where name = p_name and kind = p_kind and id = p_id;
-    if w_place is not null then
-      set v_seen = greatest(coalesce(v_seen, 0), w_attempt);
-      delete from holdfast_waiter where name = p_name and kind = p_kind and id = p_id;
+    set l_holder = null;
+  elseif p_kind <> 'mutex' then
+    select slot into h_slot from holdfast_lock force index (holdfast_lock_holder) where holder = p_id and name = p_name and kind = p_kind and slot > 0 limit 1;
+    if h_slot is not null then
+      call holdfast_share_v1(p_name, p_kind, h_slot, p_patient, h_attempt, h_expires);
+      if h_attempt is null then
+        set p_answer = 'busy';
+        leave releasing;
+      end if;
+      set v_seen = h_attempt, p_answer = if(h_expires > v_now, 'held', 'not_held');
+      update holdfast_lock set holder = null, expires_us = 0, unconfirmed = null where name = p_name and kind = p_kind and slot = h_slot; -- the row is deleted below
     end if;
   end if;
-  if p_unsure or v_seen is null or v_seen < p_attempt then
+  select place, attempt, ticket into w_place, w_attempt, w_ticket from holdfast_waiter where name = p_name and kind = p_kind and id = p_id;
+  if w_place is not null then
+    set v_seen = greatest(coalesce(v_seen, 0), w_attempt);
+    delete from holdfast_waiter where name = p_name and kind = p_kind and id = p_id;
+  end if;
+  if v_seen is null or v_seen < p_attempt then
     insert into holdfast_gone (id, until_us) values (p_id, v_now + 30000000) on duplicate key update until_us = v_now + 30000000;
   end if;
   if v_standing = 'none' then
@@ -652,7 +652,7 @@ releasing: begin
 end //
 
 -- Extends the lease of a held claim. Never creates a claim.
---   p_token: the token of a claim that is adopted from another process; with another one it is not held. Else null
+--   p_token: the token of a claim that is adopted from another process; with another one it is not held. Else 0
 --   answer: held, not_held, or busy: call again, with p_patient
 create procedure holdfast_renew_v1(
   p_patient boolean, p_name varbinary(1024), p_kind varchar(10) character set ascii collate ascii_bin,
@@ -665,7 +665,7 @@ renewing: begin
   declare v_found bigint;
   set p_answer = 'not_held';
   select slot into v_slot from holdfast_lock force index (holdfast_lock_holder)
-   where holder = p_id and name = p_name and kind = p_kind and token = coalesce(p_token, token) order by slot limit 1;
+   where holder = p_id and name = p_name and kind = p_kind and p_token in (0, token) order by slot limit 1;
   if v_slot is null then
     leave renewing;
   end if;
@@ -680,16 +680,16 @@ renewing: begin
   end if;
   set v_now = timestampdiff(microsecond, '1970-01-01', utc_timestamp(6));
   update holdfast_lock set expires_us = v_now + p_lease_ms * 1000, unconfirmed = null
-   where name = p_name and kind = p_kind and slot = v_slot and holder = p_id and token = coalesce(p_token, token) and expires_us > v_now;
+   where name = p_name and kind = p_kind and slot = v_slot and holder = p_id and p_token in (0, token) and expires_us > v_now;
   if row_count() > 0 then
     set p_answer = 'held';
   end if;
 end //
 
 -- Acquires, renews and releases in one transaction, and so with one flush of the disk.
---   p_batch    operations, each ended by "|", of words separated by blanks: verb kind mode permits taken attempt lease_ms watched name id, the last two
---              as hexadecimal digits. Verbs: none, notify or queue: acquire, and wait in this way; renew; adopt=T: renew a claim that holds the lock
---              with token T; release; unsure: release a claim that has an unanswered attempt. watched: 1 if the claim can be notified on p_channel
+--   p_batch    operations, each ended by "|", of words separated by blanks: verb kind mode permits taken attempt lease_ms token watched name id, the last
+--              two as hexadecimal digits. Verbs: none, notify or queue: acquire, and wait in this way; renew; release. attempt: the last one of the claim;
+--              for a release as for holdfast_release_v1. token: as for holdfast_renew_v1. watched: 1 if the claim can be notified on p_channel
 --   p_patient  whether to wait for a row that another call has locked; if not, the answer is busy
 --   Returns one text of lines: number answer token ms, and number 0 for a message to a claim of this client: 0 word token ms attempt channel id
 create procedure holdfast_call_v1(
@@ -732,15 +732,15 @@ begin
     set v_end = locate('|', p_batch, v_at);
     set v_line = substring(p_batch, v_at, v_end - v_at);
     set v_at = v_end + 1, v_n = v_n + 1;
-    set v_verb = substring_index(substring_index(v_line, ' ', 1), '=', 1);
+    set v_verb = substring_index(v_line, ' ', 1);
     set v_kind = substring_index(substring_index(v_line, ' ', 2), ' ', -1);
     set v_mode = substring_index(substring_index(v_line, ' ', 3), ' ', -1);
     set v_permits = substring_index(substring_index(v_line, ' ', 4), ' ', -1);
     set v_taken = substring_index(substring_index(v_line, ' ', 5), ' ', -1);
     set v_attempt = substring_index(substring_index(v_line, ' ', 6), ' ', -1);
     set v_lease = substring_index(substring_index(v_line, ' ', 7), ' ', -1);
-    set v_channel = if(substring_index(substring_index(v_line, ' ', 8), ' ', -1) = '1', p_channel, '');
-    set v_name = unhex(substring_index(substring_index(v_line, ' ', 9), ' ', -1));
+    set v_channel = if(substring_index(substring_index(v_line, ' ', 9), ' ', -1) = '1', p_channel, '');
+    set v_name = unhex(substring_index(substring_index(v_line, ' ', 10), ' ', -1));
     set v_id = unhex(substring_index(v_line, ' ', -1));
     set v_answer = null, v_token = 0, v_ms = 0;
 
@@ -790,12 +790,10 @@ begin
     if v_answer is not null then
       set v_verb = '';
     elseif v_verb = 'renew' then
-      call holdfast_renew_v1(p_patient, v_name, v_kind, v_id, null, v_lease, v_answer);
-    elseif v_verb = 'adopt' then
-      set v_token = substring_index(substring_index(v_line, ' ', 1), '=', -1);
+      set v_token = substring_index(substring_index(v_line, ' ', 8), ' ', -1);
       call holdfast_renew_v1(p_patient, v_name, v_kind, v_id, v_token, v_lease, v_answer);
-    elseif v_verb in ('release', 'unsure') then
-      call holdfast_release_v1(p_channel, p_claim_ms, p_patient, v_name, v_kind, v_id, v_attempt, v_verb = 'unsure', v_answer);
+    elseif v_verb = 'release' then
+      call holdfast_release_v1(p_channel, p_claim_ms, p_patient, v_name, v_kind, v_id, v_attempt, v_answer);
     else
       call holdfast_acquire_v1(p_channel, p_claim_ms, p_patient, v_name, v_kind, v_mode, v_permits, v_taken, v_id, v_lease, v_attempt, v_verb, v_channel, v_answer,
                                v_token, v_ms);

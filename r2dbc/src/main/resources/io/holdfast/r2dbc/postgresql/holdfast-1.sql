@@ -485,8 +485,9 @@ begin
 end $$;
 
 -- Ends a claim in any state. A lock that it held goes to the first living waiters.
-create function holdfast_release_v1(p_own text, p_n integer, p_name text, p_kind text, p_id text, p_attempt integer, p_unsure boolean,
-                                    p_claim_ms integer, p_patient boolean)
+--   p_attempt  its last attempt, or 2147483647 if an attempt was not answered and may still arrive. Unless it has arrived, the claim leaves a trace
+create function holdfast_release_v1(p_own text, p_n integer, p_name text, p_kind text, p_id text, p_attempt integer, p_claim_ms integer,
+                                    p_patient boolean)
 returns setof holdfast_answer_v1
 language plpgsql volatile as $$
 declare
@@ -497,44 +498,43 @@ declare
   v_share   record;
   w         holdfast_waiter;
   r         holdfast_answer_v1;
+  v_unsure  boolean := p_attempt = 2147483647;
   v_seen    integer; -- the last attempt of this claim that was answered
   v_held    boolean := false;
   v_served  boolean := false;
 begin
   -- An unanswered attempt may be about to commit the row that it has created. The row is not visible before. Creating it here waits for that commit.
-  v_entered := holdfast_enter_v1(p_name, p_kind, p_unsure and p_patient, p_patient);
-  if v_entered.standing = 'busy' or (v_entered.standing = 'none' and p_unsure) then
+  v_entered := holdfast_enter_v1(p_name, p_kind, v_unsure and p_patient, p_patient);
+  if v_entered.standing = 'busy' or (v_entered.standing = 'none' and v_unsure) then
     return next (p_n, 'busy', null, null, null, null, null)::holdfast_answer_v1;
     return;
   end if;
   l := v_entered.lock_row;
   v_now := clock_timestamp();
-  if v_entered.standing <> 'none' then
-    if l.holder = p_id then
-      v_seen := l.attempt;
-      v_held := l.expires_at > v_now;
-      update holdfast_lock set holder = null, expires_at = v_now
-       where ctid = (select ctid from holdfast_lock where name = p_name and kind = p_kind and slot < 1 order by slot desc limit 1);
-      l.holder := null;
-    elsif p_kind <> 'mutex' then
-      v_share := holdfast_share_v1(p_name, p_kind, p_id, p_patient);
-      if v_share.is_busy then
-        return next (p_n, 'busy', null, null, null, null, null)::holdfast_answer_v1;
-        return;
-      end if;
-      h := v_share.share;
-      if h.holder = p_id then
-        v_seen := h.attempt;
-        v_held := h.expires_at > v_now;
-        update holdfast_lock set holder = null, expires_at = '-infinity', unconfirmed = null where name = p_name and kind = p_kind and slot = h.slot;
-      end if;
+  if l.holder = p_id then
+    v_seen := l.attempt;
+    v_held := l.expires_at > v_now;
+    update holdfast_lock set holder = null, expires_at = v_now
+     where ctid = (select ctid from holdfast_lock where name = p_name and kind = p_kind and slot < 1 order by slot desc limit 1);
+    l.holder := null;
+  elsif p_kind <> 'mutex' then
+    v_share := holdfast_share_v1(p_name, p_kind, p_id, p_patient);
+    if v_share.is_busy then
+      return next (p_n, 'busy', null, null, null, null, null)::holdfast_answer_v1;
+      return;
     end if;
-    delete from holdfast_waiter where id = p_id and name is not distinct from p_name and kind is not distinct from p_kind returning * into w;
-    if found then
-      v_seen := greatest(v_seen, w.attempt);
+    h := v_share.share;
+    if h.holder = p_id then
+      v_seen := h.attempt;
+      v_held := h.expires_at > v_now;
+      update holdfast_lock set holder = null, expires_at = '-infinity', unconfirmed = null where name = p_name and kind = p_kind and slot = h.slot;
     end if;
   end if;
-  if p_unsure or v_seen is null or v_seen < p_attempt then
+  delete from holdfast_waiter where id = p_id and name is not distinct from p_name and kind is not distinct from p_kind returning * into w;
+  if found then
+    v_seen := greatest(v_seen, w.attempt);
+  end if;
+  if v_seen is null or v_seen < p_attempt then
     insert into holdfast_gone values (p_id, v_now + interval '30 s') on conflict (id) do update set until = excluded.until;
   end if;
   return next (p_n, case when v_held then 'held' else 'not_held' end, null, null, null, null, null)::holdfast_answer_v1;
@@ -557,14 +557,15 @@ begin
 end $$;
 
 -- Acquires, renews and releases in one transaction, and so with one flush of the disk. All arrays have the same length.
---   p_verbs    none, notify or queue: acquire, and wait in this way; renew; adopt=T: renew a claim that holds the lock with token T;
---              release; unsure: release a claim that has an unanswered attempt
+--   p_verbs    none, notify or queue: acquire, and wait in this way; renew; release
 --   p_taken    how many permits of a semaphore a claim takes, out of p_permits
+--   p_attempts the last attempt of the claim; for a release as for holdfast_release_v1
 --   p_watched  whether the claim can be notified on p_channel
+--   p_tokens   as for holdfast_renew_v1
 --   p_patient  whether to wait for a row that another call has locked; if not, the answer is busy
 create function holdfast_call_v1(p_channel text, p_claim_ms integer, p_patient boolean, p_verbs text[], p_names text[], p_kinds text[],
                                  p_modes text[], p_permits integer[], p_taken integer[], p_ids text[], p_leases bigint[], p_attempts integer[],
-                                 p_watched boolean[])
+                                 p_watched boolean[], p_tokens bigint[] default '{}')
 returns setof holdfast_answer_v1
 language plpgsql volatile as $$
 declare
@@ -692,14 +693,13 @@ begin
     end if;
 
     v_locked := null;
-    if v_verb = 'renew' or v_verb like 'adopt=%' then
+    if v_verb = 'renew' then
       select x.answer into r.answer
-        from holdfast_renew_v1(p_patient, array[v_name], array[v_kind], array[v_id], array[p_leases[v_n]],
-                               array[nullif(substr(v_verb, 7), '')::bigint]) x;
+        from holdfast_renew_v1(p_patient, array[v_name], array[v_kind], array[v_id], array[p_leases[v_n]], p_tokens[v_n:v_n]) x;
       v_durable := v_durable or r.answer = 'held';
       return next (v_n, r.answer, null, null, null, null, null)::holdfast_answer_v1;
-    elsif v_verb in ('release', 'unsure') then
-      for r in select * from holdfast_release_v1(p_channel, v_n, v_name, v_kind, v_id, p_attempts[v_n], v_verb = 'unsure', p_claim_ms, p_patient) loop
+    elsif v_verb = 'release' then
+      for r in select * from holdfast_release_v1(p_channel, v_n, v_name, v_kind, v_id, p_attempts[v_n], p_claim_ms, p_patient) loop
         v_durable := v_durable or r.answer = 'granted';
         return next r;
       end loop;
@@ -724,7 +724,7 @@ end $$;
 --              or unnotified says whether the others were notified, if there were any
 create procedure holdfast_commit_v1(p_channel text, p_claim_ms integer, p_patient boolean, p_verbs text[], p_names text[], p_kinds text[],
                                     p_modes text[], p_permits integer[], p_taken integer[], p_ids text[], p_leases bigint[], p_attempts integer[],
-                                    p_watched boolean[], inout p_answers text)
+                                    p_watched boolean[], p_tokens bigint[], inout p_answers text)
 language plpgsql as $$
 declare
   v_channels text[];
@@ -736,7 +736,7 @@ begin
     from (select a.n, a.channel,
                  concat_ws(' ', a.n, a.answer, coalesce(a.token, 0), coalesce(a.ms, 0), case a.n when 0 then coalesce(a.attempt, 0) end, a.channel, a.id) as line
             from holdfast_call_v1(p_channel, p_claim_ms, p_patient, p_verbs, p_names, p_kinds, p_modes, p_permits, p_taken, p_ids, p_leases, p_attempts,
-                                  p_watched) a) answers;
+                                  p_watched, p_tokens) a) answers;
   if v_channels is not null then
     commit;
     if pg_notification_queue_usage() < 0.9 then
@@ -750,7 +750,8 @@ begin
 end $$;
 
 -- Extends the leases of held claims, each by its own lease duration. Never creates a claim. With p_patient, all claims are of one lock.
---   p_tokens  a claim that is adopted from another process is held only with this token: with another one, its hold began after the lease had ended
+--   p_tokens  a claim that is adopted from another process is held only with this token: with another one, its hold began after the lease had ended.
+--             0 or null for any
 create function holdfast_renew_v1(p_patient boolean, p_names text[], p_kinds text[], p_ids text[], p_leases bigint[], p_tokens bigint[] default '{}')
 returns table (n bigint, answer text)
 language plpgsql volatile as $$
@@ -765,11 +766,11 @@ begin
   select array_agg(h.n), array_agg(h.ctid) into v_n, v_rows from (
     select c.n, l.ctid from unnest(p_names, p_kinds, p_ids) with ordinality as c(name, kind, id, n)
       join holdfast_lock l on l.claim = c.id collate "C" and l.name is not distinct from c.name and l.kind is not distinct from c.kind
-     where l.holder = c.id and l.token = coalesce(p_tokens[c.n], l.token) for no key update of l skip locked) h;
+     where l.holder = c.id and l.token = coalesce(nullif(p_tokens[c.n], 0), l.token) for no key update of l skip locked) h;
   select v_n || array_agg(h.n), v_rows || array_agg(h.ctid) into v_n, v_rows from (
     select c.n, l.ctid from unnest(p_names, p_kinds, p_ids) with ordinality as c(name, kind, id, n) cross join lateral (
       select o.ctid from holdfast_lock o
-       where o.name = c.name collate "C" and o.kind = c.kind collate "C" and o.slot < 1 and o.holder = c.id and o.token = coalesce(p_tokens[c.n], o.token)
+       where o.name = c.name collate "C" and o.kind = c.kind collate "C" and o.slot < 1 and o.holder = c.id and o.token = coalesce(nullif(p_tokens[c.n], 0), o.token)
        order by o.slot desc limit 1 for no key update skip locked) l
      where c.n <> all (coalesce(v_n, '{}'))) h;
   v_now := clock_timestamp();
@@ -783,7 +784,7 @@ begin
                 when c.n <> all (coalesce(v_n, '{}')) and exists (
                   select from holdfast_lock l
                    where l.name = c.name collate "C" and l.kind = c.kind collate "C" and l.holder = c.id
-                     and l.token = coalesce(p_tokens[c.n], l.token) and l.expires_at > v_now) then 'busy'
+                     and l.token = coalesce(nullif(p_tokens[c.n], 0), l.token) and l.expires_at > v_now) then 'busy'
                 else 'not_held' end
       from unnest(p_names, p_kinds, p_ids) with ordinality as c(name, kind, id, n) left join renewed on renewed.n = c.n;
 end $$;

@@ -19,8 +19,8 @@ public final class MariaDbDialect implements Dialect {
 
     /**
      * It has no parameters: a driver would prepare the statement first, which is one more round trip, and some drivers close a prepared
-     * statement in a way that waits. A channel contains only letters, digits and underscores. A batch contains only letters, digits, blanks,
-     * bars and equals signs.
+     * statement in a way that waits. A channel contains only letters, digits and underscores. A batch contains only letters, digits, blanks
+     * and bars.
      */
     private static final String CALL = "call holdfast_call_v1('%s', %d, %d, '%s')";
 

@@ -27,9 +27,9 @@ import reactor.core.publisher.Sinks;
 public final class PostgresDialect implements Dialect {
 
     /** The text is short, since the driver parses it for each call. */
-    private static final String CALL = "call holdfast_commit_v1($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,null)";
+    private static final String CALL = "call holdfast_commit_v1($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,null)";
 
-    private static final String RENEW = "select n, answer from holdfast_renew_v1($1, $2, $3, $4, $5)";
+    private static final String RENEW = "select n, answer from holdfast_renew_v1($1, $2, $3, $4, $5, $6)";
 
     /**
      * All settings in one round trip. With {@code synchronous_commit} off, a crash would lose grants. Just-in-time compilation costs more
@@ -101,7 +101,8 @@ public final class PostgresDialect implements Dialect {
                 .bind("$10", ids(batch))
                 .bind("$11", leases(batch))
                 .bind("$12", numbers(batch, it -> it.claim().attempt()))
-                .bind("$13", filled(new Boolean[batch.size()], batch, Operation::isWatched));
+                .bind("$13", filled(new Boolean[batch.size()], batch, Operation::isWatched))
+                .bind("$14", tokens(batch));
         return rows(statement, row -> Objects.requireNonNull(row.get(0, String.class)))
                 .flatMapIterable(Answer::lines);
     }
@@ -114,7 +115,8 @@ public final class PostgresDialect implements Dialect {
                 .bind("$2", names(batch))
                 .bind("$3", kinds(batch))
                 .bind("$4", ids(batch))
-                .bind("$5", leases(batch));
+                .bind("$5", leases(batch))
+                .bind("$6", tokens(batch));
         return rows(
                 statement,
                 row -> Answer.of(
@@ -228,6 +230,10 @@ public final class PostgresDialect implements Dialect {
 
     private static Long[] leases(List<Operation> batch) {
         return filled(new Long[batch.size()], batch, Operation::leaseMillis);
+    }
+
+    private static Long[] tokens(List<Operation> batch) {
+        return filled(new Long[batch.size()], batch, Operation::token);
     }
 
     private static String[] texts(List<Operation> batch, Function<Operation, String> text) {

@@ -48,11 +48,11 @@ final class Call {
         return operation;
     }
 
-    /** Returns the operation to send. A release says whether an attempt of its claim is still unanswered. */
+    /** Returns the operation to send. If an attempt of its claim is unanswered and may still arrive, a release counts as later than any. */
     Operation toSend() {
         return operation.verb() == Operation.Verb.RELEASE
                         && unanswered.contains(operation.claim().id())
-                ? new Operation(Operation.Verb.RELEASE_UNSURE, operation.claim(), operation.isWatched())
+                ? new Operation(Operation.Verb.RELEASE, operation.claim().withAttempt(Integer.MAX_VALUE), false)
                 : operation;
     }
 
@@ -118,8 +118,8 @@ final class Call {
     /** How much the server must do: a renewal (0) changes a row, a release (1) may add one, and an attempt (2) adds some. */
     int rank() {
         return switch (operation.verb()) {
-            case RENEW, ADOPT, PING -> 0;
-            case RELEASE, RELEASE_UNSURE -> 1;
+            case RENEW, PING -> 0;
+            case RELEASE -> 1;
             case ACQUIRE -> LAST_RANK;
         };
     }

@@ -71,7 +71,7 @@ public final class LockOperations {
     }
 
     public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
-        return renewed(new Operation(Operation.Verb.ADOPT, claim, false, fencingToken));
+        return renewed(new Operation(Operation.Verb.RENEW, claim, false, fencingToken));
     }
 
     private Mono<Renewal> renewed(Operation renewal) {

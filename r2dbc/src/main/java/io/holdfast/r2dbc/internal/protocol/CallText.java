@@ -60,6 +60,8 @@ public final class CallText {
                 .append(' ')
                 .append(operation.leaseMillis())
                 .append(' ')
+                .append(operation.token())
+                .append(' ')
                 .append(operation.isWatched() ? '1' : '0')
                 .append(' ')
                 .append(hex(LockText.name(key.name())))

@@ -9,7 +9,7 @@ import io.holdfast.spi.support.Printable;
  * @param verb the kind of request
  * @param claim the claim
  * @param isWatched whether the claim can be notified of a grant on the channel of this client
- * @param token with which an adopted claim must hold the lock; 0 for other requests
+ * @param token with which the claim must hold the lock, for a renewal that adopts it from another process; else 0
  */
 public record Operation(Verb verb, LockClaim claim, boolean isWatched, long token) {
 
@@ -22,14 +22,10 @@ public record Operation(Verb verb, LockClaim claim, boolean isWatched, long toke
         ACQUIRE,
         /** Extends the lease. */
         RENEW,
-        /** Extends the lease of a claim of another process. */
-        ADOPT,
         /** Renews a claim that was never granted. The answer is a sign of life. */
         PING,
         /** Ends the claim. */
-        RELEASE,
-        /** Ends a claim that has an unanswered attempt: that attempt may still arrive. */
-        RELEASE_UNSURE
+        RELEASE
     }
 
     /** Makes any request but an adoption. */
@@ -50,9 +46,7 @@ public record Operation(Verb verb, LockClaim claim, boolean isWatched, long toke
                     case QUEUE -> "queue";
                 };
             case RELEASE -> "release";
-            case RELEASE_UNSURE -> "unsure";
             case RENEW, PING -> "renew";
-            case ADOPT -> "adopt=" + token;
         };
     }
 
@@ -68,9 +62,8 @@ public record Operation(Verb verb, LockClaim claim, boolean isWatched, long toke
         }
         String act = switch (verb) {
             case ACQUIRE -> "acquire";
-            case RENEW, PING -> "renew";
-            case ADOPT -> "adopt";
-            case RELEASE, RELEASE_UNSURE -> "release";
+            case RENEW, PING -> token == 0 ? "renew" : "adopt";
+            case RELEASE -> "release";
         };
         return "%s %s '%s'"
                 .formatted(act, kindWord(), Printable.text(claim.key().name()));

@@ -20,13 +20,13 @@ class CallTextTest {
     void operationsAreSentInTheOrderOfTheirLocks() {
         assertThat(CallText.of(List.of(B, A)).batch())
                 .isEqualTo(
-                        "release mutex mutex 1 1 1 30000 1 61277c0a 69642032|queue mutex mutex 1 1 1 30000 1 62 696431|");
+                        "release mutex mutex 1 1 1 30000 0 1 61277c0a 69642032|queue mutex mutex 1 1 1 30000 0 1 62 696431|");
     }
 
     @Test
     void adoptionHasItsToken() {
-        Operation adoption = new Operation(Operation.Verb.ADOPT, A.claim(), false, 4711);
-        assertThat(CallText.of(List.of(adoption)).batch()).startsWith("adopt=4711 mutex ");
+        Operation adoption = new Operation(Operation.Verb.RENEW, A.claim(), false, 4711);
+        assertThat(CallText.of(List.of(adoption)).batch()).startsWith("renew mutex mutex 1 1 1 30000 4711 0 ");
     }
 
     @Test
