@@ -24,12 +24,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /** What waiters cost a real server while no lock is released, and what wakes them. */
 class ZooKeeperWaitersIT {
 
     private static final String ROOT = "/waiters/holdfast";
     private static final int WAITERS = 60;
+    private static final int CYCLES = 100;
     private static final int FLOOD = 1_000;
 
     /** As long as a test may take, and much longer than the lease duration of the waiters. */
@@ -95,6 +97,17 @@ class ZooKeeperWaitersIT {
         second.dispose();
         Waiting.forMono(holder.release());
         Waiting.forMono(permit.release());
+    }
+
+    @Test
+    void cycleOfAPermitIsTwoRequests() {
+        ReactiveLock semaphore = locks.semaphore("cycled", 2);
+        Mono<Void> cycle = semaphore.acquire().flatMap(LockLease::release).then();
+        Waiting.forMono(cycle.repeat(2).then());
+        long packets = packets();
+        Waiting.forMono(cycle.repeat(CYCLES - 1).then());
+        // The rest are pings and heartbeats.
+        assertThat(packets() - packets).as("requests").isBetween(2L * CYCLES, 2L * CYCLES + 20);
     }
 
     /** The server answers one session in order, so a renewal waits for all earlier requests of the same client. */

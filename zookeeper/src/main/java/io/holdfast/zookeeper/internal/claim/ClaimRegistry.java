@@ -118,9 +118,7 @@ public final class ClaimRegistry implements LockQueues.Claims {
     /** The claim has a node in the queue. */
     public void entered(ClaimState state, Session session) {
         byOwnNode.put(state.knownPath(), state);
-        if (!state.isPermit()) {
-            longInLine.add(state, session);
-        }
+        longInLine.add(state, session);
     }
 
     /** The claim holds the lock from now on. If its node is deleted before the watch is set, the request for the watch reports it. */
@@ -128,7 +126,10 @@ public final class ClaimRegistry implements LockQueues.Claims {
         signals.forget(state.id()); // an earlier loss does not concern this hold
         byOwnNode.put(state.knownPath(), state);
         state.hold();
-        queues.holds(state);
+        if (queues.holds(state)) {
+            state.oweMark(true);
+            mark(state, session);
+        }
         held.add(state, session);
     }
 
@@ -136,15 +137,15 @@ public final class ClaimRegistry implements LockQueues.Claims {
      * Marks the node of a holder, for the next waiter of the semaphore: that waiter is at the head now, and no node was deleted that it
      * watches. A mark that fails is sent again with the next {@link SessionReactions#continued}, since that waiter does not poll.
      */
-    public void mark(ClaimState state, Session session) {
+    void mark(ClaimState state, Session session) {
         String path = state.path();
         if (path == null || !state.owesMark() || !state.isIn(session)) {
             return;
         }
-        state.marking();
+        state.oweMark(false);
         Disposable unused = zooKeeper.mark(session, path, state.claim()).subscribe(reply -> {
             if (path.equals(state.path())) {
-                state.marked(reply.isOk());
+                state.oweMark(!reply.isOk());
             }
             if (!reply.isOk()) {
                 LOG.debug("the node of {} could not be marked, and the back end will try again: {}", state, reply);

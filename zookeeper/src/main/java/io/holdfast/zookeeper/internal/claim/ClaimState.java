@@ -14,18 +14,6 @@ import org.jspecify.annotations.Nullable;
 /** What one claim has in ZooKeeper, as far as the client knows. All fields are read and written on the executor. */
 public final class ClaimState {
 
-    /** A waiter for a permit lists its queue, without a signal, only in one of so many attempts. */
-    private static final int READINGS_PER_LIST = 8;
-
-    /** How far a holder of a permit is with marking its node, which signals the next waiter that it is at the head. */
-    private enum Mark {
-        NONE,
-        /** The mark must be sent: it was not sent yet, or it failed. */
-        OWED,
-        SENT,
-        DONE
-    }
-
     private final LockClaim claim;
     private final PendingOperations operations = new PendingOperations();
 
@@ -49,8 +37,10 @@ public final class ClaimState {
     private boolean isDoubtful;
     private boolean isHeld;
     private boolean isReader;
-    private Mark mark = Mark.NONE;
-    private int readings;
+
+    /** Whether the node must still be marked as that of a holder, or the request for that has failed. */
+    private boolean owesMark;
+
     private boolean hasStood;
     private boolean isWithdrawn;
 
@@ -109,10 +99,6 @@ public final class ClaimState {
         queue = LockPath.of(of.root(), claim.key());
     }
 
-    public boolean isPermit() {
-        return claim.key().kind() == LockKind.SEMAPHORE;
-    }
-
     public PendingOperations operations() {
         return operations;
     }
@@ -138,7 +124,7 @@ public final class ClaimState {
         zxid = created.zxid();
         isHeld = false;
         isReader = false;
-        mark = Mark.NONE;
+        owesMark = false;
         hasStood = false;
         isTold = false;
         isEndWatched = false;
@@ -239,31 +225,12 @@ public final class ClaimState {
         return isReader ? LockKind.READ : node().kind();
     }
 
-    /** The next waiter must be signalled, once. */
-    public void oweMark() {
-        mark = mark == Mark.NONE ? Mark.OWED : mark;
+    void oweMark(boolean owes) {
+        owesMark = owes;
     }
 
     boolean owesMark() {
-        return mark == Mark.OWED && isHeld;
-    }
-
-    void marking() {
-        mark = Mark.SENT;
-    }
-
-    /**
-     * The request for a mark was answered.
-     *
-     * @param isDone false if the mark must be sent again
-     */
-    void marked(boolean isDone) {
-        mark = isDone ? Mark.DONE : Mark.OWED;
-    }
-
-    /** Counts attempts that only the clock caused. Returns true for each eighth: then the queue is listed, although no watch fired. */
-    public boolean isListDue() {
-        return ++readings % READINGS_PER_LIST == 0;
+        return owesMark && isHeld;
     }
 
     /** The release of the claim was requested. The back end deletes what the claim has in ZooKeeper, however long that takes. */
@@ -283,10 +250,9 @@ public final class ClaimState {
 
     void waitFor(@Nullable String watched) {
         waitsFor = watched;
-        hasStood |= watched != null;
     }
 
-    /** Its node waits for another node. */
+    /** Its node waits for another node, or another client may have seen it so. */
     public void stands() {
         hasStood = true;
     }

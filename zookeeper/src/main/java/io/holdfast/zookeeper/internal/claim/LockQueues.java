@@ -19,7 +19,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
- * The queues of mutexes and read/write locks in which the session has claims, or had some lately. Requests what the first waiter of each
+ * The queues in which the session has claims, or had some lately. Requests what the first waiter of each
  * queue must know, and makes a claim the holder as soon as no node is in front of it. On the executor only.
  */
 public final class LockQueues {
@@ -83,18 +83,23 @@ public final class LockQueues {
         }
     }
 
-    /** Returns null for a permit, and for a queue that never had a claim. */
+    /** Returns null for a queue that never had a claim. */
     private @Nullable LockQueue<ClaimState> of(ClaimState state) {
-        return state.isPermit() || !state.hasQueue()
-                ? null
-                : byPath.get(state.queue().path());
+        return state.hasQueue() ? byPath.get(state.queue().path()) : null;
     }
 
-    void holds(ClaimState state) {
+    /**
+     * The claim is a holder from now on.
+     *
+     * @return whether it must mark its node
+     */
+    boolean holds(ClaimState state) {
         LockQueue<ClaimState> queue = of(state);
-        if (queue != null && state.path() != null) {
-            queue.holds(state.node());
+        if (queue == null || state.path() == null) {
+            return false;
         }
+        queue.holds(state.node());
+        return queue.owesMark(state.node(), state.hasStood() || state.isDoubtful());
     }
 
     /** The claim has ended, and its node is about to be deleted. */
@@ -183,6 +188,15 @@ public final class LockQueues {
         }
     }
 
+    /** The names in the queue have changed. Their watch is used up. */
+    void namesChanged(String path) {
+        LockQueue<ClaimState> queue = byPath.get(path);
+        if (queue != null) {
+            queue.namesChanged();
+            advance(path);
+        }
+    }
+
     void advance(ClaimState state) {
         if (of(state) != null) {
             advance(state.queue().path());
@@ -203,9 +217,9 @@ public final class LockQueues {
             Disposable unused = watch(path, watch.node(), current).subscribe(watched -> {
                 if (watched.isNoNode()) {
                     gone(watched.path());
-                } else if (isReader(watched)) {
-                    advance(path);
-                } else if (!watched.isOk()) {
+                } else if (watched.isOk()) {
+                    advance(path); // the node may have turned out to be that of a reader, or of a holder
+                } else {
                     tellFirst(queue, watched);
                 }
             });
@@ -233,26 +247,39 @@ public final class LockQueues {
         return watched.isOk() && NodeData.isOfAReader(watched.get());
     }
 
-    /** Watches for the end of a node, and checks whether its writer has become a reader. */
+    /** Whether the node was marked as that of a holder. */
+    public static boolean isHolder(Reply<byte[]> watched) {
+        return watched.isOk() && NodeData.isOfAHolder(watched.get());
+    }
+
+    /** Watches for the end of a node, and checks whether its writer has become a reader, or its claim has a permit. */
     public Mono<Reply<byte[]>> watch(String path, QueueNode node, Session session) {
         LockQueue<ClaimState> queue = at(path);
         queue.watching(node);
         return zooKeeper.watch(session, path + '/' + node.name()).doOnNext(watched -> {
             if (isReader(watched)) {
                 queue.reads(node);
+            } else if (isHolder(watched)) {
+                queue.isHeld(node);
             } else if (!watched.isOk() && !watched.isNoNode()) {
                 queue.notWatching(node);
             }
         });
     }
 
-    /** Lists the nodes in front of the claims of the session. */
+    /** Lists the nodes in front of the claims of the session. Also watches the names, if the first waiter needs that. */
     public Mono<Reply<List<String>>> list(String path, Session session) {
         LockQueue<ClaimState> queue = at(path);
         int upTo = queue.lastNumber();
         int asked = queue.namesAsked();
-        return zooKeeper.list(session, path).flatMap(listed -> {
+        boolean isWatched = queue.watchesNames();
+        Mono<Reply<List<String>>> list =
+                isWatched ? zooKeeper.listAndWatch(session, path) : zooKeeper.list(session, path);
+        return list.flatMap(listed -> {
             if (listed.isOk()) {
+                if (isWatched) {
+                    queue.namesWatched();
+                }
                 return learn(queue, asked, upTo, listed);
             }
             queue.namesNotRead();

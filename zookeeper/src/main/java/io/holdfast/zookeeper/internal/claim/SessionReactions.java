@@ -148,6 +148,12 @@ public final class SessionReactions implements SessionEvents {
     }
 
     @Override
+    public void namesChanged(Session session, String path) {
+        queues.namesChanged(path);
+        claims.changed(path);
+    }
+
+    @Override
     public void changed(Session session, String path) {
         queues.unsure(path);
         queues.nodeChanged(path);

@@ -139,7 +139,12 @@ public final class AsyncZooKeeper {
      * @param reading touches nothing that belongs to the executor
      */
     public <T> Mono<T> read(List<String> names, Supplier<T> reading) {
-        return names.size() <= SHORT_LIST ? Mono.fromSupplier(reading) : executor.elsewhere(reading);
+        return isLong(names) ? executor.elsewhere(reading) : Mono.fromSupplier(reading);
+    }
+
+    /** Whether a list is parsed on a thread of the scheduler, so that other answers may come first. */
+    public boolean isLong(List<String> names) {
+        return names.size() > SHORT_LIST;
     }
 
     /** If a list was lost, it may have been too long for the driver. Then this method first requests the number of nodes. */

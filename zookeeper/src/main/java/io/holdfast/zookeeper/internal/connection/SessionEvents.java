@@ -35,6 +35,9 @@ public interface SessionEvents {
     /** The node was deleted. */
     void deleted(Session session, String path);
 
-    /** The node has changed. */
+    /** Nodes were created or deleted in the queue. */
+    void namesChanged(Session session, String path);
+
+    /** The data of the node has changed. */
     void changed(Session session, String path);
 }

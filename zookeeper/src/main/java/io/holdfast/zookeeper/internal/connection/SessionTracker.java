@@ -270,6 +270,8 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
             watch(to);
         } else if (event.getType() == EventType.NodeDeleted) {
             events.deleted(to, event.getPath());
+        } else if (event.getType() == EventType.NodeChildrenChanged) {
+            events.namesChanged(to, event.getPath());
         } else {
             events.changed(to, event.getPath());
         }

@@ -28,8 +28,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * One attempt of one claim. It creates the claim's node if there is none, finds out whether the node is first, and watches the node in
- * front. On the executor, with no other operation of the claim at the same time. {@link NodeCreation}, {@link AttemptWithoutNode} and
- * {@link SemaphoreAttempt} are parts of it.
+ * front. On the executor, with no other operation of the claim at the same time. {@link NodeCreation} and {@link AttemptWithoutNode} are
+ * parts of it.
  *
  * @param claim the claim with the options of this attempt
  * @param state what the claim has so far
@@ -61,7 +61,7 @@ record AcquireOperation(
     /** A writer may become a reader, but a reader may not become a writer. */
     private Mono<LockAttempt> held() {
         if (state.side() == claim.key().kind()) {
-            return check(() -> hold(false));
+            return check(() -> hold());
         }
         return claim.key().kind() == LockKind.READ ? downgrade() : contended();
     }
@@ -81,7 +81,7 @@ record AcquireOperation(
             }
             state.reads();
             claims.queues().reads(state);
-            return hold(false);
+            return hold();
         });
     }
 
@@ -103,14 +103,7 @@ record AcquireOperation(
         if (state.node().isPastTheEnd()) {
             return nodeCreation().beginAnew();
         }
-        if (!state.isPermit()) {
-            return queue().has(state.node()) ? inItsPlace() : leaveAndBeginAnew();
-        }
-        return semaphore().fromItsNode();
-    }
-
-    private SemaphoreAttempt semaphore() {
-        return new SemaphoreAttempt(this);
+        return queue().has(state.node()) ? inItsPlace() : leaveAndBeginAnew();
     }
 
     private Mono<LockAttempt> inItsPlace() {
@@ -122,25 +115,18 @@ record AcquireOperation(
         return leave().flatMap(left -> answer());
     }
 
-    /** Whether the session is proved for long enough, without another transaction. */
-    boolean isProvedNow() {
-        return session.validity().suffices(executor.now());
-    }
-
     private Mono<LockAttempt> check(Supplier<Mono<LockAttempt>> whenThere) {
-        return zooKeeper.check(session, List.of(state.knownPath())).flatMap(it -> checked(it, whenThere));
-    }
-
-    Mono<LockAttempt> checked(Reply<List<Code>> checked, Supplier<Mono<LockAttempt>> whenThere) {
-        if (!checked.isOk()) {
-            return fail(checked);
-        }
-        Code code = checked.get().get(0);
-        if (code == Code.NONODE) {
-            claims.gone(state);
-            return Mono.error(ZooKeeperFailures.vanished(subject()));
-        }
-        return code == Code.OK ? whenThere.get() : fail(Reply.of(code.intValue(), checked.path(), null));
+        return zooKeeper.check(session, List.of(state.knownPath())).flatMap(checked -> {
+            if (!checked.isOk()) {
+                return fail(checked);
+            }
+            Code code = checked.get().get(0);
+            if (code == Code.NONODE) {
+                claims.gone(state);
+                return Mono.error(ZooKeeperFailures.vanished(subject()));
+            }
+            return code == Code.OK ? whenThere.get() : fail(Reply.of(code.intValue(), checked.path(), null));
+        });
     }
 
     Mono<LockAttempt> judged(Reply<List<String>> listed) {
@@ -155,15 +141,12 @@ record AcquireOperation(
                     ZooKeeperFailures.noSession(subject())); // the session ended while the answer was on its way
         }
         if (state.isDoubtful() && ownNodes().among(listed.get()).size() > 1) {
-            claims.expectNothing(state);
-            if (!state.isPermit()) {
-                queue().isDoubtful(state.node());
-                claims.guardNoLonger(state);
-            }
+            queue().isDoubtful(state.node());
+            claims.guardNoLonger(state);
             state.entering(session);
             return nodeCreation().recover(); // otherwise the claim would wait for its own second node
         }
-        return state.isPermit() ? semaphore().judged(listed) : inLine();
+        return inLine();
     }
 
     /** Decides by what the session knows of the queue. */
@@ -174,15 +157,20 @@ record AcquireOperation(
         }
         LockQueue<ClaimState> queue = queue();
         return switch (queue.position(state.node())) {
-            case FIRST -> hold(false);
+            case FIRST -> hold();
             case UNKNOWN -> listAgain();
             case BEHIND -> queues() ? waitInLine(queue) : leaveContended();
         };
     }
 
-    /** The first waiter watches the node in front of it. When the recheck time is over, it reads that node again. */
+    /**
+     * The first waiter watches the node in front of it, or the names. When the recheck time is over, it reads that node or the names again.
+     */
     private Mono<LockAttempt> waitInLine(LockQueue<ClaimState> queue) {
         state.stands();
+        if (queue.isAtTheHead(state.node())) {
+            return claims.queues().list(state.queue().path(), session).flatMap(this::unlessItIsStillAtTheHead);
+        }
         QueueNode blocker = queue.blockerToWatch(state.node());
         if (blocker == null) {
             return queued();
@@ -192,11 +180,16 @@ record AcquireOperation(
                 claims.queues().gone(watched.path());
                 return inLine();
             }
-            if (LockQueues.isReader(watched)) {
+            if (LockQueues.isReader(watched) || LockQueues.isHolder(watched)) {
                 return inLine();
             }
             return watched.isOk() ? queued() : fail(watched);
         });
+    }
+
+    private Mono<LockAttempt> unlessItIsStillAtTheHead(Reply<List<String>> listed) {
+        boolean isStill = listed.isOk() && state.isIn(session) && queue().isAtTheHead(state.node());
+        return isStill ? queued() : judged(listed);
     }
 
     LockQueue<ClaimState> queue() {
@@ -217,14 +210,19 @@ record AcquireOperation(
     }
 
     private Mono<LockAttempt> listAgain() {
-        return claims.queues().list(state.queue().path(), session).flatMap(this::judged);
+        return claims.queues().list(state.queue().path(), session).flatMap(listed -> {
+            if (listed.isOk()) {
+                state.stands(); // another client may have listed it before it holds
+            }
+            return judged(listed);
+        });
     }
 
     /** A session that is new, or was silent for a while, may need a second transaction after the first. */
-    Mono<LockAttempt> hold(boolean isFollowed) {
+    Mono<LockAttempt> hold() {
         boolean unused = state.tell();
         LeaseGrant grant = grant();
-        return grant.isProved() ? grant.answer(isFollowed) : check(() -> grant().answer(isFollowed));
+        return grant.isProved() ? grant.answer() : check(() -> grant().answer());
     }
 
     private LeaseGrant grant() {

@@ -7,7 +7,7 @@ import io.holdfast.zookeeper.internal.claim.ClaimState;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
 import io.holdfast.zookeeper.internal.client.Reply;
 import io.holdfast.zookeeper.internal.queue.QueueNode;
-import io.holdfast.zookeeper.internal.queue.QueuePosition;
+import io.holdfast.zookeeper.internal.queue.QueueStanding;
 import io.holdfast.zookeeper.internal.session.Session;
 import java.util.List;
 import java.util.Optional;
@@ -21,11 +21,7 @@ import reactor.core.publisher.Mono;
 record AttemptWithoutNode(AcquireOperation acquire) {
 
     Mono<LockAttempt> answer() {
-        return whenFree(
-                state().isPermit()
-                        ? zooKeeper().list(session(), queue())
-                        : acquire.claims().queues().list(queue(), session()),
-                this::refused);
+        return whenFree(acquire.claims().queues().list(queue(), session()), this::refused);
     }
 
     private Mono<LockAttempt> whenFree(
@@ -41,11 +37,8 @@ record AttemptWithoutNode(AcquireOperation acquire) {
             return zooKeeper()
                     .read(
                             listed.get(),
-                            () -> Optional.ofNullable(QueuePosition.blockerOfNewcomer(
-                                    listed.get(),
-                                    acquire.claim().key().kind(),
-                                    acquire.claim().key().permits(),
-                                    acquire.claim().permits())))
+                            () -> Optional.ofNullable(
+                                    QueueStanding.blockerOf(QueueNode.newcomer(acquire.claim()), listed.get())))
                     .flatMap(blocker -> blocker.map(otherwise).orElseGet(acquire::enter));
         });
     }
@@ -70,7 +63,7 @@ record AttemptWithoutNode(AcquireOperation acquire) {
         if (acquire.claim().waiting() == Waiting.NONE) {
             return acquire.contended();
         }
-        return state().isPermit()
+        return acquire.claim().key().kind() == LockKind.SEMAPHORE
                 ? refusedPermit()
                 : refusedBehind(state().queue().of(blocker.name()));
     }

@@ -30,7 +30,7 @@ record LeaseGrant(ClaimState state, Session session, ClaimRegistry claims, Subje
     }
 
     /** Fails if the session is not proved for long enough. The claim keeps its place, and the next attempt may succeed. */
-    Mono<LockAttempt> answer(boolean isFollowed) {
+    Mono<LockAttempt> answer() {
         if (!state.isIn(session) || !session.isAlive()) {
             return Mono.error(ZooKeeperFailures.noSession(subject));
         }
@@ -41,10 +41,6 @@ record LeaseGrant(ClaimState state, Session session, ClaimRegistry claims, Subje
         claims.expectNothing(state);
         if (isNew) {
             claims.hold(state, session);
-        }
-        if (isFollowed && state.isPermit()) {
-            state.oweMark();
-            claims.mark(state, session);
         }
         return Mono.just(
                 new LockAttempt.Acquired(state.zxid(), session.validity().validFrom(state.askedNanos())));

@@ -9,7 +9,6 @@ import io.holdfast.zookeeper.internal.client.Reply;
 import io.holdfast.zookeeper.internal.client.ZooKeeperFailures;
 import io.holdfast.zookeeper.internal.queue.LockQueue;
 import io.holdfast.zookeeper.internal.queue.QueueNode;
-import io.holdfast.zookeeper.internal.queue.QueuePosition;
 import io.holdfast.zookeeper.internal.session.Session;
 import java.util.List;
 import org.apache.zookeeper.KeeperException.Code;
@@ -57,7 +56,7 @@ record NodeCreation(AcquireOperation acquire) {
         if (queues().mayBegin(acquire.queue())) {
             return begin(acquire.queue(), tries);
         }
-        return state().isPermit() ? createForAPermit(tries) : createInLine(tries);
+        return createInLine(tries);
     }
 
     /** Creates the queue with its first node. If another client was faster, creates the node alone. */
@@ -95,25 +94,9 @@ record NodeCreation(AcquireOperation acquire) {
             return Mono.error(ZooKeeperFailures.noSession(acquire.subject()));
         }
         state().entered(session(), begun.get());
-        if (state().isPermit()) {
-            queue.isThere();
-        } else {
-            queue.begun(state().node(), state());
-        }
+        queue.begun(state().node(), state());
         acquire.claims().entered(state(), session());
         return acquire.fromItsPlace();
-    }
-
-    private Mono<LockAttempt> createForAPermit(int tries) {
-        return Mono.defer(() -> Mono.zip(creation(), zooKeeper().list(session(), queue())))
-                .doOnError(notSent -> acquire.admission().answered(session(), queue(), null))
-                .flatMap(both -> {
-                    try {
-                        return entered(both.getT1(), both.getT2(), tries);
-                    } finally {
-                        acquire.admission().answered(session(), queue(), sizeOf(both.getT2()));
-                    }
-                });
     }
 
     private Mono<Reply<Created>> creation() {
@@ -126,8 +109,7 @@ record NodeCreation(AcquireOperation acquire) {
     private Mono<LockAttempt> createInLine(int tries) {
         return Mono.defer(() -> {
             LockQueue<ClaimState> queue = acquire.queue();
-            boolean isListed = state().isDoubtful()
-                    || !queue.mayDoWithoutList(acquire.claim().key().kind());
+            boolean isListed = state().isDoubtful() || !queue.mayDoWithoutList(QueueNode.newcomer(acquire.claim()));
             Mono<Boolean> guarded = queue.wantsGuard() ? queues().guard(queue(), session()) : Mono.just(false);
             Mono<Reply<Created>> created = Mono.defer(this::creation)
                     .doOnNext(it -> enteredInLine(queue, it))
@@ -195,6 +177,9 @@ record NodeCreation(AcquireOperation acquire) {
             queue.namesNotRead();
             return acquire.judged(listed);
         }
+        if (mayBeSeenWaiting(listed.get())) {
+            state().stands();
+        }
         return queues().learn(queue, asked, state().node().sequence(), listed).flatMap(this::unlessItIsFull);
     }
 
@@ -217,22 +202,12 @@ record NodeCreation(AcquireOperation acquire) {
         return listed.isOk() ? (Integer) listed.get().size() : null;
     }
 
-    private Mono<LockAttempt> entered(Reply<Created> created, Reply<List<String>> listed, int tries) {
-        if (created.isOk() && isLate()) {
-            acquire.claims().leftBehind(created.get().path());
-            return Mono.error(ZooKeeperFailures.noSession(acquire.subject()));
-        }
-        if (created.isNoNode()) {
-            queues().isAnswered(acquire.queue(), true);
-            acquire.queue().isMissing();
-        } else if (created.isOk()) {
-            queues().isAnswered(acquire.queue(), false);
-            acquire.queue().isThere();
-            state().entered(session(), created.get());
-            acquire.claims().entered(state(), session());
-            return state().node().isPastTheEnd() ? beginAnew(tries) : unlessItIsFull(listed);
-        }
-        return notCreated(created, tries);
+    /** Whether another client may have listed the queue while this node did not hold, if it is one for a permit. */
+    private boolean mayBeSeenWaiting(List<String> names) {
+        int own = state().node().sequence();
+        return names.size() > acquire.claim().key().permits()
+                || zooKeeper().isLong(names)
+                || names.stream().anyMatch(name -> QueueNode.sequenceOf(name) > own);
     }
 
     private Mono<LockAttempt> notCreated(Reply<Created> created, int tries) {
@@ -261,8 +236,17 @@ record NodeCreation(AcquireOperation acquire) {
         boolean isTooFarBehind = listed.isOk()
                 && state().isIn(session())
                 && listed.get().size() > places()
-                && new QueuePosition.Names(listed.get()).countInFront(state().node()) >= places();
+                && namesInFront(listed.get()) >= places();
         return isTooFarBehind ? giveUp() : acquire.judged(listed);
+    }
+
+    /** The count may contain names that are no places: they, too, take room in a list. */
+    private long namesInFront(List<String> names) {
+        int own = state().node().sequence();
+        return names.stream()
+                .mapToInt(QueueNode::sequenceOf)
+                .filter(it -> it >= 0 && it < own)
+                .count();
     }
 
     /** The queue is full, so the claim leaves it. */
@@ -335,7 +319,7 @@ record NodeCreation(AcquireOperation acquire) {
                 return Mono.error(ZooKeeperFailures.vanished(acquire.subject()));
             }
             state().entered(session(), new Created(path, found.get().getCzxid()));
-            if (!state().isPermit() && !state().node().isPastTheEnd()) {
+            if (!state().node().isPastTheEnd()) {
                 acquire.queue().adopted(state().node(), state());
             }
             acquire.claims().entered(state(), session());

@@ -3,8 +3,12 @@ package io.holdfast.zookeeper.internal.queue;
 import io.holdfast.spi.LockKind;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -18,11 +22,16 @@ final class KnownNodes<C> {
 
     static final int NOTHING = -1;
 
-    private final NodeMap<C> waiting = new NodeMap<>();
-    private final NodeMap<C> holding = new NodeMap<>();
+    private final NavigableMap<QueueNode, C> waiting = new TreeMap<>(QueueNode.ORDER);
+    private final NavigableMap<QueueNode, C> holding = new TreeMap<>(QueueNode.ORDER);
+
+    /** The nodes of the claims that wait or hold. */
+    private final Line own = new Line();
 
     /** The nodes of other clients, and of claims of the session that may have another node, too. */
-    private final NodeMap<Boolean> others = new NodeMap<>();
+    private final Line others = new Line();
+
+    private final Line all = new Line();
 
     private int upTo = NOTHING;
 
@@ -37,12 +46,15 @@ final class KnownNodes<C> {
 
     void forgetOthers() {
         upTo = NOTHING;
-        others.clear();
+        all.forgetReports();
+        replaceOthers(NOTHING, List.of(), it -> true);
     }
 
     void waits(QueueNode node, C claim) {
         boolean unused = removeOther(node);
         waiting.put(node, claim);
+        own.add(node);
+        all.add(node);
     }
 
     void holds(QueueNode node) {
@@ -52,74 +64,79 @@ final class KnownNodes<C> {
         }
     }
 
-    /** The node holds the lock as a reader from now on. Returns whether it was known as a writer. */
-    boolean reads(QueueNode node) {
-        return reads(holding, node) || reads(others, node);
+    /** Another client has reported that its node holds. */
+    void isReported(QueueNode holder) {
+        all.isReported(holder);
     }
 
-    private static <V> boolean reads(NodeMap<V> map, QueueNode node) {
-        V value = map.remove(node);
-        if (value != null) {
-            map.put(node.asReader(), value);
+    /** The node holds the lock as a reader from now on. */
+    void reads(QueueNode node) {
+        C claim = holding.get(node);
+        if (claim != null) {
+            boolean unused = removeOwn(node);
+            waits(node.asReader(), claim);
+            holds(node.asReader());
+        } else if (removeOther(node)) {
+            addOther(node.asReader());
         }
-        return value != null;
     }
 
     /** Removes a node of the session. Returns whether it belonged to a claim that waited or held. */
     boolean removeOwn(QueueNode node) {
-        return waiting.remove(node) != null || holding.remove(node) != null; // a node is in one map only
+        boolean wasOwn = waiting.remove(node) != null || holding.remove(node) != null; // a node is in one map only
+        return wasOwn && own.remove(node) && all.remove(node);
     }
 
     boolean removeOther(QueueNode node) {
-        return others.remove(node) != null;
+        return others.remove(node) && all.remove(node);
     }
 
     void addOther(QueueNode node) {
-        others.put(node, true);
+        others.add(node);
+        all.add(node);
     }
 
     /** Replaces what was known of other clients' nodes up to that number. */
     void replaceOthers(int sequence, Collection<QueueNode> there, Predicate<QueueNode> isGone) {
-        if (sequence >= upTo) {
-            others.clear();
-        } else {
-            others.removeUpTo(sequence);
+        Set<QueueNode> now = new HashSet<>(there);
+        now.removeIf(it -> isOwn(it) || isGone.test(it));
+        for (QueueNode former : List.copyOf(others.nodes())) {
+            if (!now.contains(former) && (sequence >= upTo || former.sequence() <= sequence)) {
+                boolean unused = removeOther(former);
+            }
         }
-        there.stream().filter(it -> !isOwn(it) && !isGone.test(it)).forEach(this::addOther);
+        now.forEach(this::addOther);
         upTo = Math.max(upTo, sequence);
     }
 
     /** Returns the claims of the session up to that number whose nodes are not in the collection. */
     List<C> missing(int sequence, Collection<QueueNode> there) {
         List<C> missing = new ArrayList<>();
-        for (NodeMap<C> own : List.of(waiting, holding)) {
-            for (Map.Entry<QueueNode, C> entry : own.entries()) {
-                if (entry.getKey().sequence() > sequence) {
-                    break;
+        for (NavigableMap<QueueNode, C> map : List.of(waiting, holding)) {
+            map.forEach((node, claim) -> {
+                if (node.sequence() <= sequence && !there.contains(node)) {
+                    missing.add(claim);
                 }
-                if (!there.contains(entry.getKey())) {
-                    missing.add(entry.getValue());
-                }
-            }
+            });
         }
         return missing;
     }
 
     boolean isOwn(QueueNode node) {
-        return waiting.contains(node) || holding.contains(node);
+        return own.contains(node);
     }
 
     boolean hasClaims() {
-        return !waiting.isEmpty() || !holding.isEmpty();
+        return own.size() > 0;
     }
 
     /** Returns the greatest number of a claim of the session. */
     int lastOwn() {
-        return Math.max(waiting.lastSequence(NOTHING), holding.lastSequence(NOTHING));
+        return hasClaims() ? own.nodes().last().sequence() : NOTHING;
     }
 
-    int ownCount() {
-        return waiting.size() + holding.size();
+    int count() {
+        return all.size();
     }
 
     int otherCount() {
@@ -129,7 +146,7 @@ final class KnownNodes<C> {
     /** Returns the first waiting claim; null without one. */
     @Nullable
     C firstWaiting() {
-        return waiting.firstValue();
+        return waiting.isEmpty() ? null : waiting.firstEntry().getValue();
     }
 
     @Nullable
@@ -137,38 +154,41 @@ final class KnownNodes<C> {
         return waiting.get(node);
     }
 
-    /** Whether a claim of the session blocks a later node of that kind. */
-    boolean ownBlocks(LockKind kind) {
-        return waiting.blocks(kind) || holding.blocks(kind);
+    /** Whether the claims of the session alone would let a new node at the end hold the lock. */
+    boolean ownAdmit(QueueNode newcomer) {
+        return own.admits(newcomer);
     }
 
     LockQueue.Position position(QueueNode node) {
-        if (isBehindOwn(node)) {
+        if (!own.holds(node)) {
             return LockQueue.Position.BEHIND;
         }
         if (!isKnown(node)) {
             return LockQueue.Position.UNKNOWN;
         }
-        return otherInFront(node) == null ? LockQueue.Position.FIRST : LockQueue.Position.BEHIND;
+        return all.holds(node) ? LockQueue.Position.FIRST : LockQueue.Position.BEHIND;
     }
 
-    private boolean isBehindOwn(QueueNode node) {
-        return isBehindWaiting(node) || holding.blockerOf(node) != null;
-    }
-
+    /** Whether a claim in front of this one must get the lock and release it first. */
     boolean isBehindWaiting(QueueNode node) {
-        return waiting.blockerOf(node) != null;
+        QueueNode first = waiting.firstKey();
+        return QueueNode.ORDER.compare(first, node) < 0 && first.blocks(node.kind());
     }
 
-    /** Returns the nearest node of another client that blocks this one; null without one. */
+    /** Returns the nearest node of another client that this one may have to wait for; null without one. */
     @Nullable
     QueueNode otherInFront(QueueNode node) {
-        return others.blockerOf(node);
+        return others.nearestInFront(node);
     }
 
-    /** Returns how many nodes of other clients block this one: 0, 1, or 2 for two and more. */
-    int othersInFrontUpToTwo(QueueNode node) {
-        return others.blockersUpToTwo(node);
+    /** Whether only nodes that hold are in front of this one, and it waits for them. */
+    boolean isAtTheHead(QueueNode node) {
+        return all.isAtTheHead(node);
+    }
+
+    /** Whether another client has to release the lock more than once before this node can get it. */
+    boolean isBehindSeveral(QueueNode node) {
+        return node.kind() == LockKind.SEMAPHORE ? !isAtTheHead(node) : others.hasSeveralInFront(node);
     }
 
     boolean isKnown(QueueNode node) {
@@ -178,41 +198,42 @@ final class KnownNodes<C> {
     /** Returns the claims that may take the lock now, in their order. */
     List<C> first() {
         List<C> first = new ArrayList<>();
-        QueueNode before = null;
-        for (Map.Entry<QueueNode, C> entry : waiting.entries()) {
-            if (!isFirst(entry.getKey(), before)) {
-                break; // all later claims wait for the same node, or for this claim
+        for (Map.Entry<QueueNode, C> entry : waiting.entrySet()) {
+            if (!isFirst(entry.getKey())) {
+                break; // no later claim may take it
             }
-            before = entry.getKey();
             first.add(entry.getValue());
         }
         return first;
     }
 
-    /** Returns the node of the first claim that cannot take the lock; null without one. All later claims wait for it, or for the same node. */
+    /** Returns the node of the first claim that cannot take the lock; null without one. No later claim can. */
     @Nullable
     QueueNode firstBehind() {
-        QueueNode before = null;
-        for (Map.Entry<QueueNode, C> entry : waiting.entries()) {
-            if (!isFirst(entry.getKey(), before)) {
-                return entry.getKey();
+        for (QueueNode node : waiting.keySet()) {
+            if (!isFirst(node)) {
+                return node;
             }
-            before = entry.getKey();
         }
         return null;
     }
 
-    /**
-     * Whether a waiting claim may take the lock.
-     *
-     * @param before the waiting claim just in front of it, which may take the lock; null without one
-     */
-    private boolean isFirst(QueueNode node, @Nullable QueueNode before) {
-        return before == null
-                ? position(node) == LockQueue.Position.FIRST
-                : isKnown(node)
-                        && !before.blocks(node.kind())
-                        && !others.blocksBetween(before, node)
-                        && !holding.blocksBetween(before, node);
+    private boolean isFirst(QueueNode node) {
+        return isKnown(node) && all.holds(node);
+    }
+
+    /** Whether the next node surely belongs to a claim of the session. */
+    boolean isFollowedByOwn(QueueNode node) {
+        QueueNode next = all.nodes().higher(node);
+        return next != null && isOwn(next) && (isKnown(next) || next.sequence() == node.sequence() + 1);
+    }
+
+    boolean isFollowed(QueueNode node) {
+        return all.nodes().higher(node) != null;
+    }
+
+    /** Whether the holders leave so many permits. */
+    boolean hasRoomFor(long more, int permits) {
+        return all.hasRoomFor(more, permits);
     }
 }

@@ -17,13 +17,16 @@ final class ListsUnderWay {
 
     private int count;
 
-    /** Rises when the answers to earlier requests become useless. */
-    private int era;
+    /** The number of the next request. */
+    private int next;
 
-    /** Counts a request. Returns the current era. */
+    /** The answers to requests with a lower number are useless. */
+    private int firstUseful;
+
+    /** Counts a request. Returns its number. */
     int asked() {
         count++;
-        return era;
+        return next++;
     }
 
     /** Counts an answer, whether it was used or not. */
@@ -35,17 +38,20 @@ final class ListsUnderWay {
     }
 
     /**
-     * Whether the answer is still of use.
+     * Uses an answer, unless it is older than what is known.
      *
      * @param asked the result of {@link #asked}
+     * @return false if the answer is useless
      */
-    boolean isCurrent(int asked) {
-        return asked == era;
+    boolean use(int asked) {
+        boolean isUseful = asked >= firstUseful;
+        firstUseful = isUseful ? asked + 1 : firstUseful;
+        return isUseful;
     }
 
     /** Makes the answers of all requests under way useless. */
     void invalidate() {
-        era++;
+        firstUseful = next;
     }
 
     void gone(String name) {

@@ -1,13 +1,15 @@
 package io.holdfast.zookeeper.internal.queue;
 
 import io.holdfast.spi.LockKind;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one session knows of the queue of one mutex or read/write lock. That is enough to decide which of its claims holds the lock, often
+ * What one session knows of the queue of one lock. That is enough to decide which of its claims holds the lock, often
  * without a request.
  *
  * <ul>
@@ -21,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * again, and all later claims wait for both nodes.
  * <li>A writer that has become a reader keeps its name. The data of its node shows the change. A claim that waits for it reads the data,
  * and then the session counts the node as a reader.
+ * <li>A claim for a permit waits for the nearest node that does not hold, or for a change of the names if all nodes in front hold. When a
+ * client gets a permit, no node is deleted. So it marks its node for the waiter behind it.
  * <li>When the connection is lost, all nodes of other clients are forgotten.
  * </ul>
  *
@@ -50,7 +54,7 @@ public class LockQueue<C> {
     private final ListsUnderWay lists = new ListsUnderWay();
 
     /** Nodes of claims that have ended, until the server acknowledges their deletion. */
-    private final Set<String> leaving = new HashSet<>();
+    private final Map<String, QueueNode> leaving = new HashMap<>();
 
     /** Nodes with the name of a writer that belong to readers, as long as they may exist. */
     private final Set<String> readers = new HashSet<>();
@@ -70,6 +74,9 @@ public class LockQueue<C> {
 
     private @Nullable String watched;
 
+    /** Whether the server reports the next change of the names. */
+    private boolean areNamesWatched;
+
     /** For subclasses in the same package: simulations of mistakes. */
     LockQueue() {}
 
@@ -79,8 +86,8 @@ public class LockQueue<C> {
     }
 
     /** Whether the number of its node will be enough for a claim that enters now, unless another client comes in between. */
-    public boolean mayDoWithoutList(LockKind kind) {
-        return nodes.ownBlocks(kind) || (wasAlone && isContinuous());
+    public boolean mayDoWithoutList(QueueNode newcomer) {
+        return !nodes.ownAdmit(newcomer) || (wasAlone && isContinuous());
     }
 
     /** Whether the numbers surely have not started again. */
@@ -194,16 +201,35 @@ public class LockQueue<C> {
     /** The writer with that node has become a reader. */
     public void reads(QueueNode node) {
         readers.add(node.name());
-        boolean unused = nodes.reads(node);
+        nodes.reads(node);
         if (node.name().equals(watched)) {
             watched = null;
         }
     }
 
+    /** The owner of another node has marked it as the node of a holder. */
+    public void isHeld(QueueNode node) {
+        nodes.isReported(node);
+    }
+
+    /**
+     * Whether the holder must mark its node, because another client may wait until it holds.
+     *
+     * @param hasStood whether the claim was behind another node, or another one was behind it, before it held
+     */
+    public boolean owesMark(QueueNode holder, boolean hasStood) {
+        if (holder.kind() != LockKind.SEMAPHORE || nodes.isFollowedByOwn(holder)) {
+            return false;
+        }
+        long leavingPermits =
+                leaving.values().stream().mapToLong(QueueNode::taken).sum();
+        return hasStood || nodes.isFollowed(holder) || !nodes.hasRoomFor(leavingPermits, holder.permits());
+    }
+
     /** The claim has ended. From now on its node blocks no other claim of the session. */
     public void leaves(QueueNode node) {
         if (nodes.removeOwn(node)) {
-            leaving.add(node.name());
+            leaving.put(node.name(), node);
         }
     }
 
@@ -261,7 +287,7 @@ public class LockQueue<C> {
      * @return the claims whose nodes do not exist any more
      */
     public List<C> namesRead(int asked, int upTo, List<QueueNode> listed) {
-        if (!lists.isCurrent(asked)) {
+        if (!lists.use(asked)) {
             lists.answered();
             return List.of();
         }
@@ -270,10 +296,31 @@ public class LockQueue<C> {
         for (QueueNode node : listed) {
             there.add(readers.contains(node.name()) ? node.asReader() : node);
         }
-        nodes.replaceOthers(upTo, there, it -> leaving.contains(it.name()) || lists.isGone(it.name()));
+        nodes.replaceOthers(upTo, there, it -> leaving.containsKey(it.name()) || lists.isGone(it.name()));
         isOld = false;
         lists.answered();
         return nodes.missing(upTo, there);
+    }
+
+    /** Whether a list should also watch the names: the first waiter is behind nothing but holders, and other clients are among them. */
+    public boolean watchesNames() {
+        QueueNode node = nodes.firstBehind();
+        return node != null && isAtTheHead(node);
+    }
+
+    /** Whether a claim for a permit has only holders in front. */
+    public boolean isAtTheHead(QueueNode node) {
+        return node.kind() == LockKind.SEMAPHORE && nodes.isAtTheHead(node) && nodes.otherInFront(node) != null;
+    }
+
+    /** The server will report the next change of the names. */
+    public void namesWatched() {
+        areNamesWatched = true;
+    }
+
+    /** The server has reported a change of the names. */
+    public void namesChanged() {
+        areNamesWatched = false;
     }
 
     public Position position(QueueNode node) {
@@ -310,10 +357,13 @@ public class LockQueue<C> {
             return nodes.isBehindWaiting(node) ? new QueueNeed.Nothing() : new QueueNeed.Names();
         }
         QueueNode blocker = nodes.otherInFront(node);
-        if (blocker == null || blocker.name().equals(watched)) {
+        boolean isAtTheHead = isAtTheHead(node);
+        if (blocker == null || (isAtTheHead ? areNamesWatched : blocker.name().equals(watched))) {
             return new QueueNeed.Nothing();
         }
-        return isOld && nodes.othersInFrontUpToTwo(node) == 2 ? new QueueNeed.Names() : new QueueNeed.Watch(blocker);
+        return isAtTheHead || (isOld && nodes.isBehindSeveral(node))
+                ? new QueueNeed.Names()
+                : new QueueNeed.Watch(blocker);
     }
 
     public void watching(QueueNode node) {
@@ -338,13 +388,13 @@ public class LockQueue<C> {
         if (node == null || !nodes.isKnown(node) || nodes.isBehindWaiting(node)) {
             return null;
         }
-        return nodes.othersInFrontUpToTwo(node) == 1 ? nodes.waitingAt(node) : null;
+        return nodes.otherInFront(node) != null && !nodes.isBehindSeveral(node) ? nodes.waitingAt(node) : null;
     }
 
     /** Returns an upper bound for the number of places up to that node. */
     public int mostPlaces(QueueNode last) {
         int unknown = Math.max(0, last.sequence() - nodes.upTo());
-        return nodes.otherCount() + nodes.ownCount() + leaving.size() + unknown;
+        return nodes.count() + leaving.size() + unknown;
     }
 
     /** Events may have been missed, or the queue was deleted. */
@@ -361,6 +411,7 @@ public class LockQueue<C> {
         nodes.forgetOthers();
         isOld = false;
         watched = null;
+        areNamesWatched = false;
     }
 
     private static boolean areNamed(List<QueueNode> listed, String name) {

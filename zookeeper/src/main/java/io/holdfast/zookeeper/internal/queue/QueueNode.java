@@ -1,6 +1,7 @@
 package io.holdfast.zookeeper.internal.queue;
 
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -58,6 +59,12 @@ public record QueueNode(
         return prefix(claim, sessionId) + "0".repeat(MOST_DIGITS);
     }
 
+    /** Returns a node of the claim behind all others. It has no name. */
+    public static QueueNode newcomer(LockClaim claim) {
+        LockKey key = claim.key();
+        return new QueueNode("", claim.id(), key.kind(), key.permits(), claim.permits(), 0, Integer.MAX_VALUE);
+    }
+
     /**
      * Returns the node with that name.
      *
@@ -96,7 +103,7 @@ public record QueueNode(
      *
      * @return negative if there is no number, or it is past the end; a name with a number may still be no place
      */
-    static int sequenceOf(String name) {
+    public static int sequenceOf(String name) {
         int end = name.length();
         long number = 0;
         int start = end;
@@ -128,15 +135,9 @@ public record QueueNode(
         return new QueueNode(name, claimId, LockKind.READ, permits, taken, sessionId, sequence);
     }
 
-    /** Whether a later node of that kind has to wait for this one. */
+    /** Whether a later node of that kind has to wait for this one, whatever other nodes there are. */
     boolean blocks(LockKind later) {
-        return later != LockKind.READ || kind == LockKind.WRITE;
-    }
-
-    /** Whether it may be the node of a writer; {@link #parse} decides. */
-    static boolean mayWrite(String name) {
-        int kind = name.indexOf(SEPARATOR) + 1;
-        return kind > 0 && kind < name.length() && name.charAt(kind) == letter(LockKind.WRITE);
+        return later == LockKind.READ ? kind == LockKind.WRITE : later != LockKind.SEMAPHORE;
     }
 
     private static boolean isDigit(char c) {

@@ -118,6 +118,9 @@ class SessionTrackerTest {
         public void deleted(Session session, String path) {}
 
         @Override
+        public void namesChanged(Session session, String path) {}
+
+        @Override
         public void changed(Session session, String path) {}
     }
 }
