@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -39,14 +40,14 @@ class RunTable extends Decisions {
      */
     record Over(long number, @Nullable StoreFed run, long untilNanos) {}
 
-    private final Function<String, @Nullable MemberWatch> watches;
+    /** By claim, until the claim is over. Also used without the monitor. */
+    final Map<String, MemberWatch> watches = new ConcurrentHashMap<>();
 
     private final Map<String, StoreFed> runs = new HashMap<>();
     final Map<String, Over> over = new HashMap<>();
 
-    RunTable(Function<String, @Nullable MemberWatch> watches, long now) {
+    RunTable(long now) {
         super(now);
-        this.watches = watches;
     }
 
     boolean knows(String id) {
@@ -192,7 +193,7 @@ class RunTable extends Decisions {
     /** The run in the answer to the end of another one may have another lease. */
     private LockClaim aMember(LockRun run, LockClaim otherwise) {
         for (String id : run.members()) {
-            MemberWatch watch = watches.apply(id);
+            MemberWatch watch = watches.get(id);
             if (watch != null) {
                 return watch.claim;
             }
@@ -207,7 +208,7 @@ class RunTable extends Decisions {
     private void begin(String name, StoreFed run, LockRun granted, long sentAt, long lease, Moment at) {
         runs.put(name, run);
         for (String id : granted.members()) {
-            MemberWatch watch = watches.apply(id);
+            MemberWatch watch = watches.get(id);
             if (watch != null && !claims.containsKey(id)) { // otherwise it has had the lock in an earlier run
                 LocalClaim member = new LocalClaim(id, run);
                 boolean isOver = watch.hasLeft || watch.tokenAlone > granted.number();
@@ -224,7 +225,7 @@ class RunTable extends Decisions {
     private @Nullable LocalClaim fresh(String id) {
         LocalClaim claim = claims.get(id);
         if (claim != null && claim.standing == Standing.WAITING) {
-            MemberWatch watch = watches.apply(id);
+            MemberWatch watch = watches.get(id);
             if (watch == null) {
                 claim.standing = Standing.OUTSIDE;
             } else {

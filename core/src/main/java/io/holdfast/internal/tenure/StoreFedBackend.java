@@ -15,12 +15,10 @@ import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
-import java.util.function.Function;
+import java.util.function.LongFunction;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
@@ -39,11 +37,6 @@ import reactor.util.retry.Retry;
  */
 public final class StoreFedBackend extends Decider<RunTable> {
 
-    @FunctionalInterface
-    interface Table {
-        RunTable of(Function<String, @Nullable MemberWatch> watches, long now);
-    }
-
     private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
 
     private static final int MOST_REPEATS = 20;
@@ -53,26 +46,14 @@ public final class StoreFedBackend extends Decider<RunTable> {
     /** The longest time for a request about claims of this lease duration. */
     private final UnaryOperator<Duration> timeLimit;
 
-    /** By claim, until the claim is over. */
-    private final Map<String, MemberWatch> watches;
-
     /** Whether no claim has been in a run since all of them ended. Written under the monitor. */
     private volatile boolean isIdle = true;
 
     /** Takes a factory of the decisions, for tests with wrong ones. */
-    StoreFedBackend(LockBackend store, Scheduler clock, UnaryOperator<Duration> timeLimit, Table decisions) {
-        this(store, clock, timeLimit, decisions, new ConcurrentHashMap<>());
-    }
-
-    private StoreFedBackend(
-            LockBackend store,
-            Scheduler clock,
-            UnaryOperator<Duration> timeLimit,
-            Table decisions,
-            Map<String, MemberWatch> watches) {
-        super(store, clock, decisions.of(watches::get, clock.now(TimeUnit.NANOSECONDS)));
+    StoreFedBackend(
+            LockBackend store, Scheduler clock, UnaryOperator<Duration> timeLimit, LongFunction<RunTable> decisions) {
+        super(store, clock, decisions.apply(clock.now(TimeUnit.NANOSECONDS)));
         this.timeLimit = timeLimit;
-        this.watches = watches;
     }
 
     /** Returns the back end itself if it grants no runs. */
@@ -85,7 +66,7 @@ public final class StoreFedBackend extends Decider<RunTable> {
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         requireNonNull(claim, "claim");
-        MemberWatch watch = watches.get(claim.id());
+        MemberWatch watch = locks.watches.get(claim.id());
         boolean isAlone = claim.client().isEmpty() || (watch == null && claim.waiting() != Waiting.QUEUE);
         return isAlone ? store.tryAcquire(claim) : new Attempt(claim, watch);
     }
@@ -118,7 +99,7 @@ public final class StoreFedBackend extends Decider<RunTable> {
     }
 
     void open(MemberWatch watch) {
-        watches.put(watch.claim.id(), watch);
+        locks.watches.put(watch.claim.id(), watch);
         try {
             store.watch(watch.claim).subscribe((CoreSubscriber<WatchSignal>) watch);
         } catch (RuntimeException thrown) {
@@ -152,7 +133,7 @@ public final class StoreFedBackend extends Decider<RunTable> {
     }
 
     private boolean leaves(LockClaim claim) {
-        MemberWatch watch = watches.get(claim.id());
+        MemberWatch watch = locks.watches.get(claim.id());
         synchronized (locks) {
             if (watch != null) {
                 watch.hasLeft = true;
@@ -196,7 +177,7 @@ public final class StoreFedBackend extends Decider<RunTable> {
     }
 
     void closed(MemberWatch watch) {
-        watches.remove(watch.claim.id(), watch);
+        locks.watches.remove(watch.claim.id(), watch);
     }
 
     @Override

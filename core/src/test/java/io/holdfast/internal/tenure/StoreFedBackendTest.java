@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.LongFunction;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -47,8 +48,8 @@ class StoreFedBackendTest {
         StoreFed of(LockClaim any, LockRun run, Function<String, @Nullable LocalClaim> byId);
     }
 
-    private static StoreFedBackend.Table with(Rules rules) {
-        return (watches, now) -> new RunTable(watches, now) {
+    private static LongFunction<RunTable> with(Rules rules) {
+        return now -> new RunTable(now) {
             @Override
             StoreFed rules(LockClaim of, LockRun run, Function<String, @Nullable LocalClaim> byId) {
                 return rules.of(of, run, byId);
@@ -210,7 +211,7 @@ class StoreFedBackendTest {
     private StoreFedBackend backend = backend(RunTable::new);
     private final LockClaim holder = LockClaim.first(KEY, "holder@there", LEASE, Waiting.NONE);
 
-    private StoreFedBackend backend(StoreFedBackend.Table decisions) {
+    private StoreFedBackend backend(LongFunction<RunTable> decisions) {
         return new StoreFedBackend(store, clock, lease -> LIMIT, decisions);
     }
 
@@ -296,7 +297,7 @@ class StoreFedBackendTest {
     @Test
     void runsThatAreOverAreForgotten() {
         RunTable[] made = new RunTable[1];
-        backend = backend((watches, now) -> made[0] = new RunTable(watches, now));
+        backend = backend(now -> made[0] = new RunTable(now));
         membersInARun().forEach(Member::release);
         assertThat(made[0].over).hasSize(1);
         pass(LEASE.toMillis());
@@ -536,7 +537,7 @@ class StoreFedBackendTest {
 
     // Mutants that no simulated schedule has caught: each breaks one promise here.
 
-    private boolean servesAWithdrawnMember(StoreFedBackend.Table decisions) {
+    private boolean servesAWithdrawnMember(LongFunction<RunTable> decisions) {
         backend = backend(decisions);
         List<Member> members = membersInARun();
         members.get(1).withdraw();
@@ -561,7 +562,7 @@ class StoreFedBackendTest {
     }
 
     /** Its lease counts from its attempt, and ends when the run ends at the back end. */
-    private boolean getsMoreThanIsLeft(StoreFedBackend.Table decisions) {
+    private boolean getsMoreThanIsLeft(LongFunction<RunTable> decisions) {
         backend = backend(decisions);
         List<Member> members = membersInARun();
         pass(900);
@@ -588,7 +589,7 @@ class StoreFedBackendTest {
                 .isTrue();
     }
 
-    private boolean goesOnAfterALoss(StoreFedBackend.Table decisions) {
+    private boolean goesOnAfterALoss(LongFunction<RunTable> decisions) {
         backend = backend(decisions);
         List<Member> members = membersInARun();
         LockClaim stranger = LockClaim.first(KEY, "stranger@there", LEASE, Waiting.QUEUE);

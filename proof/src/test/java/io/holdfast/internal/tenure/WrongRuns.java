@@ -23,13 +23,12 @@ public final class WrongRuns {
     }
 
     private static BiFunction<Scheduler, LockBackend, LockBackend> each(Wrong wrong) {
-        return (clock, store) ->
-                new StoreFedBackend(store, clock, WrongRuns::limit, (watches, now) -> new RunTable(watches, now) {
-                    @Override
-                    StoreFed rules(LockClaim of, LockRun run, Function<String, @Nullable LocalClaim> byId) {
-                        return wrong.of(of, run, byId);
-                    }
-                });
+        return (clock, store) -> new StoreFedBackend(store, clock, WrongRuns::limit, now -> new RunTable(now) {
+            @Override
+            StoreFed rules(LockClaim of, LockRun run, Function<String, @Nullable LocalClaim> byId) {
+                return wrong.of(of, run, byId);
+            }
+        });
     }
 
     /** Tells the back end that all members are over. */
