@@ -16,7 +16,7 @@ record Consumers(Path folder, Path sources) {
     void build() throws Exception {
         StringBuilder modules = new StringBuilder();
         for (PublishedModule module : Repository.published()) {
-            install(module);
+            install(module, folder);
             application(module.artifact());
             modules.append("<module>").append(module.artifact()).append("</module>");
         }
@@ -42,7 +42,8 @@ record Consumers(Path folder, Path sources) {
                         .replace("DEPENDENCY_VERSION", ours.required("properties/maven-dependency-plugin.version")));
     }
 
-    private void install(PublishedModule module) throws IOException {
+    /** Puts the jar and the pom of a module into the local repository of the build in {@code folder}. */
+    static void install(PublishedModule module, Path folder) throws IOException {
         String version = Repository.pom().required("version");
         Path place = Files.createDirectories(
                 folder.resolve(Path.of("repository", "io", "holdfast", module.artifact(), version)));

@@ -23,6 +23,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.autoconfigure.data.redis.RedisConnectionDetails;
+import org.springframework.boot.autoconfigure.data.redis.RedisProperties;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
 import org.springframework.boot.ssl.SslBundles;
@@ -70,7 +72,21 @@ final class BackEnds {
                 DataRedisConnectionDetails details,
                 ObjectProvider<DataRedisProperties> properties,
                 Environment environment) {
-            return new RedisOfSpringData(details, properties.getIfAvailable(), environment);
+            return RedisOfSpringBoot4.of(details, properties.getIfAvailable(), environment);
+        }
+    }
+
+    /** The same for Spring Boot 3, whose classes have other names. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnBackEnd(Backend.REDIS)
+    @ConditionalOnClass({RedisLockBackend.class, RedisConnectionDetails.class})
+    static class RedisWithSpringBoot3 {
+
+        @Bean
+        @ConditionalOnSingleCandidate(RedisConnectionDetails.class)
+        SharedRedis holdfastSharedRedis(
+                RedisConnectionDetails details, ObjectProvider<RedisProperties> properties, Environment environment) {
+            return RedisOfSpringBoot3.of(details, properties.getIfAvailable(), environment);
         }
     }
 

@@ -2,7 +2,6 @@ package io.holdfast.spring;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
-import org.springframework.boot.thread.Threading;
 import org.springframework.core.env.Environment;
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 import reactor.core.scheduler.Scheduler;
@@ -21,12 +20,18 @@ record Delivery(@Nullable Scheduler scheduler, Runnable end) implements AutoClos
 
     static Delivery of(HoldfastProperties properties, Environment environment, ConfigurableBeanFactory beans) {
         return switch (properties.deliverOn()) {
-            case AUTO -> Threading.VIRTUAL.isActive(environment) ? onVirtualThreads() : onThreads(properties);
+            case AUTO -> wantsVirtualThreads(environment) ? onVirtualThreads() : onThreads(properties);
             case "threads" -> onThreads(properties);
             case "virtual-threads" -> onVirtualThreads();
             case "event-loop" -> new Delivery(null, () -> {});
             default -> new Delivery(bean(properties.deliverOn(), beans), () -> {});
         };
+    }
+
+    /** As Spring Boot decides. Its own class for that has another package in Spring Boot 3. */
+    private static boolean wantsVirtualThreads(Environment environment) {
+        return environment.getProperty("spring.threads.virtual.enabled", boolean.class, false)
+                && Runtime.version().feature() >= 21;
     }
 
     private static Delivery onThreads(HoldfastProperties properties) {

@@ -24,14 +24,19 @@ import org.springframework.context.annotation.Import;
 @AutoConfiguration(
         afterName = {
             "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
-            "org.springframework.boot.r2dbc.autoconfigure.R2dbcAutoConfiguration"
+            "org.springframework.boot.r2dbc.autoconfigure.R2dbcAutoConfiguration",
+            // Spring Boot 3
+            "org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration",
+            "org.springframework.boot.autoconfigure.r2dbc.R2dbcAutoConfiguration"
         })
 @ConditionalOnBooleanProperty(name = "holdfast.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(HoldfastProperties.class)
 @Import({
     BackEnds.Memory.class,
+    OldSpringBoot.class,
     UnknownProperties.class,
     BackEnds.RedisWithSpringData.class,
+    BackEnds.RedisWithSpringBoot3.class,
     BackEnds.Redis.class,
     BackEnds.Redlock.class,
     BackEnds.Zookeeper.class,

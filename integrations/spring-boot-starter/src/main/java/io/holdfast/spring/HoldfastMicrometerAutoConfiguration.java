@@ -26,7 +26,11 @@ import org.springframework.context.annotation.Bean;
         afterName = {
             "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
             "org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration",
-            "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration"
+            "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",
+            // Spring Boot 3
+            "org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
+            "org.springframework.boot.actuate.autoconfigure.metrics.export.simple.SimpleMetricsExportAutoConfiguration",
+            "org.springframework.boot.actuate.autoconfigure.observation.ObservationAutoConfiguration"
         })
 @ConditionalOnClass(LockMetrics.class)
 @ConditionalOnBean(LockClientConfiguration.class)

@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.BiFunction;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
-import org.springframework.boot.context.properties.PropertyMapper;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.convert.DurationUnit;
 
@@ -155,18 +155,24 @@ record HoldfastProperties(
         /** Returns these options, with the others for options that are not set. */
         LockOptions over(LockOptions others) {
             LockOptions.Builder options = others.toBuilder();
-            PropertyMapper set = PropertyMapper.get();
-            options = set.from(leaseDuration).to(options, LockOptions.Builder::leaseDuration);
-            options = set.from(waitTimeout).to(options, LockOptions.Builder::waitTimeout);
-            options = set.from(autoRenew).to(options, LockOptions.Builder::autoRenew);
-            options = set.from(maxHoldTime).to(options, LockOptions.Builder::maxHoldTime);
-            options = set.from(minHoldTime).to(options, LockOptions.Builder::minHoldTime);
-            options = set.from(reentrant).to(options, LockOptions.Builder::reentrant);
-            options = set.from(backoff)
-                    .as(pauses ->
-                            Backoff.exponential(pauses.first(), pauses.max()).withJitter(pauses.jitter()))
-                    .to(options, LockOptions.Builder::backoff);
+            options = set(leaseDuration, options, LockOptions.Builder::leaseDuration);
+            options = set(waitTimeout, options, LockOptions.Builder::waitTimeout);
+            options = set(autoRenew, options, LockOptions.Builder::autoRenew);
+            options = set(maxHoldTime, options, LockOptions.Builder::maxHoldTime);
+            options = set(minHoldTime, options, LockOptions.Builder::minHoldTime);
+            options = set(reentrant, options, LockOptions.Builder::reentrant);
+            if (backoff != null) {
+                options = options.backoff(
+                        Backoff.exponential(backoff.first(), backoff.max()).withJitter(backoff.jitter()));
+            }
             return options.build();
+        }
+
+        private static <T> LockOptions.Builder set(
+                @Nullable T value,
+                LockOptions.Builder options,
+                BiFunction<LockOptions.Builder, T, LockOptions.Builder> setter) {
+            return value == null ? options : setter.apply(options, value);
         }
     }
 

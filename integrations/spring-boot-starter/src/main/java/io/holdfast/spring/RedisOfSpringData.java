@@ -7,11 +7,6 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
-import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Node;
-import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Sentinel;
-import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Standalone;
-import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
@@ -20,12 +15,42 @@ import org.springframework.util.StringUtils;
  * The server of Spring Data: from {@code spring.data.redis}, a container, or a service of Docker Compose. It is read only if the locks need
  * it.
  *
- * @param details the details from Spring Boot's properties, or from a bean that replaces them
- * @param properties the properties; null if the application defines the details and Spring Boot's configuration is missing
+ * @param isOfProperties whether the details are those of the properties, and of no bean that replaces them
+ * @param details the details; reading them may fail
  */
-record RedisOfSpringData(
-        DataRedisConnectionDetails details, @Nullable DataRedisProperties properties, Environment environment)
+record RedisOfSpringData(boolean isOfProperties, Supplier<Details> details, Environment environment)
         implements SharedRedis {
+
+    /**
+     * The details of Spring Data, whatever the version of Spring Boot. One of standalone, sentinels and cluster is there, unless there is a
+     * master with replicas.
+     */
+    record Details(
+            @Nullable Server standalone,
+            @Nullable Sentinels sentinels,
+            List<Server> cluster,
+            @Nullable String user,
+            @Nullable String password,
+            @Nullable SslBundle bundle,
+            Settings settings) {}
+
+    record Server(String host, int port, int database) {}
+
+    record Sentinels(
+            String master,
+            int database,
+            List<Server> servers,
+            @Nullable String user,
+            @Nullable String password) {}
+
+    /** Those properties that are not details. All are null if the application defines the details and Spring Boot's configuration is missing. */
+    record Settings(
+            @Nullable String url,
+            @Nullable String clientName,
+            @Nullable Duration connectTimeout) {
+
+        static final Settings NONE = new Settings(null, null, null);
+    }
 
     /**
      * Properties with the address of the server. Without any of them, Spring Boot uses its default address, which the application has not
@@ -36,80 +61,68 @@ record RedisOfSpringData(
 
     @Override
     public @Nullable RedisLockConnectionDetails find() {
-        if (isOfProperties() && ADDRESSES.stream().noneMatch(this::isSet)) {
+        if (isOfProperties && ADDRESSES.stream().noneMatch(this::isSet)) {
             return null;
         }
-        SslBundle bundle = details.getSslBundle();
-        boolean hasTls = bundle != null || (isOfProperties() && url().startsWith("rediss:"));
-        return readable(() -> found(hasTls, bundle));
+        return readable(() -> found(details.get()));
     }
 
     /** Chooses in the same way as Spring Boot. */
-    private OneDeployment found(boolean hasTls, @Nullable SslBundle bundle) {
-        Sentinel sentinel = details.getSentinel();
-        if (sentinel != null) {
-            return new OneDeployment(sentinels(sentinel, hasTls), List.of(), bundle);
+    private OneDeployment found(Details found) {
+        String url = found.settings().url();
+        boolean hasTls = found.bundle() != null || (isOfProperties && url != null && url.startsWith("rediss:"));
+        if (found.sentinels() != null) {
+            return new OneDeployment(sentinels(found.sentinels(), found, hasTls), List.of(), found.bundle());
         }
-        DataRedisConnectionDetails.Cluster cluster = details.getCluster();
-        if (cluster != null) {
-            List<RedisURI> seeds = cluster.getNodes().stream()
-                    .map(it -> server(it.host(), it.port(), 0, hasTls))
+        if (!found.cluster().isEmpty()) {
+            List<RedisURI> seeds = found.cluster().stream()
+                    .map(it -> server(it, found, hasTls))
                     .toList();
-            return new OneDeployment(null, seeds, bundle);
+            return new OneDeployment(null, seeds, found.bundle());
         }
-        Standalone standalone = details.getStandalone();
-        if (standalone == null || details.getMasterReplica() != null) {
+        if (found.standalone() == null) {
             throw new InvalidLockPropertiesException(
                     "holdfast.backend is redis, and Spring Data has a master with replicas: another server may become the master, and locks must be at the master.",
                     "Set holdfast.redis.uri to the sentinels, or to the master if it stays.");
         }
-        return new OneDeployment(
-                server(standalone.getHost(), standalone.getPort(), standalone.getDatabase(), hasTls),
-                List.of(),
-                bundle);
+        return new OneDeployment(server(found.standalone(), found, hasTls), List.of(), found.bundle());
     }
 
-    private RedisURI server(String host, int port, int database, boolean hasTls) {
-        RedisURI.Builder uri = RedisURI.builder().withHost(host).withPort(port).withDatabase(database);
-        return finished(uri, details.getUsername(), details.getPassword(), hasTls);
+    private static RedisURI server(Server server, Details found, boolean hasTls) {
+        return finished(builder(server).withDatabase(server.database()), found.user(), found.password(), found, hasTls);
     }
 
-    private RedisURI sentinels(Sentinel sentinel, boolean hasTls) {
+    private static RedisURI sentinels(Sentinels sentinels, Details found, boolean hasTls) {
         RedisURI.Builder uri =
-                RedisURI.builder().withSentinelMasterId(sentinel.getMaster()).withDatabase(sentinel.getDatabase());
-        for (Node node : sentinel.getNodes()) {
-            RedisURI.Builder one = RedisURI.builder().withHost(node.host()).withPort(node.port());
-            uri.withSentinel(finished(one, sentinel.getUsername(), sentinel.getPassword(), hasTls));
+                RedisURI.builder().withSentinelMasterId(sentinels.master()).withDatabase(sentinels.database());
+        for (Server each : sentinels.servers()) {
+            uri.withSentinel(finished(builder(each), sentinels.user(), sentinels.password(), found, hasTls));
         }
-        return finished(uri, details.getUsername(), details.getPassword(), hasTls);
+        return finished(uri, found.user(), found.password(), found, hasTls);
     }
 
-    private RedisURI finished(RedisURI.Builder uri, @Nullable String user, @Nullable String password, boolean hasTls) {
+    private static RedisURI.Builder builder(Server server) {
+        return RedisURI.builder().withHost(server.host()).withPort(server.port());
+    }
+
+    private static RedisURI finished(
+            RedisURI.Builder uri, @Nullable String user, @Nullable String password, Details found, boolean hasTls) {
         if (StringUtils.hasText(user) && password != null) {
             uri.withAuthentication(user, password.toCharArray());
         } else if (StringUtils.hasText(password)) {
             uri.withPassword(password.toCharArray());
         }
-        if (properties != null && StringUtils.hasText(properties.getClientName())) {
-            uri.withClientName(properties.getClientName());
+        if (StringUtils.hasText(found.settings().clientName())) {
+            uri.withClientName(found.settings().clientName());
         }
-        Duration limit = properties == null ? null : properties.getConnectTimeout();
+        Duration limit = found.settings().connectTimeout();
         return (limit == null ? uri : uri.withTimeout(limit)).withSsl(hasTls).build();
-    }
-
-    /** Details of containers, of Docker Compose and of applications are in other packages. */
-    private boolean isOfProperties() {
-        return details.getClass().getPackageName().equals(DataRedisConnectionDetails.class.getPackageName());
     }
 
     private boolean isSet(String name) {
         return Binder.get(environment)
                 .bind("spring.data.redis." + name, Object.class)
                 .isBound();
-    }
-
-    private String url() {
-        return properties == null || properties.getUrl() == null ? "" : properties.getUrl();
     }
 
     /** Errors of Spring Boot repeat the URL, which may contain a password. So they must not be a cause either. */

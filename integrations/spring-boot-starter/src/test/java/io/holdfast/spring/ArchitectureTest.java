@@ -31,6 +31,8 @@ class ArchitectureTest {
                 .orShould()
                 .be(HoldfastHealthAutoConfiguration.class)
                 .orShould()
+                .be(HoldfastHealthOfSpringBoot3AutoConfiguration.class)
+                .orShould()
                 .be(HoldfastLockedAutoConfiguration.class)
                 .orShould()
                 .be(HoldfastMicrometerAutoConfiguration.class)

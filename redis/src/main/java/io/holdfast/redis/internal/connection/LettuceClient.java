@@ -137,11 +137,12 @@ public final class LettuceClient implements DriverClient {
             TimeoutOptions timeouts,
             Consumer<CommandLink> onConnected) {
         SocketOptions sockets = change.apply(sockets(shared == null)).build();
+        Function<SslOptions, ClientOptions> options = ssl -> options(ssl, timeouts, sockets);
+        ClientOptions withoutTls = DriverVersions.fitting(() -> options.apply(SslOptions.create()));
         OwnResources ours = shared != null ? null : own != null ? own : new OwnResources(1);
         DriverResources resources = new DriverResources(ours != null ? ours.get() : requireNonNull(shared));
         RedisClient client = RedisClient.create(resources);
-        Function<SslOptions, ClientOptions> options = ssl -> options(ssl, timeouts, sockets);
-        client.setOptions(options.apply(SslOptions.create()));
+        client.setOptions(withoutTls);
         return new LettuceClient(client, tls, options, resources, ours, onConnected);
     }
 
@@ -170,7 +171,7 @@ public final class LettuceClient implements DriverClient {
     }
 
     private static ClientOptions options(SslOptions ssl, TimeoutOptions timeouts, SocketOptions sockets) {
-        return ClientOptions.builder()
+        return withoutMaintenance(ClientOptions.builder())
                 .protocolVersion(ProtocolVersion.RESP3)
                 .autoReconnect(true)
                 // Only if the address has a provider that emits new credentials.
@@ -181,9 +182,26 @@ public final class LettuceClient implements DriverClient {
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .replayFilter(LettuceClient::drop)
                 .timeoutOptions(timeouts)
-                .maintNotificationsConfig(MaintNotificationsConfig.disabled())
                 .socketOptions(sockets)
                 .build();
+    }
+
+    /** Lettuce 6 has no such notifications. */
+    private static ClientOptions.Builder withoutMaintenance(ClientOptions.Builder options) {
+        try {
+            return options.maintNotificationsConfig(MaintNotificationsConfig.disabled());
+        } catch (NoClassDefFoundError lettuce6) {
+            return options;
+        }
+    }
+
+    /** Lettuce 6 cannot say it. It leaves out what it cannot set, and logs that. */
+    private static boolean canSetKeepAlive() {
+        try {
+            return ExtendedKeepAliveSupport.isSupported();
+        } catch (NoClassDefFoundError lettuce6) {
+            return true;
+        }
     }
 
     /**
@@ -195,7 +213,7 @@ public final class LettuceClient implements DriverClient {
                 .connectTimeout(CONNECT_TIMEOUT)
                 .keepAlive(true)
                 .tcpNoDelay(true);
-        if (hasOwnResources && ExtendedKeepAliveSupport.isSupported()) {
+        if (hasOwnResources && canSetKeepAlive()) {
             sockets.keepAlive(KEEP_ALIVE);
         }
         if (hasOwnResources && EpollProvider.isAvailable()) { // the transport of the JDK has no such option
