@@ -253,6 +253,21 @@ public interface LockClient {
     Mono<Void> ping();
 
     /**
+     * Does what makes the first lock of a JVM slow: connects as {@link #ping()} does, and runs one lock in memory, which loads the classes
+     * of this library. Call it when the application starts. No lock of the back end is touched.
+     *
+     * <p>Cold: the classes are loaded on the thread that subscribes. Cancelling it stops the waiting; the connection stays.
+     *
+     * @return completes when the back end has answered; fails as {@link #ping()} does, and the next request connects again
+     */
+    default Mono<Void> warmUp() {
+        return Mono.usingWhen(
+                Mono.fromSupplier(() -> create(InMemoryLockBackend.create())),
+                memory -> memory.lock("warm-up").withLock(Mono.just(true)).then(ping()),
+                LockClient::close);
+    }
+
+    /**
      * Stops to give locks, and lets the holders finish: the first step of a shutdown, while the application still answers
      * requests. The last step is {@link #close()}.
      *

@@ -14,8 +14,8 @@ import org.springframework.context.annotation.Import;
  * Makes a {@link LockClient} from the properties under {@code holdfast}, unless the application defines its own. {@code holdfast.backend}
  * names the back end, unless the application has its own {@link LockBackend}.
  *
- * <p>No request is sent before the first lock is used, so an application starts even if its back end is unreachable. Only a ZooKeeper
- * session of this configuration starts at once. Every {@link LockListener} bean is notified of events, and every {@link
+ * <p>Each client is warmed up when the application starts, for at most {@code holdfast.warm-up}. An application starts even if its back end
+ * is unreachable. Every {@link LockListener} bean is notified of events, and every {@link
  * LockClientCustomizer} may change the client before it is made.
  *
  * <p>When the application context closes, the client is drained: its waiters fail, and it gives no more locks. After the web server has
@@ -55,9 +55,10 @@ public final class HoldfastAutoConfiguration {
         return new LockClientDrain(context);
     }
 
-    /** Also closes the clients that the application defines. */
+    /** Also warms up and closes the clients that the application defines. */
     @Bean
-    LockClientLifecycle holdfastLockClientLifecycle(ConfigurableApplicationContext context) {
-        return new LockClientLifecycle(context);
+    LockClientLifecycle holdfastLockClientLifecycle(
+            ConfigurableApplicationContext context, HoldfastProperties properties) {
+        return new LockClientLifecycle(context, properties.warmUp());
     }
 }

@@ -33,6 +33,8 @@ import org.springframework.boot.convert.DurationUnit;
  *     memory. For work under 1 ms on Redis or Redlock. No effect with ZooKeeper and databases.
  * @param operationTimeout The time limit of one request to the back end. After it, the outcome is unknown. By default a quarter of the
  *     lease duration, at most 2 s. A number without a unit is in seconds.
+ * @param warmUp How long the start of the application may wait until the client has connected and loaded its classes. After it, the start
+ *     goes on. Zero turns the warm-up off. A number without a unit is in seconds.
  * @param owner The label of this client, which inspectors show beside its claims: 1 to 48 letters, digits, dots, underscores, colons and
  *     hyphens. By default spring.application.name, the host and the process id.
  * @param deliverOn The threads that emit leases, losses and results, so work under a lock begins on them: auto, threads, virtual-threads,
@@ -60,6 +62,10 @@ record HoldfastProperties(
         @DefaultValue("true") boolean reentrant,
         @DefaultValue("false") boolean localHandOver,
         @DurationUnit(ChronoUnit.SECONDS) @Nullable Duration operationTimeout,
+
+        @DurationUnit(ChronoUnit.SECONDS) @DefaultValue("10s")
+        Duration warmUp,
+
         @Nullable String owner,
         @DefaultValue(Delivery.AUTO) String deliverOn,
         @DefaultValue("256") int deliverThreads,

@@ -1,6 +1,7 @@
 package io.holdfast.spring;
 
 import io.holdfast.LockClient;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -28,17 +29,23 @@ final class LockClientLifecycle implements SmartLifecycle {
     private static final Logger LOG = LoggerFactory.getLogger(LockClientLifecycle.class);
 
     private final ConfigurableApplicationContext context;
+    private final Duration warmUp;
 
     /** Written by the thread that starts and stops the application. */
     private volatile boolean isRunning;
 
-    LockClientLifecycle(ConfigurableApplicationContext context) {
+    LockClientLifecycle(ConfigurableApplicationContext context, Duration warmUp) {
         this.context = context;
+        this.warmUp = warmUp;
     }
 
+    /** Starts before the web server: the phases of a start go from low to high. */
     @Override
     public void start() {
         isRunning = true;
+        if (!warmUp.isZero()) {
+            WarmUp.of(clients(context.getBeanFactory()), warmUp);
+        }
     }
 
     /**
