@@ -24,6 +24,7 @@ class WarmUpTest {
     private ApplicationContextRunner application(Mono<Void> answer) {
         return new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(HoldfastAutoConfiguration.class))
+                .withPropertyValues("holdfast.warm-up=10s")
                 .withBean(LockBackend.class, () -> backEnd(answer));
     }
 
