@@ -15,11 +15,12 @@ final class DriverVersions {
             Class<?> unused = Transports.eventLoopGroupClass();
             return madeByDriver.get();
         } catch (NoClassDefFoundError | NoSuchMethodError missing) {
+            Version netty = Version.identify().get("netty-common");
             throw new IllegalStateException(
                     "Lettuce %s and Netty %s do not fit together, or are too old: locks need Lettuce 6.6 or later, and Lettuce 7 needs Netty 4.2. Take both versions from one dependency management, such as that of Spring Boot"
                             .formatted(
                                     LettuceVersion.getVersion(),
-                                    Version.identify().get("netty-common").artifactVersion()),
+                                    netty == null ? "of an unknown version" : netty.artifactVersion()),
                     missing);
         }
     }
