@@ -46,9 +46,11 @@ class WarmUpTest {
 
     @Test
     void aBackEndThatFailsDoesNotFailTheStart(CapturedOutput output) {
-        application(Mono.error(new IllegalStateException("refused"))).run(context -> assertThat(context)
-                .hasNotFailed());
-        assertThat(output).contains("the back end of the locks does not answer yet").contains("refused");
+        application(Mono.error(new IllegalStateException("refused")))
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output)
+                .contains("the back end of the locks does not answer yet")
+                .contains("refused");
     }
 
     @Test
