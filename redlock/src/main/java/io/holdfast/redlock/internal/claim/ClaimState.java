@@ -10,12 +10,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The state of one claim at this client: how each master knows it, its present round, and the token that a majority
- * holds. Thread-safe.
+ * holds. Thread-safe, except for the rounds: only events of the mailbox use those.
  */
 public final class ClaimState {
 
     private final String id;
-    private final RoundQueue rounds = new RoundQueue();
+    private final Mailbox mailbox = new Mailbox();
+    private final RoundQueue rounds = new RoundQueue(mailbox);
 
     /** Called when the claim gets another id at a master. */
     private final List<IntConsumer> renamed = new CopyOnWriteArrayList<>();
@@ -44,6 +45,11 @@ public final class ClaimState {
 
     String id() {
         return id;
+    }
+
+    /** Handles the events of the claim. */
+    public Mailbox mailbox() {
+        return mailbox;
     }
 
     /** Runs the round now, or when the rounds before it are over. */

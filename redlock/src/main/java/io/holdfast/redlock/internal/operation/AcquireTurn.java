@@ -5,6 +5,7 @@ import io.holdfast.redlock.internal.claim.ClaimState;
 import io.holdfast.redlock.internal.master.Masters;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
+import org.jspecify.annotations.Nullable;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -12,7 +13,7 @@ import reactor.core.publisher.MonoSink;
 /**
  * One subscription to an attempt, from its place behind earlier attempts of the same claim until its end. If the
  * subscriber leaves while it waits, its place stays and is skipped later. So the attempt behind it does not overtake
- * the one in front.
+ * the one in front. All runs in the mailbox of the claim.
  */
 public final class AcquireTurn {
 
@@ -21,9 +22,7 @@ public final class AcquireTurn {
     private final ClaimState state;
     private final LockClaim claim;
     private final MonoSink<LockAttempt> sink;
-
-    // Both: guarded by this.
-    private boolean hasBegun;
+    private @Nullable AcquireRound round;
     private boolean isOver;
 
     private AcquireTurn(Masters masters, ClaimRegistry registry, LockClaim claim, MonoSink<LockAttempt> sink) {
@@ -38,43 +37,38 @@ public final class AcquireTurn {
     static Mono<LockAttempt> of(Masters masters, ClaimRegistry registry, LockClaim claim) {
         return Mono.create(sink -> {
             AcquireTurn turn = new AcquireTurn(masters, registry, claim, sink);
-            sink.onDispose(turn::over);
-            turn.state.enter(turn::begin);
+            sink.onDispose(() -> turn.state.mailbox().post(turn::over));
+            turn.state.mailbox().post(() -> turn.state.enter(turn::begin));
         });
     }
 
     private void begin() {
-        boolean isLate;
-        synchronized (this) {
-            isLate = isOver;
-            hasBegun = true;
-        }
-        if (isLate) {
+        if (isOver) {
             state.exit();
             return;
         }
         try {
-            new AcquireRound(masters, registry, state, claim, sink).start();
+            round = new AcquireRound(masters, registry, state, claim, sink);
+            round.start();
         } catch (RuntimeException | Error defect) {
             Exceptions.throwIfJvmFatal(defect);
-            sink.error(defect);
+            state.mailbox().after(() -> sink.error(defect));
         }
     }
 
     /** The attempt was answered, failed or cancelled. */
     private void over() {
-        boolean isToExit;
-        synchronized (this) {
-            isToExit = hasBegun && !isOver;
-            isOver = true;
+        if (isOver) {
+            return;
         }
-        if (!state.hasRound() && !state.isWatched()) {
+        isOver = true;
+        if (round != null) {
+            round.leave();
+            state.exit();
+        } else if (!state.hasRound() && !state.isWatched()) {
             // The subscriber left before an attempt was sent. It may have released the claim before the registry even
             // had it.
             registry.forget(state);
-        }
-        if (isToExit) {
-            state.exit();
         }
     }
 }

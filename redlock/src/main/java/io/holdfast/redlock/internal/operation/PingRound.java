@@ -1,6 +1,7 @@
 package io.holdfast.redlock.internal.operation;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.redlock.internal.claim.Mailbox;
 import io.holdfast.redlock.internal.master.Masters;
 import io.holdfast.redlock.internal.master.QuorumRequest;
 import io.holdfast.redlock.internal.master.ResponseHandler;
@@ -20,8 +21,9 @@ public final class PingRound implements ResponseHandler<Boolean> {
 
     private final Masters masters;
     private final MonoSink<Void> sink;
+    private final Mailbox mailbox = new Mailbox();
 
-    // All below: guarded by this.
+    // All below: for events of the mailbox.
     private final List<String> failures = new ArrayList<>();
     private VoteCount votes;
 
@@ -45,29 +47,24 @@ public final class PingRound implements ResponseHandler<Boolean> {
 
     @Override
     public void heard(int master, Boolean alive) {
-        boolean isEnough;
-        synchronized (this) {
+        mailbox.post(() -> {
             votes = votes.plusYes();
-            isEnough = votes.yes() == votes.majority();
-        }
-        if (isEnough) {
-            sink.success();
-        }
+            if (votes.yes() == votes.majority()) {
+                mailbox.after(sink::success);
+            }
+        });
     }
 
     @Override
     public void failed(int master, Throwable why) {
-        String message = null;
-        synchronized (this) {
+        mailbox.post(() -> {
             votes = votes.plusFailed();
             failures.add("%s: %s".formatted(masters.name(master), why.getMessage()));
             if (votes.failed() == votes.majority()) {
-                message = "ping: %d of %d masters failed [%s]; is the network up?"
+                String message = "ping: %d of %d masters failed [%s]; is the network up?"
                         .formatted(votes.failed(), masters.size(), String.join("; ", failures));
+                mailbox.after(() -> sink.error(new LockBackendException("", message, true, null)));
             }
-        }
-        if (message != null) {
-            sink.error(new LockBackendException("", message, true, null));
-        }
+        });
     }
 }

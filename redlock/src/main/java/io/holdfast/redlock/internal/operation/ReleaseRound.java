@@ -1,6 +1,5 @@
 package io.holdfast.redlock.internal.operation;
 
-import io.holdfast.LockBackendException;
 import io.holdfast.redlock.Vote;
 import io.holdfast.redlock.internal.claim.ClaimRegistry;
 import io.holdfast.redlock.internal.claim.ClaimRound;
@@ -34,12 +33,8 @@ public final class ReleaseRound implements ResponseHandler<Ownership> {
     private final List<LockClaim> there = new ArrayList<>();
 
     private final ClaimState.Closed closed;
-
-    // All below: guarded by this.
     private final VoteRecord record;
     private VoteCount votes;
-
-    private boolean sending = true;
     private boolean decided;
 
     private ReleaseRound(Masters masters, ClaimRegistry registry, LockClaim claim, MonoSink<Ownership> sink) {
@@ -55,7 +50,10 @@ public final class ReleaseRound implements ResponseHandler<Ownership> {
     }
 
     static Mono<Ownership> of(Masters masters, ClaimRegistry registry, LockClaim claim) {
-        return Mono.create(sink -> new ReleaseRound(masters, registry, claim, sink).start());
+        return Mono.create(sink -> {
+            ReleaseRound round = new ReleaseRound(masters, registry, claim, sink);
+            round.state.mailbox().post(round::start);
+        });
     }
 
     private void start() {
@@ -68,62 +66,60 @@ public final class ReleaseRound implements ResponseHandler<Ownership> {
                 masters, masters.all(), masters.limit(claim.lease()), Context.of(sink.contextView()), this);
         // A cancellation does not stop it: the release must end, whether or not a caller waits for it.
         request.send(master -> masters.backend(master).release(there.get(master)));
-        synchronized (this) {
-            sending = false;
-        }
-        settle();
     }
 
     @Override
     public void heard(int master, Ownership answer) {
-        synchronized (this) {
+        state.mailbox().post(() -> {
             record.put(master, answer, masters.now());
             // The votes of a round that was not won are given up, but they were not a lock.
             votes = answer == Ownership.HELD && !closed.isNeverWon() ? votes.plusYes() : votes.plusNo();
-        }
-        settle();
+            settle();
+        });
     }
 
     @Override
     public void failed(int master, Throwable why) {
-        synchronized (this) {
+        state.mailbox().post(() -> {
             record.put(master, why, masters.now());
             votes = votes.plusFailed();
-        }
-        if (!state.hasNoAttemptAt(master)) {
-            masters.releases().releaseAgain(master, there.get(master));
-        }
-        settle();
+            if (!state.hasNoAttemptAt(master)) {
+                masters.releases().releaseAgain(master, there.get(master));
+            }
+            settle();
+        });
     }
 
     private void settle() {
-        VoteCount.Decision decision;
-        synchronized (this) {
-            decision = votes.ofHolding();
-            if (sending || decided || decision == VoteCount.Decision.OPEN) {
-                return;
-            }
+        VoteCount.Decision decision = votes.ofHolding();
+        if (!decided && decision != VoteCount.Decision.OPEN) {
             decided = true;
+            decided(decision);
         }
+    }
+
+    private void decided(VoteCount.Decision decision) {
         if (decision == VoteCount.Decision.UNKNOWN) {
             Vote vote = vote(Vote.Outcome.UNKNOWN);
-            masters.report(vote);
-            sink.error(failure(vote));
+            Throwable failure = record.undecided().failure(vote);
+            state.mailbox().after(() -> {
+                masters.report(vote);
+                sink.error(failure);
+            });
             return;
         }
         registry.forget(state);
         boolean held = decision == VoteCount.Decision.YES;
-        if (masters.isListening()) {
-            masters.report(vote(held ? Vote.Outcome.YES : Vote.Outcome.NO));
-        }
-        sink.success(held ? Ownership.HELD : Ownership.NOT_HELD);
+        Vote vote = masters.isListening() ? vote(held ? Vote.Outcome.YES : Vote.Outcome.NO) : null;
+        state.mailbox().after(() -> {
+            if (vote != null) {
+                masters.report(vote);
+            }
+            sink.success(held ? Ownership.HELD : Ownership.NOT_HELD);
+        });
     }
 
-    private synchronized LockBackendException failure(Vote vote) {
-        return record.undecided().failure(vote);
-    }
-
-    private synchronized Vote vote(Vote.Outcome outcome) {
+    private Vote vote(Vote.Outcome outcome) {
         return record.vote(claim.key().name(), Vote.Question.RELEASE, outcome, 1, masters.now());
     }
 }

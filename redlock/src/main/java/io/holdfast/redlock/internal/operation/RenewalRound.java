@@ -3,6 +3,7 @@ package io.holdfast.redlock.internal.operation;
 import io.holdfast.redlock.Vote;
 import io.holdfast.redlock.internal.claim.ClaimRegistry;
 import io.holdfast.redlock.internal.claim.ClaimState;
+import io.holdfast.redlock.internal.claim.Mailbox;
 import io.holdfast.redlock.internal.master.Masters;
 import io.holdfast.redlock.internal.master.QuorumRequest;
 import io.holdfast.redlock.internal.master.ResponseHandler;
@@ -16,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.IntStream;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.util.context.Context;
@@ -36,14 +38,15 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
     private final QuorumRequest<List<Renewal>> request;
     private final long askedAtNanos;
 
-    // All below: guarded by this.
+    private final Mailbox mailbox = new Mailbox();
+
+    // All below: for events of the mailbox.
     private final List<VoteCount> counts = new ArrayList<>();
     private final List<List<Duration>> leases = new ArrayList<>();
     private final List<VoteRecord> records = new ArrayList<>();
-    private boolean sending = true;
     private boolean decided;
 
-    /** Filled by the decision. The thread that took the decision reports the votes, outside of the monitor. */
+    /** Filled by the decision. */
     private final List<Vote> votes = new ArrayList<>();
 
     private RenewalRound(
@@ -78,11 +81,7 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
         sink.onCancel(() -> masters.all().forEach(master -> {
             boolean unused = request.stop(master);
         }));
-        request.send(this::renewals);
-        synchronized (this) {
-            sending = false;
-        }
-        settle();
+        mailbox.post(() -> request.send(this::renewals));
     }
 
     private Mono<List<Renewal>> renewals(int master) {
@@ -103,29 +102,27 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
                     new IllegalStateException("%d answers to %d renewals".formatted(answers.size(), claims.size())));
             return;
         }
-        boolean late;
-        synchronized (this) {
+        mailbox.post(() -> {
             for (int k = 0; k < answers.size(); k++) {
                 count(k, master, answers.get(k));
             }
-            late = decided;
-        }
-        if (late) {
-            restoreAt(master);
-        } else {
-            settle();
-        }
+            if (decided) {
+                restoreAt(master);
+            } else {
+                settle();
+            }
+        });
     }
 
     @Override
     public void failed(int master, Throwable why) {
-        synchronized (this) {
+        mailbox.post(() -> {
             for (int k = 0; k < claims.size(); k++) {
                 counts.set(k, counts.get(k).plusFailed());
                 records.get(k).put(master, why, masters.now());
             }
-        }
-        settle();
+            settle();
+        });
     }
 
     private void count(int k, int master, Renewal answer) {
@@ -151,43 +148,36 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
         }
     }
 
-    /** Lost leases whose votes at the minority must be released: their owner does not come back. Guarded by this. */
+    /** Lost leases whose votes at the minority must be released: their owner does not come back. */
     private final List<Integer> lost = new ArrayList<>();
 
     /** A claim that a master does not hold. */
     private record Absence(int claim, int master) {}
 
-    /** The absences without a restoration so far; guarded by this. */
+    /** The absences without a restoration so far. */
     private final List<Absence> absent = new ArrayList<>();
 
     private void settle() {
-        List<Renewal> answers;
-        synchronized (this) {
-            if (sending || decided || counts.stream().anyMatch(it -> it.ofHolding() == VoteCount.Decision.OPEN)) {
-                return;
-            }
-            decided = true;
-            answers = new ArrayList<>();
-            for (int k = 0; k < claims.size(); k++) {
-                answers.add(answer(k));
-            }
+        if (decided || counts.stream().anyMatch(it -> it.ofHolding() == VoteCount.Decision.OPEN)) {
+            return;
         }
-        votes.forEach(masters::report); // runs users' code, which may take long
+        decided = true;
+        List<Renewal> answers =
+                IntStream.range(0, claims.size()).mapToObj(this::answer).toList();
         masters.all().forEach(this::restoreAt);
-        sink.success(answers);
-        // Last: this may admit the next owner, and before the signal above the former owner would not know that it has
-        // lost the lock.
-        lost.forEach(this::releaseRest);
+        mailbox.after(() -> {
+            votes.forEach(masters::report);
+            sink.success(answers);
+            // Last: this may admit the next owner, and before the signal above the former owner would not know that it
+            // has lost the lock.
+            mailbox.post(() -> lost.forEach(this::releaseRest));
+        });
     }
 
     private void releaseRest(int k) {
         ClaimState state = states.get(k);
         for (int master : masters.all()) {
-            boolean mayHold;
-            synchronized (this) {
-                mayHold = records.get(k).mayHold(master);
-            }
-            if (mayHold) {
+            if (records.get(k).mayHold(master)) {
                 masters.releases().release(master, state.retire(master, state.at(master, claims.get(k))));
             }
         }
@@ -223,11 +213,8 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
 
     private void restoreAt(int master) {
         List<Absence> there = new ArrayList<>();
-        synchronized (this) {
-            absent.removeIf(it -> it.master() == master
-                    && counts.get(it.claim()).ofHolding() == VoteCount.Decision.YES
-                    && there.add(it));
-        }
+        absent.removeIf(it ->
+                it.master() == master && counts.get(it.claim()).ofHolding() == VoteCount.Decision.YES && there.add(it));
         for (Absence it : there) {
             LeaseRestoration.start(masters, states.get(it.claim()), claims.get(it.claim()), master);
         }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The decision of one round of attempts: the answers of the masters, whether they decide the round, and which votes
  * have to be undone. A yes to a won round stays, since that master holds the claim as well. A yes to a lost round is
- * undone, and so is each vote whose outcome is unknown. Pure. Not thread-safe: the round guards it.
+ * undone, and so is each vote whose outcome is unknown. Pure. Not thread-safe.
  */
 public final class AcquireDecision {
 
@@ -18,9 +18,6 @@ public final class AcquireDecision {
     private final AcquireQuorum quorum;
     private final VoteRecord votes;
     private final boolean wasHeld;
-
-    /** Whether attempts to some masters are not sent yet: until then nothing is decided. */
-    private boolean isSending = true;
 
     private boolean isAbandoned;
     private AcquireQuorum.@Nullable Next outcome;
@@ -52,19 +49,9 @@ public final class AcquireDecision {
         }
     }
 
-    /** The attempts to all masters are sent. */
-    public void allSent() {
-        isSending = false;
-    }
-
-    /**
-     * The subscriber of the answer has left.
-     *
-     * @return whether the round was decided before
-     */
-    public boolean abandon() {
+    /** The subscriber of the answer has left. */
+    public void abandon() {
         isAbandoned = true;
-        return isDecided();
     }
 
     /**
@@ -73,7 +60,7 @@ public final class AcquireDecision {
      * @param isReleased whether the claim was released: then it must not be won any more
      */
     public AcquireQuorum.Next next(boolean isReleased) {
-        if (isSending || isDecided()) {
+        if (isDecided()) {
             return WAIT;
         }
         return isAbandoned || isReleased ? GIVEN_UP : quorum.next();
@@ -81,12 +68,8 @@ public final class AcquireDecision {
 
     /** The round has done it. */
     public void decided(AcquireQuorum.Next next) {
-        if (next instanceof AcquireQuorum.Next.Raise) {
-            isSending = true;
-        } else if (!(next instanceof AcquireQuorum.Next.Open)) {
+        if (!(next instanceof AcquireQuorum.Next.Raise || next instanceof AcquireQuorum.Next.Open)) {
             outcome = next;
-        }
-        if (isDecided()) {
             votes.disbelieve(quorum::isDisbelieved);
         }
     }

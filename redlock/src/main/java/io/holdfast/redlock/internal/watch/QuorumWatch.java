@@ -9,11 +9,11 @@ import io.holdfast.redlock.internal.quorum.VoteCount;
 import io.holdfast.redlock.internal.quorum.WatchQuorum;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.Printable;
 import io.holdfast.spi.support.SignalSink;
+import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
@@ -28,12 +28,19 @@ import reactor.core.publisher.Flux;
  *
  * <p>Several masters signal a release, and to all contenders at once. So the watch collects the signals until a
  * majority may be free: a single vote that a client gave up wakes no waiter that needs more than that. It emits the
- * signal after a short pause of random length, see {@link JitteredBackoff}.
+ * signal after a short pause of random length, see {@link JitteredBackoff}. All runs in the mailbox of the claim, and
+ * the subscriber gets the signals outside of it.
  */
 public final class QuorumWatch {
 
     /** The pause before the next check whether a round is still under way. */
     private static final long LEAST_PAUSE_NANOS = 2_000_000;
+
+    private static final Duration FIRST_REPAIR = Duration.ofMillis(100);
+    private static final int MOST_DOUBLINGS = 6;
+
+    /** The longest pause before a repair. A watch that lasted that long has recovered. */
+    private static final long RECOVERED_NANOS = FIRST_REPAIR.toNanos() << MOST_DOUBLINGS;
 
     private final Masters masters;
     private final ClaimState state;
@@ -41,32 +48,22 @@ public final class QuorumWatch {
     private final SignalSink sink;
 
     /** By master. */
-    private final AtomicReferenceArray<@Nullable Line> lines;
+    private final @Nullable Line[] lines;
 
-    private final long begunAtNanos;
-
-    /** Written at the end. */
-    private volatile boolean isStopped;
-
-    /** Null before a watch has failed. Guarded by this. */
-    private @Nullable WatchRepairs repairs;
-
-    private final Disposable.Swap pause = Disposables.swap();
-    private final AtomicBoolean pausing = new AtomicBoolean();
-    private final IntConsumer renamed = this::watchAgain;
-
-    /** Guarded by itself. */
     private final WatchQuorum quorum;
+    private final Disposable.Swap pause = Disposables.swap();
+    private final IntConsumer renamed = master -> post(() -> watchAgain(master));
+    private boolean isPausing;
+    private boolean isStopped;
 
     private QuorumWatch(
             Masters masters, ClaimState state, LockClaim claim, CoreSubscriber<? super WatchSignal> subscriber) {
         this.masters = masters;
         this.state = state;
         this.claim = claim;
-        sink = SignalSink.relay(claim.id(), subscriber, cancelled -> stop());
+        sink = SignalSink.relay(claim.id(), subscriber, cancelled -> post(this::stop));
         quorum = new WatchQuorum(masters.size());
-        lines = new AtomicReferenceArray<>(masters.size());
-        begunAtNanos = masters.now();
+        lines = new Line[masters.size()];
     }
 
     /** The signals of a claim. Cold: each subscription has a watch of its own. */
@@ -86,7 +83,7 @@ public final class QuorumWatch {
         public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
             QuorumWatch watch = new QuorumWatch(masters, registry.of(claim, masters.now()), claim, subscriber);
             subscriber.onSubscribe(watch.sink);
-            watch.start();
+            watch.post(watch::start);
         }
     }
 
@@ -94,63 +91,43 @@ public final class QuorumWatch {
         return new Signals(masters, registry, claim);
     }
 
+    private void post(Runnable event) {
+        state.mailbox().post(event);
+    }
+
     private void start() {
-        if (isStopped) {
-            return;
-        }
-        state.onRename(renamed);
-        masters.all().forEach(this::watch);
-        if (isStopped) {
-            state.offRename(renamed); // stopped while it began
+        if (!isStopped) {
+            state.onRename(renamed);
+            masters.all().forEach(this::watch);
         }
     }
 
     private void stop() {
-        WatchRepairs underWay;
-        synchronized (this) {
-            isStopped = true;
-            underWay = repairs;
-        }
+        isStopped = true;
         state.offRename(renamed);
         pause.dispose();
-        if (underWay != null) {
-            underWay.stop();
-        }
-        for (int master : masters.all()) {
-            Line line = lines.get(master);
+        for (Line line : lines) {
             if (line != null) {
-                line.dispose();
+                line.end();
             }
         }
     }
 
     private void watchAgain(int master) {
-        synchronized (quorum) {
+        if (!isStopped) {
             quorum.renewed(master);
+            watch(master);
         }
-        watch(master);
     }
 
     private void watch(int master) {
         LockClaim there = state.at(master, claim);
-        watch(master, there);
-        while (!there.id().equals(state.at(master, claim).id())) {
-            // Another thread has renamed the claim meanwhile, and this line may just have replaced the line of that
-            // thread.
-            there = state.at(master, claim);
-            watch(master, there);
-        }
-    }
-
-    private void watch(int master, LockClaim there) {
-        Line line = new Line(master, there);
+        Line before = lines[master];
+        Line line = new Line(master, there, before == null ? 0 : before.failures);
+        lines[master] = line;
         masters.backend(master).watch(there).subscribe(line);
-        Line before = lines.getAndSet(master, line);
         if (before != null) {
-            before.dispose();
-        }
-        if (isStopped) {
-            line.dispose();
+            before.end();
         }
     }
 
@@ -159,34 +136,47 @@ public final class QuorumWatch {
 
         private final int master;
         private final LockClaim there;
+        private final long begunAtNanos = masters.now();
 
-        Line(int master, LockClaim there) {
+        /**
+         * In a row. A signal does not end the row: a master may signal that the watch is armed, and fail at once.
+         */
+        private int failures;
+
+        /** Before the repair; null before the watch has failed. */
+        private @Nullable Disposable pauseBefore;
+
+        Line(int master, LockClaim there, int failures) {
             this.master = master;
             this.there = there;
+            this.failures = failures;
+        }
+
+        void end() {
+            dispose();
+            if (pauseBefore != null) {
+                pauseBefore.dispose();
+            }
         }
 
         @Override
         protected void hookOnNext(WatchSignal signal) {
-            signalled(master, there, signal);
+            post(() -> signalled(master, there, signal));
         }
 
         @Override
         protected void hookOnError(Throwable error) {
-            stopped(master, error);
+            post(() -> stopped(this, error));
         }
 
         @Override
         protected void hookOnComplete() {
-            stopped(master, new IllegalStateException("the watch completed"));
+            hookOnError(new IllegalStateException("the watch completed"));
         }
     }
 
     private void signalled(int master, LockClaim there, WatchSignal signal) {
-        WatchQuorum.Verdict verdict;
-        synchronized (quorum) {
-            verdict = quorum.signalled(master, signal);
-        }
-        switch (verdict) {
+        switch (quorum.signalled(master, signal)) {
             case ARMED -> emit(signal);
             case CHANGED -> changed(master);
             case LOST_HERE -> lostAt(master, (WatchSignal.Lost) signal);
@@ -195,43 +185,56 @@ public final class QuorumWatch {
         }
     }
 
-    private void stopped(int master, Throwable error) {
-        WatchQuorum.Verdict verdict;
-        synchronized (quorum) {
-            verdict = quorum.stopped(master);
+    private void stopped(Line line, Throwable error) {
+        if (isStopped || lines[line.master] != line) {
+            return;
         }
-        if (verdict == WatchQuorum.Verdict.STOPPED) {
+        if (quorum.stopped(line.master) == WatchQuorum.Verdict.STOPPED) {
             stop();
-            sink.fail(new LockBackendException(
+            LockBackendException failure = new LockBackendException(
                     claim.key().name(),
                     "the signals about lock '%s' stopped: no majority of the masters can be watched any more; %s was the last: %s"
-                            .formatted(claim.key().name(), masters.name(master), error.getMessage()),
+                            .formatted(claim.key().name(), masters.name(line.master), error.getMessage()),
                     true,
-                    error));
+                    error);
+            state.mailbox().after(() -> sink.fail(failure));
         } else {
-            repair(master);
+            repair(line);
+        }
+    }
+
+    /**
+     * Watches the master again after a pause: a waiter may wait for hours, and must not miss the signals of a master
+     * that could not be watched for a moment.
+     */
+    private void repair(Line line) {
+        if (masters.now() - line.begunAtNanos >= RECOVERED_NANOS) {
+            line.failures = 0;
+        }
+        Duration growing = JitteredBackoff.afterFailures(
+                FIRST_REPAIR, Math.min(MOST_DOUBLINGS, line.failures++), masters.random());
+        try {
+            line.pauseBefore = masters.timer()
+                    .schedule(() -> post(() -> repairNow(line)), growing.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException disposed) {
+            Masters.LOG.debug(
+                    "{} is not watched again: the timer was disposed of", Printable.text(masters.name(line.master)));
+        }
+    }
+
+    private void repairNow(Line line) {
+        if (lines[line.master] == line) {
+            watchAgain(line.master);
         }
     }
 
     private void emit(WatchSignal signal) {
         sink.accept(signal);
-        if (sink.isDue()) {
-            sink.run();
-        }
-    }
-
-    private void repair(int master) {
-        WatchRepairs all;
-        synchronized (this) {
-            if (isStopped) {
-                return;
+        state.mailbox().after(() -> {
+            if (sink.isDue()) {
+                sink.run();
             }
-            if (repairs == null) {
-                repairs = new WatchRepairs(masters, begunAtNanos, this::watchAgain);
-            }
-            all = repairs;
-        }
-        all.repair(master);
+        });
     }
 
     /** A loss at a minority does not end the lease: a renewal finds it, and restores the lease there. */
@@ -248,11 +251,8 @@ public final class QuorumWatch {
             emit(new WatchSignal.Changed()); // a renewal has no contention
             return;
         }
-        boolean isWorthAnAttempt;
-        synchronized (quorum) {
-            isWorthAnAttempt = state.mayBeFree(quorum.changed(master));
-        }
-        if (isWorthAnAttempt && pausing.compareAndSet(false, true)) {
+        if (state.mayBeFree(quorum.changed(master)) && !isPausing) {
+            isPausing = true;
             startPause(0);
         }
     }
@@ -261,12 +261,10 @@ public final class QuorumWatch {
         long nanos = JitteredBackoff.inContention(state.contentionLevel(), state.roundNanos(), masters.random())
                 .toNanos();
         try {
-            // Does not dispose of the former pause: that may be a later one, which this pause has started by its end
-            // already.
-            boolean unused = pause.replace(
-                    masters.timer().schedule(this::pauseOver, Math.max(leastNanos, nanos), TimeUnit.NANOSECONDS));
+            boolean unused = pause.replace(masters.timer()
+                    .schedule(() -> post(this::pauseOver), Math.max(leastNanos, nanos), TimeUnit.NANOSECONDS));
         } catch (RejectedExecutionException disposed) {
-            pauseOver();
+            post(this::pauseOver);
         }
     }
 
@@ -278,10 +276,8 @@ public final class QuorumWatch {
             startPause(LEAST_PAUSE_NANOS); // the answers to the round under way may be older than the change
             return;
         }
-        pausing.set(false);
-        synchronized (quorum) {
-            quorum.attemptsAgain();
-        }
+        isPausing = false;
+        quorum.attemptsAgain();
         if (!state.isHeld()) {
             state.signalled();
             emit(new WatchSignal.Changed()); // a change before the grant does not matter any more

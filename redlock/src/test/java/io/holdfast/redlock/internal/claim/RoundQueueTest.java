@@ -9,7 +9,8 @@ import org.junit.jupiter.api.Test;
 
 class RoundQueueTest {
 
-    private final RoundQueue rounds = new RoundQueue();
+    private final Mailbox mailbox = new Mailbox();
+    private final RoundQueue rounds = new RoundQueue(mailbox);
     private final List<Integer> begun = new ArrayList<>();
 
     @Test
