@@ -13,7 +13,7 @@ public final class TokenProposals {
 
     TokenProposals(WallClock wallClock) {
         this.wallClock = wallClock;
-        floor = new AtomicReference<>(TokenFloor.initial(wallClock.micros()));
+        floor = new AtomicReference<>(TokenFloor.initial());
     }
 
     /** Returns the floor for a claim that wants at least this one. */
@@ -23,8 +23,8 @@ public final class TokenProposals {
 
     /** A majority has granted that token after this proposal. */
     public void granted(long token, long proposal) {
-        // Each try reads the clock: another thread may have begun a window meanwhile, by a later time.
-        floor.updateAndGet(it -> it.seen(token, proposal, wallClock.micros()));
+        long now = wallClock.micros();
+        floor.updateAndGet(it -> it.seen(token, proposal, now));
     }
 
     /** Returns what this client's wall clock shows, in microseconds. */

@@ -8,20 +8,18 @@ package io.holdfast.redlock.internal.quorum;
  * <p>A proposal has to be above what the masters would give by themselves: the last token of the lock plus one, or
  * their clock. This class does not remember the last token of each lock. It remembers the highest of all, and by how
  * much other clients' tokens were ahead of the proposals that this client would have made: that is how far their clocks
- * are ahead. It forgets the lead after one to two {@link #WINDOW_MICROS}.
+ * are ahead. Without the lead, a client whose clock is behind needs a second round when a master has missed a grant.
  *
- * <p>It believes both up to {@link #MOST_LEAD_MICROS}. Clients that follow each other's tokens keep a lead alive long
+ * <p>It believes both up to {@link #MOST_LEAD_MICROS}, and forgets neither. Clients that follow each other's tokens keep a lead alive long
  * after the clock that caused it is right again. When the masters have lost their data, tokens rise by the clocks alone:
  * a new client, without that lead, would get lower tokens.
  *
  * <p>All times are microseconds of this client's wall clock. Immutable.
  *
  * @param last the highest token seen
- * @param lead the largest lead in the present window
- * @param earlierLead the largest lead in the window before
- * @param windowStart when the present window began
+ * @param lead the largest lead seen
  */
-public record TokenFloor(long last, long lead, long earlierLead, long windowStart) {
+public record TokenFloor(long last, long lead) {
 
     /**
      * Every token stays exact in a double, with room for 2^40 grants above any floor; masters refuse a floor that is
@@ -35,8 +33,6 @@ public record TokenFloor(long last, long lead, long earlierLead, long windowStar
      */
     static final long MOST_LEAD_MICROS = 1_000_000L;
 
-    static final long WINDOW_MICROS = 600_000_000L;
-
     /** Well-kept clocks differ by less. */
     static final long HEADROOM_MICROS = 1_000_000L;
 
@@ -49,8 +45,8 @@ public record TokenFloor(long last, long lead, long earlierLead, long windowStar
     /** As far below the limit as grants of decades raise a token. */
     private static final long MOST_BELIEVED = LIMIT - (1L << 50);
 
-    public static TokenFloor initial(long nowMicros) {
-        return new TokenFloor(0, 0, 0, nowMicros);
+    public static TokenFloor initial() {
+        return new TokenFloor(0, 0);
     }
 
     /** Returns the highest token that a client believes from one master alone. */
@@ -61,27 +57,16 @@ public record TokenFloor(long last, long lead, long earlierLead, long windowStar
     /** Returns the floor to propose now; 0, for none, if there is no valid one. */
     public long proposed(long nowMicros) {
         long least = nowMicros + HEADROOM_MICROS;
-        long wanted = Math.max(last + 1, least + Math.max(lead, earlierLead));
+        long wanted = Math.max(last + 1, least + lead);
         long floor = Math.min(wanted, least + MOST_LEAD_MICROS);
         return floor > 0 && floor <= MOST_PROPOSED ? floor : 0;
     }
 
     /** Learns from a token that was granted. */
     public TokenFloor seen(long token, long proposal, long nowMicros) {
-        TokenFloor current = inWindow(nowMicros);
-        long highest = Math.max(last, token);
-        // This client's own proposal shows nothing about others, and would keep a lead alive for ever.
+        // This client's own proposal shows nothing about others, and would drive its next one further.
         long beyond = token <= proposal ? 0 : token + 1 - nowMicros - HEADROOM_MICROS;
-        long itsLead = Math.min(MOST_LEAD_MICROS, Math.max(0, beyond));
-        return new TokenFloor(highest, Math.max(current.lead, itsLead), current.earlierLead, current.windowStart);
-    }
-
-    private TokenFloor inWindow(long nowMicros) {
-        long age = nowMicros - windowStart;
-        if (age >= 0 && age < WINDOW_MICROS) {
-            return this;
-        }
-        boolean justOver = age >= 0 && age < 2 * WINDOW_MICROS;
-        return new TokenFloor(last, 0, justOver ? lead : 0, nowMicros);
+        long itsLead = Math.min(MOST_LEAD_MICROS, Math.max(lead, beyond));
+        return new TokenFloor(Math.max(last, token), itsLead);
     }
 }

@@ -14,18 +14,18 @@ class TokenFloorTest {
 
     @Test
     void proposalIsAheadOfTheClock() {
-        assertThat(TokenFloor.initial(NOW).proposed(NOW)).isEqualTo(NOW + SECOND);
+        assertThat(TokenFloor.initial().proposed(NOW)).isEqualTo(NOW + SECOND);
     }
 
     @Test
     void proposalIsAboveTheLastTokenAlsoWhenTheClockWasSetBack() {
-        TokenFloor floor = TokenFloor.initial(NOW).seen(NOW + SECOND, NOW + SECOND, NOW);
+        TokenFloor floor = TokenFloor.initial().seen(NOW + SECOND, NOW + SECOND, NOW);
         assertThat(floor.proposed(NOW - SECOND / 2)).isEqualTo(NOW + SECOND + 1);
     }
 
     @Test
     void ownProposalsDoNotDriveTheFloorAwayFromTheClock() {
-        TokenFloor floor = TokenFloor.initial(NOW);
+        TokenFloor floor = TokenFloor.initial();
         long now = NOW;
         for (int i = 0; i < 10_000; i++) {
             long proposal = floor.proposed(now);
@@ -37,7 +37,7 @@ class TokenFloorTest {
 
     @Test
     void twoClientsDoNotDriveEachOtherAway() {
-        TokenFloor[] floors = {TokenFloor.initial(NOW), TokenFloor.initial(NOW)};
+        TokenFloor[] floors = {TokenFloor.initial(), TokenFloor.initial()};
         long[] skew = {0, 5_000};
         long stored = 0;
         long now = NOW;
@@ -54,26 +54,15 @@ class TokenFloorTest {
 
     @Test
     void clientWhoseClockIsBehindLearnsTheLeadOfTheOthers() {
-        TokenFloor floor = TokenFloor.initial(NOW).seen(NOW + AHEAD, NOW + SECOND, NOW);
+        TokenFloor floor = TokenFloor.initial().seen(NOW + AHEAD, NOW + SECOND, NOW);
         assertThat(floor.proposed(NOW)).isEqualTo(NOW + AHEAD + 1);
         assertThat(floor.proposed(NOW + 3 * SECOND)).isEqualTo(NOW + 3 * SECOND + AHEAD + 1);
-    }
-
-    @Test
-    void leadIsForgottenAfterTwoWindows() {
-        TokenFloor floor = TokenFloor.initial(NOW).seen(NOW + AHEAD, NOW + SECOND, NOW);
-        long later = NOW + TokenFloor.WINDOW_MICROS;
-        TokenFloor once = floor.seen(later, later, later);
-        assertThat(once.proposed(later)).isEqualTo(later + AHEAD + 1);
-        long muchLater = later + TokenFloor.WINDOW_MICROS;
-        TokenFloor twice = once.seen(muchLater, muchLater, muchLater);
-        assertThat(twice.proposed(muchLater)).isEqualTo(muchLater + SECOND);
     }
 
     /** Otherwise a new client would get a lower token after the masters have lost their data. */
     @Test
     void tokensThatAreFarAheadDoNotDriveTheFloorFarFromTheClock() {
-        TokenFloor floor = TokenFloor.initial(NOW).seen(NOW + 3_600 * SECOND, NOW + SECOND, NOW);
+        TokenFloor floor = TokenFloor.initial().seen(NOW + 3_600 * SECOND, NOW + SECOND, NOW);
         for (long later = 0; later < 3_600 * SECOND; later += SECOND) {
             assertThat(floor.proposed(NOW + later)).isEqualTo(NOW + later + SECOND + TokenFloor.MOST_LEAD_MICROS);
         }
@@ -81,19 +70,18 @@ class TokenFloorTest {
 
     @Test
     void nothingIsProposedThatMastersMustRefuse() {
-        assertThat(TokenFloor.initial(TokenFloor.LIMIT).proposed(TokenFloor.LIMIT))
-                .isZero();
+        assertThat(TokenFloor.initial().proposed(TokenFloor.LIMIT)).isZero();
         long last = TokenFloor.LIMIT - 1;
-        assertThat(TokenFloor.initial(NOW).seen(last, last, last - SECOND).proposed(last - SECOND))
+        assertThat(TokenFloor.initial().seen(last, last, last - SECOND).proposed(last - SECOND))
                 .isZero();
-        assertThat(TokenFloor.initial(-NOW).proposed(-NOW)).isZero();
+        assertThat(TokenFloor.initial().proposed(-NOW)).isZero();
     }
 
     /** Others would not believe it. */
     @Test
     void nothingIsProposedByAClockThatIsFarAhead() {
         long far = TokenFloor.MOST_PROPOSED - SECOND;
-        assertThat(TokenFloor.initial(far).proposed(far)).isEqualTo(TokenFloor.MOST_PROPOSED);
-        assertThat(TokenFloor.initial(far + 1).proposed(far + 1)).isZero();
+        assertThat(TokenFloor.initial().proposed(far)).isEqualTo(TokenFloor.MOST_PROPOSED);
+        assertThat(TokenFloor.initial().proposed(far + 1)).isZero();
     }
 }
