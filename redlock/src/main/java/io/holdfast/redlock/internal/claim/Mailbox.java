@@ -24,9 +24,13 @@ public final class Mailbox {
 
     /** Handles the event now, or behind those that another thread handles. */
     public void post(Runnable event) {
-        events.add(event);
-        if (DUE.getAndIncrement(this) != 0) {
-            return;
+        if (DUE.compareAndSet(this, 0, 1)) {
+            run(event); // mostly
+        } else {
+            events.add(event);
+            if (DUE.getAndIncrement(this) != 0) {
+                return;
+            }
         }
         for (int seen = 1; seen != 0; seen = DUE.addAndGet(this, -seen)) {
             runAll(events);
@@ -41,11 +45,15 @@ public final class Mailbox {
 
     private static void runAll(Queue<Runnable> some) {
         for (Runnable next = some.poll(); next != null; next = some.poll()) {
-            try {
-                next.run();
-            } catch (Throwable defect) {
-                Operators.onErrorDropped(defect, Context.empty()); // those behind it must run all the same
-            }
+            run(next);
+        }
+    }
+
+    private static void run(Runnable some) {
+        try {
+            some.run();
+        } catch (Throwable defect) {
+            Operators.onErrorDropped(defect, Context.empty()); // those behind it must run all the same
         }
     }
 }

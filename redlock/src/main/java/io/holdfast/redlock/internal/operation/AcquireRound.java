@@ -237,7 +237,11 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
 
     @Override
     public boolean isAwaiting(int master) {
-        return requests.stream().anyMatch(it -> it.isAwaiting(master));
+        boolean isAwaiting = false;
+        for (QuorumRequest<LockAttempt> request : requests) {
+            isAwaiting |= request.isAwaiting(master);
+        }
+        return isAwaiting;
     }
 
     @Override
