@@ -7,8 +7,8 @@ import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
 import io.holdfast.redlock.internal.master.MasterSettings;
 import io.holdfast.redlock.internal.master.Masters;
+import io.holdfast.redlock.internal.master.Pings;
 import io.holdfast.redlock.internal.master.WallClock;
-import io.holdfast.redlock.internal.operation.PingRound;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
@@ -110,7 +110,7 @@ final class Five implements AfterEachCallback {
                 null,
                 () -> 0.5,
                 new WallClock(client.clock)));
-        PingRound.of(masters).subscribe(); // each has answered: later answers get the usual time
+        Pings.toMajority(masters).subscribe(); // each has answered: later answers get the usual time
         client.wires.forEach(it -> it.requests = 0);
         return masters;
     }

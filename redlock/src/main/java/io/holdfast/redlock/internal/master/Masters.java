@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.scheduler.Scheduler;
@@ -131,9 +132,10 @@ public final class Masters {
         return settings.listener() != null;
     }
 
-    public void report(Vote vote) {
+    /** Gives the vote to the listener; does nothing without either. */
+    public void report(@Nullable Vote vote) {
         var listener = settings.listener();
-        if (listener == null) {
+        if (listener == null || vote == null) {
             return;
         }
         try {

@@ -65,20 +65,11 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
      * Called once.
      */
     public void send(IntFunction<Mono<A>> request) {
-        send(request, false);
-    }
-
-    /** As {@link #send}, but also to silent masters. */
-    public void sendToAll(IntFunction<Mono<A>> request) {
-        send(request, true);
-    }
-
-    private void send(IntFunction<Mono<A>> request, boolean alsoSilent) {
         long begin = masters.now();
         for (int master : receivers) {
             Response response = new Response(master);
             responses.set(master, response);
-            if (!alsoSilent && masters.silent().passesOver(master, begin)) {
+            if (masters.silent().passesOver(master, begin)) {
                 response.passedOver();
             } else {
                 subscribe(response, request);

@@ -177,9 +177,7 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
     private void answer(Vote.Outcome how, LockAttempt answer) {
         Vote vote = masters.isListening() ? vote(how) : null;
         state.mailbox().after(() -> {
-            if (vote != null) {
-                masters.report(vote);
-            }
+            masters.report(vote);
             sink.success(answer);
         });
     }

@@ -3,6 +3,7 @@ package io.holdfast.redlock.internal.operation;
 import io.holdfast.LockBackendException;
 import io.holdfast.redlock.internal.claim.ClaimRegistry;
 import io.holdfast.redlock.internal.master.Masters;
+import io.holdfast.redlock.internal.master.Pings;
 import io.holdfast.redlock.internal.quorum.TokenFloor;
 import io.holdfast.redlock.internal.watch.QuorumWatch;
 import io.holdfast.spi.LockAttempt;
@@ -88,7 +89,7 @@ public final class LockOperations {
     }
 
     public Mono<Void> ping() {
-        return Mono.defer(() -> isClosed ? Mono.error(closed("ping", "")) : PingRound.of(masters));
+        return Mono.defer(() -> isClosed ? Mono.error(closed("ping", "")) : Pings.toMajority(masters));
     }
 
     public void checkLease(Duration lease) {

@@ -112,9 +112,7 @@ public final class ReleaseRound implements ResponseHandler<Ownership> {
         boolean held = decision == VoteCount.Decision.YES;
         Vote vote = masters.isListening() ? vote(held ? Vote.Outcome.YES : Vote.Outcome.NO) : null;
         state.mailbox().after(() -> {
-            if (vote != null) {
-                masters.report(vote);
-            }
+            masters.report(vote);
             sink.success(held ? Ownership.HELD : Ownership.NOT_HELD);
         });
     }
