@@ -2,7 +2,7 @@ package io.holdfast.redlock.internal.claim;
 
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicInteger;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
@@ -13,26 +13,23 @@ import reactor.util.context.Context;
  */
 public final class Mailbox {
 
-    private static final AtomicIntegerFieldUpdater<Mailbox> DUE =
-            AtomicIntegerFieldUpdater.newUpdater(Mailbox.class, "due");
-
     private final Queue<Runnable> events = new ConcurrentLinkedQueue<>();
     private final Queue<Runnable> actions = new ConcurrentLinkedQueue<>();
 
     /** Counts the reasons to handle events; the thread that raises it from zero handles them. */
-    private volatile int due;
+    private final AtomicInteger due = new AtomicInteger();
 
     /** Handles the event now, or behind those that another thread handles. */
     public void post(Runnable event) {
-        if (DUE.compareAndSet(this, 0, 1)) {
+        if (due.compareAndSet(0, 1)) {
             run(event); // mostly
         } else {
             events.add(event);
-            if (DUE.getAndIncrement(this) != 0) {
+            if (due.getAndIncrement() != 0) {
                 return;
             }
         }
-        for (int seen = 1; seen != 0; seen = DUE.addAndGet(this, -seen)) {
+        for (int seen = 1; seen != 0; seen = due.addAndGet(-seen)) {
             runAll(events);
         }
         runAll(actions);

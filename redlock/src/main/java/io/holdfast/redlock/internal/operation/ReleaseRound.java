@@ -92,13 +92,10 @@ public final class ReleaseRound implements ResponseHandler<Ownership> {
 
     private void settle() {
         VoteCount.Decision decision = votes.ofHolding();
-        if (!decided && decision != VoteCount.Decision.OPEN) {
-            decided = true;
-            decided(decision);
+        if (decided || decision == VoteCount.Decision.OPEN) {
+            return;
         }
-    }
-
-    private void decided(VoteCount.Decision decision) {
+        decided = true;
         if (decision == VoteCount.Decision.UNKNOWN) {
             Vote vote = vote(Vote.Outcome.UNKNOWN);
             Throwable failure = record.undecided().failure(vote);

@@ -52,7 +52,7 @@ public final class QuorumWatch {
 
     private final WatchQuorum quorum;
     private final Disposable.Swap pause = Disposables.swap();
-    private final IntConsumer renamed = master -> post(() -> watchAgain(master));
+    private final IntConsumer renamed = this::renamed;
     private boolean isPausing;
     private boolean isStopped;
 
@@ -66,29 +66,16 @@ public final class QuorumWatch {
         lines = new Line[masters.size()];
     }
 
-    /** The signals of a claim. Cold: each subscription has a watch of its own. */
-    private static final class Signals extends Flux<WatchSignal> {
-
-        private final Masters masters;
-        private final ClaimRegistry registry;
-        private final LockClaim claim;
-
-        Signals(Masters masters, ClaimRegistry registry, LockClaim claim) {
-            this.masters = masters;
-            this.registry = registry;
-            this.claim = claim;
-        }
-
-        @Override
-        public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
-            QuorumWatch watch = new QuorumWatch(masters, registry.of(claim, masters.now()), claim, subscriber);
-            subscriber.onSubscribe(watch.sink);
-            watch.post(watch::start);
-        }
-    }
-
+    /** Returns the signals of a claim. Cold: each subscription has a watch of its own. */
     public static Flux<WatchSignal> of(Masters masters, ClaimRegistry registry, LockClaim claim) {
-        return new Signals(masters, registry, claim);
+        return new Flux<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
+                QuorumWatch watch = new QuorumWatch(masters, registry.of(claim, masters.now()), claim, subscriber);
+                subscriber.onSubscribe(watch.sink);
+                watch.post(watch::start);
+            }
+        };
     }
 
     private void post(Runnable event) {
@@ -111,6 +98,10 @@ public final class QuorumWatch {
                 line.end();
             }
         }
+    }
+
+    private void renamed(int master) {
+        post(() -> watchAgain(master));
     }
 
     private void watchAgain(int master) {
