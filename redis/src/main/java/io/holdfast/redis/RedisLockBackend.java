@@ -61,15 +61,14 @@ import reactor.core.publisher.Mono;
  * Not with {@link Builder#confirmGrants}, {@link Builder#quarantine} or {@link Builder#lossByPush}: there each grant needs another look.
  *
  * <p><b>Keys</b>: {@code <prefix>{<lock name>}:mutex}, {@code :rw} or {@code :semaphore}, and the same with {@code
- * :queue} or {@code :interest} appended. A mutex also has {@code :claims}, {@code :held}, {@code :gone} and {@code :aside}; the other kinds have
- * {@code :waiters}, {@code :token}, {@code :gone:<id>} and {@code :holders}. Every key expires.
+ * :queue}, {@code :claims}, {@code :held}, {@code :gone}, {@code :interest} or {@code :aside} appended. Every key expires.
  *
  * <p><b>Channels</b>: {@code <prefix>client:<random>}. In a cluster, {@code :<host>:<port>} of the master follows.
  * From Redis 7.0 on, a hash tag in braces follows that.
  *
  * <p><b>ACL</b>: this one is enough: {@code resetkeys ~<prefix>* resetchannels &<prefix>* -@all +hello +auth +ping
  * +evalsha +eval +script|load +subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset +hdel
- * +hlen +hrandfield +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zmscore +zrangebyscore +zrangebylex
+ * +hlen +hsetnx +hrandfield +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zmscore +zrangebyscore +zrangebylex
  * +zrandmember +zremrangebyrank +zremrangebyscore +setrange +rpush +ltrim +lpos +llen +lrange}. With a database or client name in the URI, add
  * {@code +select} or {@code +client|setname}. Without {@code +script|load}, the first call to a server that lacks a script
  * takes two round trips more. For a cluster, add {@code +cluster|slots +asking}, and from Redis 7.0 on

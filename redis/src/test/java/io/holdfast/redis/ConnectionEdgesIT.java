@@ -152,7 +152,7 @@ class ConnectionEdgesIT {
         ExceptionTranslator failures = ExceptionTranslator.at(List.of(store.uri()));
         Store.answer(ServerQuery.send(topology.anyLink().join(), commands -> commands.ping()));
         ScriptRequest<Integer> request = new ScriptRequest<>(
-                LuaScript.load("mutex_renew"),
+                LuaScript.load("renew"),
                 "orders",
                 KeysAndArgs.of(List.of("orders"), List.of("id", "1000")),
                 1,

@@ -110,7 +110,7 @@ class NothingIsLeftIT {
                 .toList();
         if (!held.isEmpty()) {
             String key = held.get(random.nextInt(held.size()));
-            store.redis().del(key, key + ":holders");
+            store.redis().del(key, key + ":held");
         }
     }
 

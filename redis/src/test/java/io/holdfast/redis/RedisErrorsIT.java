@@ -47,7 +47,7 @@ class RedisErrorsIT {
     static final String DOCUMENTED_ACL =
             "on nopass resetkeys ~holdfast:* resetchannels &holdfast:* -@all +hello +auth +ping +evalsha +eval +script|load "
                     + "+subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset "
-                    + "+hdel +hlen +hrandfield +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zmscore +zrangebyscore"
+                    + "+hdel +hlen +hsetnx +hrandfield +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zmscore +zrangebyscore"
                     + " +zrangebylex +zrandmember +zremrangebyrank +zremrangebyscore +setrange +rpush +ltrim +lpos +llen +lrange";
 
     private static Store store;

@@ -277,10 +277,11 @@ class RedisLockInspectorIT {
         ":mutex,:interest",
         ":rw,''",
         ":rw,:queue",
-        ":rw,:waiters",
-        ":rw,:token",
-        ":rw,:interest",
-        ":rw,:holders"
+        ":rw,:claims",
+        ":rw,:held",
+        ":rw,:gone",
+        ":rw,:aside",
+        ":rw,:interest"
     })
     void aForeignValueUnderAKeyIsNamed(String type, String suffix) {
         LockKey key = LockKey.of(type.equals(":rw") ? LockKind.WRITE : LockKind.MUTEX, "orders");
@@ -303,18 +304,18 @@ class RedisLockInspectorIT {
     @Test
     void aForeignKeyOfTheRightTypeIsNamedToo() {
         store.redis().hset("holdfast:{hash}:mutex", Map.of("field", "theirs"));
-        store.redis().zadd("holdfast:{set}:rw", serverMicros() + 60_000_000.0, "theirs");
-        store.redis().zadd("holdfast:{old set}:rw", 1, "theirs");
+        store.redis().zadd("holdfast:{set}:rw:held", serverMicros() + 60_000_000.0, "theirs");
+        store.redis().zadd("holdfast:{old set}:rw:held", 1, "theirs");
         store.redis().set("holdfast:{string}:mutex", "theirs");
-        store.redis().set("holdfast:{counter}:rw:token", "theirs");
+        store.redis().set("holdfast:{record}:rw", "theirs");
 
         mustWarnOf(only("hash"), "holdfast:{hash}:mutex");
-        mustWarnOf(only("set"), "holdfast:{set}:rw");
-        mustWarnOf(only("old set"), "holdfast:{old set}:rw");
+        mustWarnOf(only("set"), "holdfast:{set}:rw:held");
+        mustWarnOf(only("old set"), "holdfast:{old set}:rw:held");
         mustWarnOf(only("string"), "holdfast:{string}:mutex");
-        mustWarnOf(only("counter"), "holdfast:{counter}:rw:token");
+        mustWarnOf(only("record"), "holdfast:{record}:rw");
         assertThat(Store.answer(inspector.all().map(LockReport::name).collectList()))
-                .containsExactlyInAnyOrder("hash", "string", "set", "old set");
+                .containsExactlyInAnyOrder("hash", "string", "set", "old set", "record");
     }
 
     @Test

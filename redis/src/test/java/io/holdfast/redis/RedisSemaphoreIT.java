@@ -78,7 +78,7 @@ class RedisSemaphoreIT {
 
         assertThat(next.isValid()).isTrue();
         assertThat(living.isValid()).isTrue();
-        assertThat(redis.store.redis().zcard(KEY)).isEqualTo(2);
+        assertThat(redis.store.redis().zcard(KEY + ":held")).isEqualTo(2);
     }
 
     @Test

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 
 /**
@@ -36,6 +37,8 @@ class RedisSharedStoreIT {
     private static final LockKey WRITE = LockKey.of(LockKind.WRITE, NAME);
     private static final LockKey PERMIT = new LockKey(LockKind.SEMAPHORE, NAME, 2);
     private static final String RW = Store.holderKey(READ);
+    private static final String HELD = RW + ":held";
+    private static final String CLAIMS = RW + ":claims";
 
     private static Store store;
     private RedisLockBackend backend;
@@ -74,29 +77,29 @@ class RedisSharedStoreIT {
     void writerThatBecomesAReaderChangesItsEntryAndNothingElse() {
         LockClaim writer = claim(WRITE);
         long token = acquired(writer);
-        String before = store.redis().hget(RW + ":holders", writer.id());
+        String before = store.redis().hget(CLAIMS, ' ' + writer.id());
         LockClaim reader = new LockClaim(READ, writer.id(), writer.lease(), Waiting.NONE, 2, 0, 1);
         assertThat(acquired(reader)).isEqualTo(token);
-        assertThat(store.redis().hget(RW + ":holders", writer.id()))
+        assertThat(store.redis().hget(CLAIMS, ' ' + writer.id()))
                 .isEqualTo(before.replaceFirst("^write 1 ", "read 2 "))
                 .isNotEqualTo(before);
-        assertThat(store.redis().zcard(RW)).isEqualTo(1);
-        assertThat(store.keys()).containsExactlyInAnyOrder(RW, RW + ":token", RW + ":holders");
+        assertThat(store.redis().zcard(HELD)).isEqualTo(1);
+        assertThat(store.keys()).containsExactlyInAnyOrder(RW, HELD, CLAIMS);
         assertThat(Store.answer(backend.tryAcquire(writer.withAttempt(3)))).isInstanceOf(LockAttempt.Contended.class);
-        assertThat(store.redis().hget(RW + ":holders", writer.id())).startsWith("read 2 ");
+        assertThat(store.redis().hget(CLAIMS, ' ' + writer.id())).startsWith("read 2 ");
         assertThat(Store.answer(backend.release(reader))).isEqualTo(Ownership.HELD);
     }
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MUTEX")
-    void cycleLeavesOnlyTheExpiringTokenCounter(LockKind kind) {
+    void cycleLeavesOnlyTheExpiringRecord(LockKind kind) {
         LockClaim claim = claim(key(kind));
         acquired(claim);
         String holder = Store.holderKey(claim.key());
-        assertThat(store.keys()).containsExactlyInAnyOrder(holder, holder + ":token", holder + ":holders");
+        assertThat(store.keys()).containsExactlyInAnyOrder(holder, holder + ":held", holder + ":claims");
         assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD);
-        assertThat(store.keys()).containsExactly(holder + ":token");
-        assertThat(store.redis().pttl(holder + ":token"))
+        assertThat(store.keys()).containsExactly(holder);
+        assertThat(store.redis().pttl(holder))
                 .isBetween(
                         Duration.ofMinutes(119).toMillis(), Duration.ofHours(2).toMillis());
     }
@@ -110,7 +113,7 @@ class RedisSharedStoreIT {
         Store.answer(backend.tryAcquire(notified));
         Store.answer(backend.release(claim(READ)));
         assertThat(store.keys())
-                .hasSize(7)
+                .hasSize(6)
                 .allSatisfy(key -> assertThat(store.redis().pttl(key)).as(key).isPositive());
         watch.dispose();
     }
@@ -121,7 +124,7 @@ class RedisSharedStoreIT {
         acquired(LockClaim.first(READ, "short", Duration.ofSeconds(1), Waiting.NONE));
         queued(Store.claim(WRITE, Waiting.QUEUE));
         queued(LockClaim.first(WRITE, "short too", Duration.ofSeconds(1), Waiting.QUEUE));
-        List<String> lasting = List.of(RW, RW + ":holders", RW + ":queue", RW + ":waiters");
+        List<String> lasting = List.of(RW, HELD, RW + ":queue", CLAIMS);
         assertThat(lasting)
                 .allSatisfy(key -> assertThat(store.redis().pttl(key)).as(key).isGreaterThan(25_000));
     }
@@ -134,10 +137,10 @@ class RedisSharedStoreIT {
         acquired(brief);
         ClientOverRedis.pause(Duration.ofMillis(30));
         assertThat(Store.answer(backend.renew(brief))).isEqualTo(new Renewal.NotHeld());
-        assertThat(store.redis().zcard(RW)).as("a renewal ends no holder").isEqualTo(2);
+        assertThat(store.redis().zcard(HELD)).as("a renewal ends no holder").isEqualTo(2);
         acquired(claim(READ));
-        assertThat(store.redis().zrange(RW, 0, -1)).hasSize(2).doesNotContain("brief");
-        assertThat(store.redis().hlen(RW + ":holders")).isEqualTo(2);
+        assertThat(store.redis().zrange(HELD, 0, -1)).hasSize(2).doesNotContain("brief");
+        assertThat(store.redis().hlen(CLAIMS)).isEqualTo(2);
         assertThat(Store.answer(backend.release(brief))).isEqualTo(Ownership.NOT_HELD);
         assertThat(Store.answer(backend.renew(lasting))).isInstanceOf(Renewal.Held.class);
     }
@@ -151,6 +154,24 @@ class RedisSharedStoreIT {
         assertThat(acquired(claim(READ))).isGreaterThan(high);
     }
 
+    /** Its attempt also serves the readers behind it, each with a later token. */
+    @Test
+    void aReaderWhoseTurnComesWithItsAttemptGetsItsOwnToken() {
+        acquired(LockClaim.first(WRITE, "brief", Duration.ofMillis(50), Waiting.NONE));
+        LockClaim first = Store.claim(READ, Waiting.QUEUE);
+        LockClaim second = Store.claim(READ, Waiting.QUEUE);
+        Disposable watch = backend.watch(second).subscribe();
+        queued(first);
+        queued(second);
+        ClientOverRedis.pause(Duration.ofMillis(60));
+
+        long token = acquired(first.withAttempt(2));
+
+        assertThat(store.redis().zcard(HELD)).isEqualTo(2);
+        assertThat(store.redis().hget(CLAIMS, ' ' + first.id())).startsWith("read 2 " + token + ' ');
+        watch.dispose();
+    }
+
     @Test
     void answeredClaimsLeaveNoTombstone() {
         LockClaim reader = Store.claim(READ, Waiting.QUEUE);
@@ -159,7 +180,7 @@ class RedisSharedStoreIT {
         queued(writer);
         Store.answer(backend.release(writer));
         Store.answer(backend.release(reader));
-        assertThat(store.keys()).containsExactly(RW + ":token");
+        assertThat(store.keys()).containsExactly(RW);
     }
 
     @Test
@@ -172,9 +193,9 @@ class RedisSharedStoreIT {
         backend.tryAcquire(claim).subscribe().dispose();
         store.server.resume();
         Store.answer(backend.release(claim));
-        assertThat(store.redis().pttl(RW + ":gone:" + claim.id())).isBetween(1L, 30_000L);
+        assertThat(store.redis().pttl(RW + ":gone")).isBetween(1L, 30_000L);
         assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Contended.class);
-        assertThat(store.redis().exists(RW)).isZero();
+        assertThat(store.redis().exists(HELD)).isZero();
     }
 
     /** The server remembers of an interested claim the number of its attempt; a later one may still be under way. */
@@ -190,7 +211,7 @@ class RedisSharedStoreIT {
         Store.answer(backend.release(claim.withAttempt(3)));
         Store.answer(backend.release(writer));
         contended(claim.withAttempt(3));
-        assertThat(store.redis().exists(RW)).isZero();
+        assertThat(store.redis().exists(HELD)).isZero();
         watch.dispose();
     }
 
@@ -204,7 +225,7 @@ class RedisSharedStoreIT {
         contended(claim.withAttempt(2));
         Store.answer(backend.release(claim.withAttempt(2)));
         Store.answer(backend.release(writer));
-        assertThat(store.keys()).containsExactly(RW + ":token");
+        assertThat(store.keys()).containsExactly(RW);
         watch.dispose();
     }
 
@@ -217,6 +238,18 @@ class RedisSharedStoreIT {
         assertThat(store.redis().get(holder)).isEqualTo("theirs");
     }
 
+    /** A later version, and the form before versions. */
+    @ParameterizedTest
+    @ValueSource(strings = {"2S00000000000000001", "a later form", "1S0short", "1S9000000000000001"})
+    void recordOfAnotherFormIsNeverChanged(String record) {
+        String holder = Store.holderKey(READ);
+        store.redis().set(holder, record);
+        assertThatThrownBy(() -> Store.answer(backend.tryAcquire(claim(READ))))
+                .isInstanceOf(LockBackendException.class);
+        assertThat(store.redis().get(holder)).isEqualTo(record);
+        assertThat(store.keys()).containsExactly(holder);
+    }
+
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MUTEX")
     void foreignSortedSetIsNeverChanged(LockKind kind) {
@@ -224,6 +257,19 @@ class RedisSharedStoreIT {
         store.redis().zadd(holder, 1, "theirs");
         assertForeign(kind, holder);
         assertThat(store.redis().zrangeWithScores(holder, 0, -1)).containsExactly(ScoredValue.just(1, "theirs"));
+    }
+
+    /** A holder of this library has an entry beside it. */
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MUTEX")
+    void foreignSetOfHoldersIsNeverChanged(LockKind kind) {
+        String held = Store.holderKey(key(kind)) + ":held";
+        store.redis().zadd(held, 1, "theirs");
+        assertThatThrownBy(() -> Store.answer(backend.tryAcquire(claim(key(kind)))))
+                .isInstanceOf(LockBackendException.class);
+        assertThat(Store.answer(backend.renew(claim(key(kind))))).isEqualTo(new Renewal.NotHeld());
+        assertThat(store.redis().zrangeWithScores(held, 0, -1)).containsExactly(ScoredValue.just(1, "theirs"));
+        assertThat(store.keys()).containsExactly(held);
     }
 
     private void assertForeign(LockKind kind, String holder) {
@@ -243,7 +289,7 @@ class RedisSharedStoreIT {
 
     @Test
     void foreignKeyBesideTheLockIsAnErrorBeforeAnythingIsWritten() {
-        for (String beside : List.of(":queue", ":waiters", ":token", ":interest")) {
+        for (String beside : List.of(":queue", ":claims", ":held", ":gone", ":interest", ":aside")) {
             acquired(LockClaim.first(READ, "holder", Store.LEASE, Waiting.NONE));
             store.redis().del(RW + beside);
             store.redis().sadd(RW + beside, "theirs");
@@ -255,13 +301,12 @@ class RedisSharedStoreIT {
                             e -> assertThat(e.isTransient()).isFalse());
             assertThat(store.keys()).as(beside).containsExactlyInAnyOrderElementsOf(before);
             assertThat(store.redis().smembers(RW + beside)).containsExactly("theirs");
-            assertThat(store.redis().zcard(RW)).as(beside).isOne();
             store.redis().flushall();
         }
     }
 
     @Test
-    void mixedBatchOfRenewalsIsOneCommandPerSortOfScriptsAndAnsweredInOrder() {
+    void mixedBatchOfRenewalsIsOneCommandAndAnsweredInOrder() {
         List<LockClaim> held = new ArrayList<>();
         for (LockKey key : List.of(READ, LockKey.of(LockKind.MUTEX, NAME), READ, PERMIT, PERMIT)) {
             held.add(claim(key));
@@ -278,7 +323,7 @@ class RedisSharedStoreIT {
         Renewal yes = new Renewal.Held(Store.LEASE);
         Renewal no = new Renewal.NotHeld();
         assertThat(answers).containsExactly(yes, no, yes, no, yes, yes, yes);
-        assertThat(store.calls("evalsha")).isEqualTo(2);
+        assertThat(store.calls("evalsha")).isOne();
     }
 
     @Test
@@ -288,8 +333,8 @@ class RedisSharedStoreIT {
         acquired(first);
         acquired(longer.withAttempt(1));
         Store.answer(backend.renewAll(List.of(longer, first)).collectList());
-        assertThat(store.redis().pttl(RW)).isBetween(290_000L, 301_000L);
-        double apart = store.redis().zscore(RW, "longer") - store.redis().zscore(RW, first.id());
+        assertThat(store.redis().pttl(HELD)).isBetween(290_000L, 301_000L);
+        double apart = store.redis().zscore(HELD, "longer") - store.redis().zscore(HELD, first.id());
         assertThat(apart).isBetween(269e6, 271e6);
     }
 

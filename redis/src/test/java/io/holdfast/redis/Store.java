@@ -104,9 +104,9 @@ public final class Store implements AutoCloseable {
         return LockKeys.of("holdfast:", key).holder();
     }
 
-    /** Returns the key with the last token, kept for as long as two hours: for a mutex its record. */
+    /** Returns the key with the last token, kept for as long as two hours: the record. */
     static String counterKey(LockKey key) {
-        return key.kind() == LockKind.MUTEX ? holderKey(key) : holderKey(key) + ":token";
+        return holderKey(key);
     }
 
     @CanIgnoreReturnValue
@@ -180,24 +180,25 @@ public final class Store implements AutoCloseable {
 
     /** Returns the key of what the server knows of each waiter. */
     static String entries(String holderKey) {
-        return holderKey + (holderKey.endsWith(":mutex") ? ":claims" : ":waiters");
+        return holderKey + ":claims";
     }
 
     /**
-     * Returns the keys of locks that are held, or that a waiter wants: without counters, records of free mutexes, and
-     * tombstones.
+     * Returns the keys of locks that are held, or that a waiter wants: without records of free mutexes, records of other kinds, which have
+     * the last token alone, and tombstones.
      */
     List<String> leftovers() {
         Set<String> free = freeMutexes();
         return keys().stream()
-                .filter(key -> !key.endsWith(":token") && !key.contains(":gone") && !free.contains(key))
+                .filter(key -> !key.endsWith(":rw") && !key.endsWith(":semaphore"))
+                .filter(key -> !key.contains(":gone") && !free.contains(key))
                 .filter(key -> !(key.endsWith(":claims") && hasNoClaims(key)))
                 .toList();
     }
 
-    /** What a server knows of runs that are over stays a while, as tombstones do. */
+    /** What a server knows of runs that are over, and of grants that a client has not answered, stays a while, as tombstones do. */
     private boolean hasNoClaims(String claims) {
-        return redis().hkeys(claims).stream().allMatch(field -> field.startsWith("!") || field.startsWith("*"));
+        return redis().hkeys(claims).stream().allMatch(field -> "!*+".indexOf(field.charAt(0)) >= 0);
     }
 
     /** Reads them with one command, however many there are; in a cluster with one for each. */
@@ -221,9 +222,9 @@ public final class Store implements AutoCloseable {
         return record.startsWith("1H") ? Long.parseLong(record.substring(3, 19)) : 0;
     }
 
-    /** Whether there is a lease under this key of a lock: for a mutex, by its record. */
+    /** Whether there is a lease of the lock with this first key: of a mutex, by its record. */
     boolean isHeld(String key) {
-        return key.endsWith(":mutex") ? leaseLeft(key) > 0 : redis().exists(key) == 1;
+        return key.endsWith(":mutex") ? leaseLeft(key) > 0 : redis().exists(key + ":held") == 1;
     }
 
     /** Returns the rest of the lease of a mutex, in milliseconds, by its record; 0 if it is free. */

@@ -11,8 +11,6 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -31,15 +29,14 @@ class SuspectedClientsIT {
 
     private static final int LEASE = 30_000;
     private static final LuaScript MUTEX = LuaScript.load("mutex");
-    private static final LuaScript MUTEX_RENEW = LuaScript.load("mutex_renew");
-    private static final LuaScript ACQUIRE = LuaScript.load("shared_acquire");
-    private static final LuaScript RELEASE = LuaScript.load("shared_release");
-    private static final LuaScript RENEW = LuaScript.load("shared_renew");
+    private static final LuaScript SHARED = LuaScript.load("shared");
+    private static final LuaScript RENEW = LuaScript.load("renew");
 
     private Store store;
     private RedisClient listener;
     private LockKind kind = LockKind.MUTEX;
     private int claimMillis = 300;
+    private int permits = 1;
     private final List<String> messages = new CopyOnWriteArrayList<>();
 
     /** The channels have a subscriber, as those of four clients have, whether they live or not. */
@@ -64,22 +61,59 @@ class SuspectedClientsIT {
     }
 
     @Test
-    void aQueueIsReadOnceForAllClientsThatVanish() {
+    void clientsThatVanishTogetherCostNoReadOfTheQueue() {
         kind = LockKind.SEMAPHORE;
+        permits = 100;
         long now = micros();
         long over = now - now % 2 - 1_000_000;
         for (int i = 0; i < 100; i++) {
-            store.redis().zadd(key(), (double) (over + 2L * i), "h" + i);
-            String entry = "semaphore 1 %d %d %d C%d".formatted(over - 500_000, LEASE, over - 500_000, i);
-            store.redis().hset(key() + ":holders", Map.of("h" + i, entry));
+            store.redis().zadd(key() + ":held", (double) (over + 2L * i), "h" + i);
+            String entry = "semaphore:1/100 1 %d %d %d C%d".formatted(over - 500_000, LEASE, over - 500_000, i);
+            store.redis().hset(Store.entries(key()), Map.of(" h" + i, entry, "+C" + i, "" + (over - 500_000)));
         }
         queue(10_000, "Y", now);
         reset();
 
         assertThat(acquire("y", "Y", 1)).startsWith(2L);
 
-        assertThat(store.redis().zcard(key())).as("holders").isEqualTo(100); // as many waiters were served
-        assertThat(store.calls("hmget")).as("portions of 512").isLessThan(35);
+        assertThat(store.redis().zcard(key() + ":held")).as("holders").isEqualTo(100); // as many waiters were served
+        assertThat(aside()).hasSize(100).contains("C0 0", "C99 0");
+        assertThat(store.calls("zrange"))
+                .as("once for each waiter that is served")
+                .isLessThan(110);
+    }
+
+    /** The first answer, which brought the grant, may be lost. */
+    @ParameterizedTest
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"READ", "WRITE"})
+    void aRepeatedReleaseRemindsOfTheGrantInItsFirstAnswer(LockKind used) {
+        kind = used;
+        claimMillis = 30_000;
+        acquire("h", "X", 1);
+        acquire("x1", "X", 1);
+        release("h", "X", 1);
+        assertThat(messages).isEmpty();
+
+        release("h", "X", 1);
+
+        eventually(() -> messages.equals(List.of("X: C x1")));
+    }
+
+    /** A grant that was lost though its client lives: the same as when it has vanished, until its next call. */
+    @ParameterizedTest
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"READ", "WRITE"})
+    void aClientThatConfirmsNoGrantIsPassedOverUntilItsNextCall(LockKind used) {
+        kind = used;
+        setAside(3);
+
+        acquire("x3", "X", 2);
+        release("y1", "Y", 2);
+
+        assertThat(queued()).as("x1 holds").containsExactly("x2", "x3");
     }
 
     @ParameterizedTest
@@ -226,9 +260,8 @@ class SuspectedClientsIT {
     /** Writes the waiters as an attempt would. */
     private void queue(int count, String channel, long now) {
         Map<String, String> entries = new TreeMap<>();
-        String entry = kind == LockKind.MUTEX
-                ? "%d - 0 %s - abc 1 %d %<d".formatted(LEASE, channel, now)
-                : "semaphore 100 1 %d %d 0 abc %s".formatted(LEASE, now, channel);
+        String entry =
+                "%d - 0 %s %s abc 1 %d %4$d".formatted(LEASE, channel, kind == LockKind.MUTEX ? "-" : word(), now);
         for (int i = 0; i < count; i++) {
             entries.put("w" + i, entry);
             store.redis().zadd(key() + ":queue", (double) (now + i), "w" + i);
@@ -243,7 +276,7 @@ class SuspectedClientsIT {
     private long ends() {
         return kind == LockKind.MUTEX
                 ? Long.parseLong(store.redis().get(key()).substring(3, 19))
-                : store.redis().zrangeWithScores(key(), -1, -1).stream()
+                : store.redis().zrangeWithScores(key() + ":held", -1, -1).stream()
                         .mapToLong(it -> (long) it.getScore())
                         .max()
                         .orElse(0);
@@ -254,18 +287,11 @@ class SuspectedClientsIT {
     }
 
     private List<String> aside() {
-        if (kind == LockKind.MUTEX) {
-            return store.redis().zrange(key() + ":aside", 0, -1);
-        }
-        Map<String, String> entries = store.redis().hgetall(Store.entries(key()));
-        List<String> ids = new ArrayList<>();
-        entries.forEach((id, entry) -> {
-            if (entry.startsWith("@")) {
-                ids.add(id);
-            }
-        });
-        Collections.sort(ids);
-        return ids;
+        return store.redis().zrange(key() + ":aside", 0, -1);
+    }
+
+    private String word() {
+        return "semaphore:1/" + permits;
     }
 
     @CanIgnoreReturnValue
@@ -275,87 +301,32 @@ class SuspectedClientsIT {
 
     @CanIgnoreReturnValue
     private List<Object> acquire(String id, String channel, int attempt, String waiting) {
-        if (kind == LockKind.MUTEX) {
-            return store.redis()
-                    .eval(
-                            MUTEX.body(),
-                            ScriptOutputType.MULTI,
-                            new String[] {key()},
-                            id,
-                            (attempt == 1 ? "A" : "a") + LEASE,
-                            attempt + " " + LEASE + " " + channel + " -",
-                            "%s 0 %d abc".formatted(waiting, claimMillis));
-        }
-        return store.redis()
-                .eval(
-                        ACQUIRE.body(),
-                        ScriptOutputType.MULTI,
-                        keys(id),
-                        id,
-                        "" + LEASE,
-                        "" + attempt,
-                        waiting,
-                        "0",
-                        "" + claimMillis,
-                        channel,
-                        "semaphore",
-                        store.redis().hexists(key() + ":holders", "h0") ? "100" : "1",
-                        "abc");
+        return run(
+                id,
+                (attempt == 1 ? "A" : "a") + LEASE,
+                attempt + " " + LEASE + " " + channel + " -",
+                "%s 0 %d abc".formatted(waiting, claimMillis) + (kind == LockKind.MUTEX ? "" : ' ' + word()));
     }
 
     private void release(String id, String channel, int attempt) {
-        if (kind == LockKind.MUTEX) {
-            Object unused = store.redis()
-                    .eval(
-                            MUTEX.body(),
-                            ScriptOutputType.MULTI,
-                            new String[] {key()},
-                            id,
-                            "R" + attempt,
-                            channel,
-                            claimMillis + " 0");
-        } else {
-            Object unused = store.redis()
-                    .eval(
-                            RELEASE.body(),
-                            ScriptOutputType.INTEGER,
-                            keys(id),
-                            id,
-                            "" + attempt,
-                            "" + claimMillis,
-                            "0",
-                            "0",
-                            channel);
-        }
+        List<Object> unused = run(id, "R" + attempt, channel, claimMillis + " 0");
+    }
+
+    private List<Object> run(String... args) {
+        LuaScript script = kind == LockKind.MUTEX ? MUTEX : SHARED;
+        return store.redis().eval(script.body(), ScriptOutputType.MULTI, new String[] {key()}, args);
     }
 
     private void renew(String id, int millis) {
-        boolean isMutex = kind == LockKind.MUTEX;
-        List<Long> held = store.redis()
-                .eval(
-                        (isMutex ? MUTEX_RENEW : RENEW).body(),
-                        ScriptOutputType.MULTI,
-                        isMutex ? new String[] {key()} : new String[] {key(), key() + ":holders"},
-                        id,
-                        "" + millis);
+        String[] keys = kind == LockKind.MUTEX
+                ? new String[] {key()}
+                : new String[] {key(), key() + ":claims", key() + ":held"};
+        List<Long> held = store.redis().eval(RENEW.body(), ScriptOutputType.MULTI, keys, id, "" + millis);
         assertThat(held).containsExactly(1L);
     }
 
     private String key() {
         return Store.holderKey(LockKey.of(kind, "orders"));
-    }
-
-    private String[] keys(String id) {
-        String key = key();
-        return new String[] {
-            key,
-            key + ":queue",
-            key + ":waiters",
-            key + ":token",
-            key + ":gone:" + id,
-            key + ":interest",
-            key + ":holders"
-        };
     }
 
     private void reset() {

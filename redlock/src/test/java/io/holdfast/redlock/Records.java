@@ -9,12 +9,12 @@ final class Records {
     private Records() {}
 
     /**
-     * Returns the keys of locks that are held, or that a waiter wants: without counters, records of free mutexes, and
-     * tombstones.
+     * Returns the keys of locks that are held, or that a waiter wants: without records of free mutexes, records of other kinds, which have
+     * the last token alone, and tombstones.
      */
     static List<String> leftovers(RedisCommands<String, String> redis) {
         return redis.keys("*").stream()
-                .filter(key -> !key.endsWith(":token") && !key.contains(":gone"))
+                .filter(key -> !key.endsWith(":rw") && !key.endsWith(":semaphore") && !key.contains(":gone"))
                 .filter(key -> !key.endsWith(":mutex") || leaseLeft(redis, key) > 0)
                 .toList();
     }

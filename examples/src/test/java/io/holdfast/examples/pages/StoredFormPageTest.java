@@ -19,7 +19,7 @@ class StoredFormPageTest {
     private static final String PAGE = Repository.page("docs/reference/stored-form.md");
 
     @ParameterizedTest
-    @CsvSource({"usual.lua, K, mutex", "shared_queue.lua, K, rw"})
+    @CsvSource({"usual.lua, K, mutex", "usual.lua, K, rw"})
     void theKeysAreThoseOfTheScripts(String script, String inScript, String onPage) {
         String header = Repository.page(Path.of("redis/src/main/resources/io/holdfast/redis/internal/script", script)
                 .toString());

@@ -13,9 +13,6 @@ import java.util.function.Function;
 /** Sends commands to one Redis server, each over a new connection: another server may listen there by the next command. */
 public final class RedisStore {
 
-    /** This key may stay: the counter of a lock's tokens, which expires after two hours. */
-    private static final String COUNTER = ":token";
-
     /** These keys may stay if they expire: the marks of claims that were withdrawn without an answer. */
     private static final String TOMBSTONE = ":gone";
 
@@ -54,10 +51,12 @@ public final class RedisStore {
         }
     }
 
-    /** This key may stay: the record of a free mutex with its last token, which expires. */
-    private static boolean isFreeMutex(RedisCommands<String, String> redis, String key) {
-        if (!key.endsWith(":mutex") || redis.pttl(key) == -1) {
+    /** This key may stay: the record of a free mutex, or of another lock, with its last token, which expires. */
+    private static boolean isFreeRecord(RedisCommands<String, String> redis, String key) {
+        if (redis.pttl(key) == -1) {
             return false;
+        } else if (!key.endsWith(":mutex")) {
+            return key.endsWith(":rw") || key.endsWith(":semaphore");
         }
         String record = String.valueOf(redis.get(key));
         List<String> now = redis.time();
@@ -73,17 +72,15 @@ public final class RedisStore {
         } else if (key.endsWith(":aside")) {
             return redis.zrange(key, 0, -1).stream().allMatch(it -> it.endsWith(" 0"));
         }
-        return key.endsWith(":claims")
-                && redis.hkeys(key).stream().allMatch(it -> it.startsWith("!") || it.startsWith("*"));
+        return key.endsWith(":claims") && redis.hkeys(key).stream().allMatch(it -> "!*+".indexOf(it.charAt(0)) >= 0);
     }
 
     static List<String> leftovers(int port) {
         List<String> left = ask(
                 port,
                 redis -> redis.keys("*").stream()
-                        .filter(key -> !key.endsWith(COUNTER))
                         .filter(key -> !key.contains(TOMBSTONE) || redis.pttl(key) == -1)
-                        .filter(key -> !isFreeMutex(redis, key) && !isTrace(redis, key))
+                        .filter(key -> !isFreeRecord(redis, key) && !isTrace(redis, key))
                         .toList());
         return left.stream()
                 .map(key -> "key %s at port %d".formatted(key, port))

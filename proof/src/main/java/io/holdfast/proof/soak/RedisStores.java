@@ -18,13 +18,14 @@ import java.util.stream.Stream;
 /** One Redis, the five masters of a Redlock, or a cluster of three masters. They keep nothing on disk. */
 final class RedisStores implements Store {
 
-    /** Deletes the records of free mutexes and the token counters of other locks some seconds after their last use. They would expire after two hours. */
+    /** Deletes the records of free locks some seconds after their last use. They would expire after two hours. */
     private static final String TIDY = """
             local deleted = 0
             for _, key in ipairs(redis.call('KEYS', 'holdfast:{%s*')) do
               local left = redis.call('PTTL', key)
-              local is_record = key:sub(-6) == ':mutex' and redis.call('GETRANGE', key, 0, 0) == 'F'
-              if left > 0 and left < 7198000 and (is_record or key:sub(-6) == ':token') then
+              local kind = key:match("}:(%%a+)$")
+              local is_free = kind == 'mutex' and redis.call('GETRANGE', key, 1, 1) == 'F' or kind and kind ~= 'mutex' and redis.call('EXISTS', key .. ':held') == 0
+              if left > 0 and left < 7198000 and is_free then
                 deleted = deleted + redis.call('UNLINK', key)
               end
             end

@@ -143,11 +143,13 @@ final class Mutants {
                 Mutant.scripts(
                         "token by the clock alone",
                         body -> body.replace("math.max((tonumber(last) or 0) + 1, now,", "math.max(now,")
+                                .replace("math.max(last + 1, now,", "math.max(now,")
                                 .replace("math.max(token + 1, now,", "math.max(now,")),
                 Mutant.scripts(
                         "token that only counts",
                         body -> body.replace(
                                         "(tonumber(last) or 0) + 1, now, floor)", "(tonumber(last) or 0) + 1, floor)")
+                                .replace("math.max(last + 1, now,", "math.max(last + 1,")
                                 .replace("math.max(token + 1, now,", "math.max(token + 1,")),
                 Mutant.scripts(
                         "token that is not kept",
@@ -179,29 +181,29 @@ final class Mutants {
                         "answers[n] = failure",
                         "answers[count + 1 - n] = failure"),
                 Mutant.script(
-                        "readers beside a writer", "(claim.kind == 'read' and mode == 'read')", "claim.kind == 'read'"),
+                        "readers beside a writer", "word == 'read' and mode == 'read'", "word == 'read'"),
                 Mutant.script(
                         "one permit too many",
-                        "count + claim.taken <= claim.permits",
-                        "count + claim.taken <= claim.permits + 1"),
+                        "count_taken + taken <= tonumber(permits)",
+                        "count_taken + taken <= tonumber(permits) + 1"),
                 Mutant.script(
                         "claim of many permits that is admitted as one",
-                        "count + claim.taken <= claim.permits",
-                        "count < claim.permits"),
+                        "count_taken + taken <= tonumber(permits)",
+                        "count_taken < tonumber(permits)"),
                 Mutant.script(
                         "claim of one permit that passes the waiters",
-                        "if not (token or queued or blocked) and admits(request) then",
-                        "if not (token or queued or blocked and not (request.kind == 'semaphore' and request.taken == 1)) and admits(request) then"),
-                Mutant.script("release that frees one permit only", "add_surplus(1 - taken_by(entry))", ""),
-                Mutant.script("downgrade that lets a writer in", "mode = request.kind", "count, mode = 0, false"),
+                        "not late and not blocked and admits(word) then",
+                        "not late and (not blocked or find(word, ':1/', 1, true)) and admits(word) then"),
+                Mutant.script("release that frees one permit only", "add_surplus(1 - taken)", ""),
+                Mutant.script("downgrade that lets a writer in", "mode = 'read'\n", "count_taken, mode = 0, nil\n"),
                 writerThatBelievesAfterItsDowngrade(),
                 exporterThatGoesOnBelieving(),
                 Mutant.scripts(
                         "pushed grant without its attempt",
-                        body -> body.replace("ms + math.floor(math.max(0, now - at) / 1000)", "its_lease")
-                                .replace(
-                                        "math.floor(math.max(0, now - tonumber(asked)) / 1000) + ms",
-                                        "tonumber(lease)")),
+                        body -> body.replace(
+                                        "local valid = ms + math.floor(math.max(0, now - at) / 1000)",
+                                        "local valid = lease")
+                                .replace("ms + math.floor(math.max(0, now - at) / 1000)", "its_lease")),
                 Mutant.script(
                         "secret that is in a message",
                         "return redis.sha1hex(secret .. ",
@@ -269,8 +271,8 @@ final class Mutants {
                                         (host, it) -> new TakesAdoptedClaimsForWaiters(it)),
                                 Mutant.script(
                                         "no tombstone of a reader",
-                                        "if attempt and (attempt >= tonumber(ARGV[2]) or ARGV[4] == '0') then",
-                                        "if attempt then"),
+                                        "if word and tonumber(attempt) >= number and",
+                                        "if word and"),
                                 Mutant.backend(
                                         "adoption that does not compare the token",
                                         (host, it) -> new AdoptsWithAnyToken(it)),

@@ -121,6 +121,7 @@ final class RedisMemory {
             "SETRANGE",
             "PEXPIRE",
             "HSET",
+            "HSETNX",
             "HDEL",
             "RPUSH",
             "LTRIM",
@@ -313,6 +314,7 @@ final class RedisMemory {
                 }
                 yield added;
             }
+            case "HSETNX" -> hash(key, true).putIfAbsent(command.get(2), command.get(3)) == null ? 1L : 0L;
             case "HDEL" -> {
                 Map<String, String> hash = hash(key, false);
                 long removed = hash.keySet().size();

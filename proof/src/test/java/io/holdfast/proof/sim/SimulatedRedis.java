@@ -403,10 +403,11 @@ public class SimulatedRedis extends Server {
         ghosts.forget();
     }
 
-    /** Returns the keys that must not exist when no claim holds or waits: all but counters, free mutexes, and the traces of withdrawals. */
+    /** Returns the keys that must not exist when no claim holds or waits: all but free mutexes, records of other kinds, which have the last token alone, and the traces of withdrawals. */
     public List<String> leftovers() {
         return memory.keys().stream()
-                .filter(key -> !key.endsWith(":token") && !key.contains(":gone") && !isFreeMutex(key) && !isTrace(key))
+                .filter(key -> !key.endsWith(":rw") && !key.endsWith(":semaphore"))
+                .filter(key -> !key.contains(":gone") && !isFreeMutex(key) && !isTrace(key))
                 .toList();
     }
 
@@ -419,7 +420,7 @@ public class SimulatedRedis extends Server {
                 key.endsWith(":claims") ? texts("HRANDFIELD", key, "1000", "WITHVALUES") : List.of("a claim");
         return IntStream.range(0, fields.size())
                 .filter(i -> i % 2 == 0)
-                .allMatch(i -> fields.get(i).startsWith("!") || fields.get(i).startsWith("*"));
+                .allMatch(i -> "!*+".indexOf(fields.get(i).charAt(0)) >= 0);
     }
 
     private List<String> texts(String... command) {

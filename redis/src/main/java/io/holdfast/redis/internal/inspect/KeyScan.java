@@ -79,6 +79,7 @@ public final class KeyScan {
      */
     public enum Sighting {
         HOLDER("holder", ""),
+        HELD("held", ":held"),
         QUEUE("queue", ":queue"),
         INTEREST("interest", ":interest");
 

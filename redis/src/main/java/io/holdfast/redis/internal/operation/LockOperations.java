@@ -12,7 +12,6 @@ import io.holdfast.redis.internal.protocol.ChannelMessage;
 import io.holdfast.redis.internal.protocol.LockKeys;
 import io.holdfast.redis.internal.protocol.LockRequests;
 import io.holdfast.redis.internal.protocol.QueueLimit;
-import io.holdfast.redis.internal.protocol.RenewalBatch;
 import io.holdfast.redis.internal.pubsub.GrantSubscriber;
 import io.holdfast.redis.internal.safety.GrantConfirmations;
 import io.holdfast.redis.internal.safety.KeyTracking;
@@ -163,14 +162,7 @@ public final class LockOperations {
     }
 
     private Mono<List<Renewal>> renewals(List<LockClaim> claims) {
-        return Mono.defer(() -> {
-            RenewalBatch batch = RenewalBatch.of(claims);
-            Mono<List<Renewal>> all = Flux.fromIterable(batch.parts())
-                    .flatMapSequential(part -> send(() -> requests.renew(part)))
-                    .collectList()
-                    .map(batch::inOrder);
-            return tracked(claims, all);
-        });
+        return tracked(claims, send(() -> requests.renew(claims)));
     }
 
     private Mono<List<Renewal>> tracked(List<LockClaim> claims, Mono<List<Renewal>> renewed) {

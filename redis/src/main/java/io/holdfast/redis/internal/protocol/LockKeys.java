@@ -43,6 +43,9 @@ public record LockKeys(String holder, Type type) {
         }
     }
 
+    /** What the names of the other keys have behind that of the first one: see {@code usual.lua}. */
+    private static final List<String> SUFFIXES = List.of(":queue", ":claims", ":held", ":gone", ":interest", ":aside");
+
     public static LockKeys of(String prefix, LockKey key) {
         Type type = Type.of(key.kind());
         return new LockKeys(prefix + '{' + encode(key.name()) + type.suffix, type);
@@ -68,60 +71,34 @@ public record LockKeys(String holder, Type type) {
 
     /** Returns all keys of the lock, in the order of the inspector's KEYS. */
     public List<String> inspected() {
-        List<String> suffixes = type == Type.MUTEX
-                ? List.of(":queue", ":claims", ":held", ":gone", ":interest", ":aside")
-                : List.of(":queue", ":waiters", ":holders", ":token", ":interest", ":aside");
-        return Stream.concat(Stream.of(""), suffixes.stream())
+        return Stream.concat(Stream.of(""), SUFFIXES.stream())
                 .map(holder::concat)
                 .toList();
     }
 
-    /** Appends the number of keys, and the key from which the script of a mutex makes the others. */
+    /** Appends the number of keys, and the key from which a script makes the others. */
     void writeRecord(ScriptArgs to) {
         to.text("1").text(holder);
     }
 
-    /** Appends the number of keys of the script, and the keys. */
-    void writeAllOfMutex(ScriptArgs to) {
+    /** Appends the number of keys, and the keys. */
+    void writeAll(ScriptArgs to) {
         byte[] head = holder.getBytes(StandardCharsets.UTF_8);
-        to.text("7")
-                .key(head, "")
-                .key(head, ":queue")
-                .key(head, ":claims")
-                .key(head, ":held")
-                .key(head, ":gone")
-                .key(head, ":interest")
-                .key(head, ":aside");
-    }
-
-    /** Appends the number of keys of the scripts of the other kinds, and the keys in the order of their KEYS. */
-    void writeAllOfShared(String claimId, ScriptArgs to) {
-        byte[] head = holder.getBytes(StandardCharsets.UTF_8);
-        to.text("7")
-                .key(head, "")
-                .key(head, ":queue")
-                .key(head, ":waiters")
-                .key(head, ":token")
-                .key(head, ":gone:", claimId)
-                .key(head, ":interest")
-                .key(head, ":holders");
+        to.number(1L + SUFFIXES.size()).key(head, "");
+        SUFFIXES.forEach(suffix -> to.key(head, suffix));
     }
 
     /** Returns how many keys a renewal needs. */
     int renewedCount() {
-        return type == Type.MUTEX ? 1 : 2;
+        return type == Type.MUTEX ? 1 : 3;
     }
 
     /** Appends the keys that a renewal needs. */
     void writeRenewed(ScriptArgs to) {
         to.text(holder);
         if (type != Type.MUTEX) {
-            to.text(holders());
+            to.text(holder + ":claims").text(holder + ":held");
         }
-    }
-
-    private String holders() {
-        return holder + ":holders";
     }
 
     /** Returns the lock's name, for messages. */

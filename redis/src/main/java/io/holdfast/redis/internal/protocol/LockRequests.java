@@ -9,7 +9,6 @@ import io.holdfast.redis.internal.script.ScriptReply;
 import io.holdfast.redis.internal.script.ScriptRequest;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
@@ -22,7 +21,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
 /**
  * The requests of one client about its locks: the script of each operation, its KEYS and ARGV, and the meaning of the
@@ -46,8 +44,7 @@ public final class LockRequests {
 
     private static final Renewal NOT_HELD = new Renewal.NotHeld();
 
-    private final LockScripts.Texts ofMutex;
-    private final LockScripts.Texts ofShared;
+    private final LockScripts scripts;
     private final String keyPrefix;
     private final String claimMillis;
     private final QueueLimit limit;
@@ -74,8 +71,7 @@ public final class LockRequests {
             Function<RedisURI, String> ownChannel,
             Consumer<ChannelMessage> granted,
             boolean isCluster) {
-        ofMutex = LockScripts.MUTEX.keeping(tokensKept);
-        ofShared = LockScripts.SHARED.keeping(tokensKept);
+        scripts = LockScripts.keeping(tokensKept);
         this.keyPrefix = keyPrefix;
         claimMillis = Long.toString(claimTime.toMillis());
         this.limit = limit;
@@ -92,21 +88,15 @@ public final class LockRequests {
     public ScriptRequest<LockAttempt> acquire(LockClaim claim, GrantRecipient recipient) {
         LockKeys keys = keysOf(claim);
         return new ScriptRequest<>(
-                texts(LockScripts.of(keys.type())).acquire(),
+                scripts.of(keys.type()),
                 keys.holder(),
-                keys.type() == LockKeys.Type.MUTEX
-                        ? new MutexAcquire(this, claim, keys, recipient)
-                        : (to, server) -> writeSharedAcquire(claim, keys, recipient.channelAt(server), recipient, to),
+                new Attempt(this, claim, keys, recipient),
                 ReplyDecoder.ofReply(reply -> attempt(claim, keys, recipient, reply)),
                 () -> keys.subject("acquire"),
                 () -> unanswered.add(claim.id()));
     }
 
-    private LockScripts.Texts texts(LockScripts sort) {
-        return sort == LockScripts.MUTEX ? ofMutex : ofShared;
-    }
-
-    private record MutexAcquire(LockRequests requests, LockClaim claim, LockKeys keys, GrantRecipient recipient)
+    private record Attempt(LockRequests requests, LockClaim claim, LockKeys keys, GrantRecipient recipient)
             implements JoinedCalls.Operation {
 
         @Override
@@ -139,6 +129,7 @@ public final class LockRequests {
                     .part(requests.claimMillis)
                     .part(' ')
                     .part(isWatched ? recipient.secret() : NONE)
+                    .part(word(claim))
                     .end();
         }
 
@@ -152,12 +143,12 @@ public final class LockRequests {
     }
 
     /**
-     * Any other operation of a mutex, see {@code mutex.lua}.
+     * Any other operation but a renewal, see {@code mutex.lua} and {@code shared.lua}.
      *
      * @param id of the claim, or of the client whose run ends
      * @param rest what only this operation has; empty for nothing
      */
-    private record MutexOperation(
+    private record OtherOperation(
             LockRequests requests, LockKeys keys, String id, char word, long number, String head, String rest)
             implements JoinedCalls.Operation {
 
@@ -180,27 +171,12 @@ public final class LockRequests {
         return text.isEmpty() ? NONE : text;
     }
 
-    private void writeKeys(LockKeys mutex, ScriptArgs to) {
+    private void writeKeys(LockKeys keys, ScriptArgs to) {
         if (isCluster) {
-            mutex.writeAllOfMutex(to);
+            keys.writeAll(to);
         } else {
-            mutex.writeRecord(to);
+            keys.writeRecord(to);
         }
-    }
-
-    private void writeSharedAcquire(
-            LockClaim claim, LockKeys keys, String channel, GrantRecipient recipient, ScriptArgs to) {
-        keys.writeAllOfShared(claim.id(), to);
-        to.text(claim.id())
-                .number(leaseMillis(claim))
-                .number(claim.attempt())
-                .text(word(claim.waiting()))
-                .number(claim.tokenFloor())
-                .text(claimMillis)
-                .text(channel)
-                .text(word(claim))
-                .number(claim.key().permits())
-                .text(channel.isEmpty() ? "" : recipient.secret());
     }
 
     private String word(Waiting waiting) {
@@ -211,17 +187,14 @@ public final class LockRequests {
         };
     }
 
+    /** Returns what the claim wants of a lock that has several sorts of holders; empty for a mutex. */
     private static String word(LockClaim claim) {
-        String kind = word(claim.key().kind());
-        return claim.permits() == 1 ? kind : kind + ':' + claim.permits();
-    }
-
-    private static String word(LockKind kind) {
-        return switch (kind) {
-            case MUTEX -> "mutex";
-            case READ -> "read";
-            case WRITE -> "write";
-            case SEMAPHORE -> "semaphore";
+        return switch (claim.key().kind()) {
+            case MUTEX -> "";
+            case READ -> " read";
+            case WRITE -> " write";
+            case SEMAPHORE ->
+                " semaphore:" + claim.permits() + '/' + claim.key().permits();
         };
     }
 
@@ -233,50 +206,36 @@ public final class LockRequests {
         return recipient.answered(keys.holder(), Replies.attempt(reply, leaseMillis(claim)));
     }
 
-    /** Makes one request for all claims, which have the same scripts: see {@link RenewalBatch}. */
+    /** Makes one request for all claims. */
     public ScriptRequest<List<Renewal>> renew(List<LockClaim> claims) {
-        return renewal(claims, (to, server) -> writeRenewal(claims, to), () -> subjectOfRenewal(claims));
+        return new ScriptRequest<>(
+                scripts.renew(),
+                holderKey(claims.get(0)),
+                (to, server) -> writeRenewal(claims, to),
+                claims.size(),
+                reply -> renewed(claims, reply),
+                () -> subjectOfRenewal(claims),
+                LockRequests::nothing);
     }
 
     /** Makes a request that renews the claim of another process, if it holds the lock with this token. */
     public ScriptRequest<Renewal> adopt(LockClaim claim, long fencingToken) {
         LockKeys keys = keysOf(claim);
-        List<LockClaim> claims = List.of(claim);
-        long lease = leaseMillis(claim);
-        boolean isMutex = keys.type() == LockKeys.Type.MUTEX;
         return new ScriptRequest<>(
-                isMutex ? ofMutex.acquire() : ofShared.renew(),
+                scripts.of(keys.type()),
                 keys.holder(),
-                isMutex
-                        ? new MutexOperation(this, keys, claim.id(), 'D', fencingToken, "", Long.toString(lease))
-                        : (to, server) -> {
-                            writeRenewal(claims, to);
-                            to.number(fencingToken);
-                        },
+                new OtherOperation(this, keys, claim.id(), 'D', fencingToken, "", Long.toString(leaseMillis(claim))),
                 1,
-                reply -> renewed(claims, reply).get(0),
+                reply -> renewed(List.of(claim), reply).get(0),
                 () -> keys.subject("adopt"),
                 LockRequests::nothing);
     }
 
-    private ScriptRequest<List<Renewal>> renewal(
-            List<LockClaim> claims, KeysAndArgs arguments, Supplier<ExceptionTranslator.Subject> subject) {
-        return new ScriptRequest<>(
-                texts(LockScripts.of(claims.get(0))).renew(),
-                holderKey(claims.get(0)),
-                arguments,
-                claims.size(),
-                reply -> renewed(claims, reply),
-                subject,
-                LockRequests::nothing);
-    }
-
     private void writeRenewal(List<LockClaim> claims, ScriptArgs to) {
+        List<LockKeys> locks = claims.stream().map(this::keysOf).toList();
         to.reserve(claims.size() * RENEWAL_BYTES);
-        to.number((long) claims.size() * keysOf(claims.get(0)).renewedCount());
-        for (LockClaim claim : claims) {
-            keysOf(claim).writeRenewed(to);
-        }
+        to.number(locks.stream().mapToLong(LockKeys::renewedCount).sum());
+        locks.forEach(keys -> keys.writeRenewed(to));
         for (LockClaim claim : claims) {
             to.text(claim.id()).number(leaseMillis(claim));
         }
@@ -313,39 +272,21 @@ public final class LockRequests {
 
     /** Takes a lock away from its holder, for an operator. Later attempts of the holder's claim get nothing. */
     public ScriptRequest<Ownership> breakHold(LockKeys keys, String claimId) {
-        return keys.type() == LockKeys.Type.MUTEX
-                ? ended(keys, claimId, new MutexOperation(this, keys, claimId, 'B', 0, claimMillis, ""), "break")
-                : release(keys, claimId, Integer.MAX_VALUE, TOMBSTONE_MILLIS);
+        return ended(keys, claimId, new OtherOperation(this, keys, claimId, 'B', 0, claimMillis, ""), "break");
     }
 
     private ScriptRequest<Ownership> release(LockKeys keys, String id, int attempt, String tombstoneMillis) {
-        boolean isUnanswered = unanswered.contains(id);
-        if (keys.type() == LockKeys.Type.MUTEX) {
-            char word = isUnanswered ? 'r' : 'R';
-            return ended(
-                    keys,
-                    id,
-                    new MutexOperation(this, keys, id, word, attempt, claimMillis, ' ' + tombstoneMillis),
-                    "release");
-        }
+        char word = unanswered.contains(id) ? 'r' : 'R';
         return ended(
                 keys,
                 id,
-                (to, server) -> {
-                    keys.writeAllOfShared(id, to);
-                    to.text(id)
-                            .number(attempt)
-                            .text(claimMillis)
-                            .text(tombstoneMillis)
-                            .text(isUnanswered ? "1" : "0")
-                            .text(ownChannel.apply(server));
-                },
+                new OtherOperation(this, keys, id, word, attempt, claimMillis, ' ' + tombstoneMillis),
                 "release");
     }
 
     private ScriptRequest<Ownership> ended(LockKeys keys, String id, KeysAndArgs arguments, String verb) {
         return new ScriptRequest<>(
-                texts(LockScripts.of(keys.type())).release(),
+                scripts.of(keys.type()),
                 keys.holder(),
                 arguments,
                 ReplyDecoder.ofReply(reply -> ended(keys, id, reply)),
@@ -367,9 +308,9 @@ public final class LockRequests {
     public ScriptRequest<LockRun.End> endRun(LockClaim claim, long number, int served) {
         LockKeys keys = keysOf(claim);
         return new ScriptRequest<>(
-                ofMutex.release(),
+                scripts.of(keys.type()),
                 keys.holder(),
-                new MutexOperation(
+                new OtherOperation(
                         this, keys, orNone(claim.client()), 'E', number, claimMillis, " " + Math.max(0, served)),
                 ReplyDecoder.ofReply(reply -> end(keys, reply)),
                 () -> keys.subject("end a run of"),

@@ -2,7 +2,6 @@ package io.holdfast.redis.internal.safety;
 
 import io.holdfast.redis.internal.connection.CommandLink;
 import io.holdfast.redis.internal.protocol.LockRequests;
-import io.holdfast.redis.internal.protocol.LockScripts;
 import io.holdfast.redis.internal.script.ReplyDecoder;
 import io.holdfast.redis.internal.script.ScriptRequest;
 import io.holdfast.spi.Renewal;
@@ -53,9 +52,6 @@ final class ConfirmationBatch {
      * batch's connection.
      */
     private volatile @Nullable StatefulRedisConnection<String, String> leader;
-
-    /** Claims that one script call can renew. */
-    private record Group(int keys, LockScripts scripts) {}
 
     /** Some of the grants, and the renewal of their claims. */
     private record Part<R>(
@@ -117,18 +113,13 @@ final class ConfirmationBatch {
         var unusedCommands = connection.dispatch(now.commands());
     }
 
-    /**
-     * Returns the parts in the order of the grants. The hash of an enum differs from run to run; the order of commands must
-     * not.
-     */
+    /** Returns the parts in the order of the grants. */
     private List<Part<?>> parts(CommandType type) {
         LockRequests requests = owner.requests();
-        Map<Group, List<UnconfirmedGrant>> groups = grants.stream()
+        Map<Integer, List<UnconfirmedGrant>> groups = grants.stream()
                 .filter(wanted::contains) // no renewal once a release was requested
                 .collect(Collectors.groupingBy(
-                        grant -> new Group(
-                                owner.topology().groupOf(requests.holderKey(grant.claim())),
-                                LockScripts.of(grant.claim())),
+                        grant -> owner.topology().groupOf(requests.holderKey(grant.claim())),
                         LinkedHashMap::new,
                         Collectors.toList()));
         List<Part<?>> parts = new ArrayList<>();

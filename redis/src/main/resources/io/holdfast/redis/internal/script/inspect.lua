@@ -1,9 +1,8 @@
 -- What the server knows of some locks. Writes nothing: it ends no holder, serves no waiter, and takes no tombstone for anything.
 --
--- KEYS    seven of each lock, see usual.lua and shared_queue.lua: record or holders, queue, claims or waiters, held or holders, gone or token, interest,
---         aside; all in one slot on a cluster
+-- KEYS    seven of each lock, see usual.lua; all in one slot on a cluster
 -- ARGV    1 the most holders in the answer   2 the most waiters   3 on: two for each lock: its sort, mutex or shared, and the
---         key by which the scan found it: holder, queue, interest or name
+--         key by which the scan found it: holder for the record, held, queue, interest or name
 -- Result  {now, {lock, suffixes of foreign keys, token, holders, some of them, waiters, the first of them, interests}, ...}
 --         lock: its number from 1. Of the locks by name, the answer lacks those of which the server has nothing. Of the locks by
 --         a key, it lacks free ones, and those that have an earlier key in ARGV's list: so a scan meets each lock once
@@ -56,54 +55,54 @@ local function mutex_holders(key)
   return 1, {{id, 'mutex', 1, channel == '-' and '' or channel, token - size + 1, tonumber(lease), since <= now and since or 0, tonumber(expires)}}, token
 end
 
--- Returns no holder whose lease is over: the next attempt ends it.
-local function shared_holders(key, notes)
-  local count = read('', 'ZCOUNT', key, '(' .. now_digits, '+inf')
-  if not count then
-    return 0, {}
+-- See shared.lua. Returns no holder whose lease is over: the next attempt ends it.
+local function shared_holders(record_key, claims, held)
+  local record = read('', 'GET', record_key)
+  local token = record and string.match(record, '^1S[0-7](%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)$')
+  if record and not token then
+    foreign[''] = true
   end
-  local some_first = redis.call('ZRANGE', key, 0, 1)
-  local first = some_first[some_first[1] == '' and 2 or 1] -- '' is not a holder, see shared_queue.lua
-  local note = first and read(':holders', 'HMGET', notes, first)
+  local count = read(':held', 'ZCOUNT', held, '(' .. now_digits, '+inf')
+  if not count then
+    return 0, {}, token
+  end
+  local some_first = redis.call('ZRANGE', held, 0, 1)
+  local first = some_first[some_first[1] == '' and 2 or 1] -- '' is not a holder
+  local note = first and read(':claims', 'HMGET', claims, ' ' .. first)
   if some_first[1] and not (note and note[1]) then
-    foreign[''] = (note or not first) and true or nil -- a holder of this library is under both keys
-    return 0, {}
+    foreign[':held'] = (note or not first) and true or nil -- a holder of this library is under both keys
+    return 0, {}, token
   end
   local some = {}
-  local ids = redis.call('ZRANGE', key, '(' .. now_digits, '+inf', 'BYSCORE', 'LIMIT', 0, most_holders, 'WITHSCORES')
+  local ids = redis.call('ZRANGE', held, '(' .. now_digits, '+inf', 'BYSCORE', 'LIMIT', 0, most_holders, 'WITHSCORES')
   for i = 1, #ids, 2 do
-    local entry = redis.call('HMGET', notes, ids[i])[1] or ''
-    local kind, taken, token, lease, since, channel = string.match(entry, '^(%a+):?(%d*) %d+ (%d+) (%d+) (%d+) (.*)$')
+    local entry = redis.call('HMGET', claims, ' ' .. ids[i])[1] or ''
+    local kind, taken, its_token, lease, since, channel = string.match(entry, '^(%a+):?(%d*)/?%d* %d+ (%d+) (%d+) (%d+) (%S+)$')
     if kind then
-      table.insert(some,
-        {ids[i], kind, tonumber(taken) or 1, channel, tonumber(token), tonumber(lease), tonumber(since), tonumber(ids[i + 1])})
+      table.insert(some, {ids[i], kind, tonumber(taken) or 1, channel == '-' and '' or channel, tonumber(its_token), tonumber(lease), tonumber(since),
+        tonumber(ids[i + 1])})
     end
   end
-  return count, some
+  return count, some, token
 end
 
 -- Returns the waiters: how many, and the first of them. holder: the first member of a run is in the queue too
-local function waiters(queue, notes, suffix, is_mutex, holder)
+local function waiters(queue, claims, is_mutex, holder)
   local some, count = {}, read(':queue', 'ZCARD', queue)
   if not count or count == 0 then
-    read(suffix, 'HMGET', notes, '')
+    read(':claims', 'HMGET', claims, '')
     return 0, some
   end
   local ids = redis.call('ZRANGE', queue, 0, most_waiters, 'WITHSCORES')
   for i = 1, #ids, 2 do
-    local entry = (read(suffix, 'HMGET', notes, ids[i]) or {})[1] or ''
-    local kind, wanted, permits, lease, asked, channel
-    if is_mutex then
-      kind, permits = 'mutex', '1'
-      lease, channel, asked = string.match(entry, '^(%d+) %S+ %d+ (%S+) %S+ %S+ %d+ %d+ (%d+)$')
-    else
-      kind, wanted, permits, lease, asked, channel = string.match(entry, '^(%a+):?(%d*) (%d+) %d+ (%d+) (%d+) %d+ %x* (.*)$')
-    end
+    local entry = (read(':claims', 'HMGET', claims, ids[i]) or {})[1] or ''
+    local lease, channel, word, asked = string.match(entry, '^(%d+) %S+ %d+ (%S+) (%S+) %S+ %d+ %d+ (%d+)$')
+    local kind, wanted, permits = string.match(word or '', '^(%a+):?(%d*)/?(%d*)$')
     if ids[i] == holder then
       count = count - 1
     elseif lease and #some < most_waiters then
-      table.insert(some, {ids[i], kind, tonumber(wanted) or 1, tonumber(permits), channel == '-' and '' or channel, tonumber(lease), tonumber(ids[i + 1]),
-        tonumber(asked)})
+      table.insert(some, {ids[i], is_mutex and 'mutex' or kind, tonumber(wanted) or 1, tonumber(permits) or 1, channel == '-' and '' or channel,
+        tonumber(lease), tonumber(ids[i + 1]), tonumber(asked)})
     end
   end
   return count, some
@@ -112,7 +111,8 @@ end
 -- Whether the scan finds the lock by this key only. Checks the key itself first: most keys of a lock are not this one.
 local function is_met_by(seen, at)
   return seen == 'name' or seen == 'holder'
-    or redis.call('EXISTS', KEYS[at]) == 0 and (seen == 'queue' or redis.call('EXISTS', KEYS[at + 1]) == 0)
+    or redis.call('EXISTS', KEYS[at]) == 0 and (seen == 'held'
+      or redis.call('EXISTS', KEYS[at + 3]) == 0 and (seen == 'queue' or redis.call('EXISTS', KEYS[at + 1]) == 0))
 end
 
 local function report(number)
@@ -125,19 +125,14 @@ local function report(number)
   if is_mutex then
     held, holders, stored = mutex_holders(KEYS[at])
   else
-    held, holders = shared_holders(KEYS[at], KEYS[at + 3])
+    held, holders, stored = shared_holders(KEYS[at], KEYS[at + 2], KEYS[at + 3])
   end
-  local waiting, first = waiters(KEYS[at + 1], KEYS[at + 2], is_mutex and ':claims' or ':waiters', is_mutex, is_mutex and holders[1] and holders[1][1])
+  local waiting, first = waiters(KEYS[at + 1], KEYS[at + 2], is_mutex, is_mutex and holders[1] and holders[1][1])
   if is_mutex then
     read(':held', 'LLEN', KEYS[at + 3])
-    read(':gone', 'ZCARD', KEYS[at + 4])
-    read(':aside', 'ZCARD', KEYS[at + 6])
-  else
-    stored = read(':token', 'GET', KEYS[at + 4])
   end
-  if stored and not tonumber(stored) then
-    foreign[':token'] = true
-  end
+  read(':gone', 'ZCARD', KEYS[at + 4])
+  read(':aside', 'ZCARD', KEYS[at + 6])
   local interests = read(':interest', 'ZCOUNT', KEYS[at + 5], now_digits, '+inf') or 0
   local names = {}
   for suffix in pairs(foreign) do

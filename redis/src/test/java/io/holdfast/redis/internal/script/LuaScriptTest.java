@@ -53,11 +53,7 @@ class LuaScriptTest {
 
     @Test
     void partsOfPartsAreIncluded() {
-        List<LuaScript> all = List.of(
-                LuaScript.load("mutex"),
-                LuaScript.load("mutex"),
-                LuaScript.load("shared_acquire"),
-                LuaScript.load("shared_release"));
+        List<LuaScript> all = List.of(LuaScript.load("mutex"), LuaScript.load("shared"));
         assertThat(all)
                 .allSatisfy(script -> assertThat(script.body())
                         .contains("local function take_out(")
