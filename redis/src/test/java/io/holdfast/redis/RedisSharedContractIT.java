@@ -14,7 +14,6 @@ import io.holdfast.spi.support.ForwardingLockBackend;
 import io.holdfast.testkit.LockBackendContract;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -155,14 +154,6 @@ class RedisSharedContractIT {
         @Override
         public Flux<WatchSignal> watch(LockClaim claim) {
             return delegate.watch(of(claim));
-        }
-
-        /** Runs are of mutexes. */
-        @Override
-        public Set<LockFeature> features() {
-            Set<LockFeature> features = EnumSet.copyOf(delegate.features());
-            features.remove(LockFeature.RUNS);
-            return features;
         }
 
         private static LockHolder asOfAMutex(LockHolder it) {

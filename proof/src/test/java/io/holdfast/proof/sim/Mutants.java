@@ -180,8 +180,7 @@ final class Mutants {
                         "answers of a call in another order",
                         "answers[n] = failure",
                         "answers[count + 1 - n] = failure"),
-                Mutant.script(
-                        "readers beside a writer", "word == 'read' and mode == 'read'", "word == 'read'"),
+                Mutant.script("readers beside a writer", "word == 'read' and mode == 'read'", "word == 'read'"),
                 Mutant.script(
                         "one permit too many",
                         "count_taken + taken <= tonumber(permits)",

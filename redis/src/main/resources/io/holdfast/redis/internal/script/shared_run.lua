@@ -240,7 +240,8 @@ local function acquire(id, note, words, held, ends, entry)
   end
 
   local rank = limit and entry and call('ZRANK', keys[2], id)
-  if limit and not late and not rank then
+  local comes_back = entry and (has_aside(own) or has_aside(match(entry, '^%S+ %S+ %S+ (%S+) '))) -- with the others of its client
+  if limit and not late and not rank and not comes_back then
     local waiters = call('ZCARD', keys[2])
     if not entry and limit > 0 and waiters >= limit then
       if now % 16 == 0 then
