@@ -83,6 +83,23 @@ class RedlockInspectorTest {
                 .verifyComplete();
     }
 
+    /** A master that answers after the decision may have granted a higher token. The claim has that of the majority. */
+    @Test
+    void theTokenOfAHolderIsTheOneOfAMajority() {
+        LockClaim claim = LockClaim.first(ORDERS, "one@a", LEASE, Waiting.NONE);
+        long token = 1L << 52;
+        for (int i = 0; i < stores.size(); i++) {
+            stores.get(i)
+                    .tryAcquire(claim.withTokenFloor(i == 4 ? token + 2 : token))
+                    .block();
+        }
+        StepVerifier.create(inspector().inspect("orders"))
+                .assertNext(lock -> assertThat(lock.holders())
+                        .extracting(LockHolder::fencingToken)
+                        .containsExactly(token))
+                .verifyComplete();
+    }
+
     /** A renewal restores a lease at masters that lost it, but not where it was broken. */
     @Test
     void aLeaseThatIsRenewedWhileItIsBrokenAtOneMasterAfterTheOtherIsNotRestored() {

@@ -2,14 +2,11 @@ package io.holdfast.redlock.internal.inspect;
 
 import io.holdfast.LockHolder;
 import io.holdfast.redlock.internal.claim.IdAtMaster;
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -68,12 +65,11 @@ record Known(List<LockHolder> holders, List<String> few, boolean isCertain) {
         if (!without.isEmpty()) {
             details.put("not known to", String.join(", ", without));
         }
-        long token =
-                its.stream().mapToLong(it -> it.holder().fencingToken()).max().orElseThrow();
         return new LockHolder(
                 claimId,
                 first.kind(),
-                token,
+                // A master that answered after the decision may have granted a higher one.
+                ofAMajority(its, majority, it -> Optional.of(it.fencingToken())).orElseThrow(),
                 ofAMajority(its, majority, LockHolder::held),
                 ofAMajority(its, majority, LockHolder::left),
                 details);
@@ -83,15 +79,13 @@ record Known(List<LockHolder> holders, List<String> few, boolean isCertain) {
         return its.stream().map(Sighting::master).toList();
     }
 
-    /** Returns the longest duration that a majority reports or exceeds. */
-    private static Optional<Duration> ofAMajority(
-            List<Sighting> its, int majority, Function<LockHolder, Optional<Duration>> part) {
-        List<Duration> longestFirst = its.stream()
-                .map(it -> part.apply(it.holder()).orElse(null))
-                .filter(Objects::nonNull)
-                .map(Objects::requireNonNull)
-                .sorted(Collections.reverseOrder())
+    /** Returns the greatest value that a majority reports or exceeds. */
+    private static <T extends Comparable<T>> Optional<T> ofAMajority(
+            List<Sighting> its, int majority, Function<LockHolder, Optional<T>> part) {
+        List<T> greatestFirst = its.stream()
+                .flatMap(it -> part.apply(it.holder()).stream())
+                .sorted(Comparator.reverseOrder())
                 .toList();
-        return longestFirst.size() < majority ? Optional.empty() : Optional.of(longestFirst.get(majority - 1));
+        return greatestFirst.size() < majority ? Optional.empty() : Optional.of(greatestFirst.get(majority - 1));
     }
 }
