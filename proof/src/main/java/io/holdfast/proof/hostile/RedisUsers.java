@@ -33,7 +33,7 @@ final class RedisUsers {
             "resetkeys ~holdfast:* resetchannels &holdfast:* -@all +hello +auth +ping +evalsha +eval +script|load"
                     + " +subscribe +unsubscribe +publish +pubsub|numsub +time +exists +del +get +set +hget +hmget +hset"
                     + " +hdel +hlen +hrandfield +pexpire +pttl +zadd +zcard +zrem +zrange +zrank +zscore +zmscore"
-                    + " +zrangebyscore +zrangebylex +zrandmember +zremrangebyrank +zremrangebyscore +setrange +rpush +ltrim"
+                    + " +hsetnx +zrangebyscore +zrangebylex +zrandmember +zremrangebyrank +zremrangebyscore +setrange +rpush +ltrim"
                     + " +lpos +llen +lrange"
                     + " +info +wait +cluster|slots +asking";
 
