@@ -304,8 +304,7 @@ public final class R2dbcLockBackend implements LockBackend {
          */
         public R2dbcLockBackend build() {
             BackendSettings settings = settings();
-            return new R2dbcLockBackend(
-                    new LockOperations(settings), new Inspection(database, settings), database.database());
+            return new R2dbcLockBackend(new LockOperations(settings), new Inspection(settings), database.database());
         }
 
         /**
@@ -314,7 +313,7 @@ public final class R2dbcLockBackend implements LockBackend {
          * @return an inspector
          */
         public R2dbcLockInspector inspector() {
-            return new R2dbcLockInspector(new Inspection(database, settings()));
+            return new R2dbcLockInspector(new Inspection(settings()));
         }
 
         private BackendSettings settings() {

@@ -25,8 +25,9 @@ import reactor.core.publisher.Mono;
  * LockBackendException} that says what to do. Connecting, and each statement, may take at most {@link
  * R2dbcLockBackend.Builder#replyTimeout}. Nothing is retried. Thread-safe.
  *
- * <p>These rights are enough to inspect: {@code grant select on holdfast_lock, holdfast_waiter to operator}, in PostgreSQL {@code usage} on
- * their schema, and in MariaDB and MySQL {@code select} on {@code holdfast_client} too. {@link #breakHold} needs the rights of a client.
+ * <p>These rights are enough to inspect: {@code grant select on holdfast_lock, holdfast_holders, holdfast_waiters to operator}, in PostgreSQL {@code
+ * usage} on their schema, and in MariaDB and MySQL {@code select} on {@code holdfast_waiter} and {@code holdfast_client} too. {@link #breakHold}
+ * needs the rights of a client.
  *
  * <pre>{@code
  * R2dbcLockInspector inspector = R2dbcLockBackend.builder(connections).inspector();

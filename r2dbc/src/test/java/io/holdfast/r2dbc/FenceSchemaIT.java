@@ -82,7 +82,7 @@ class FenceSchemaIT {
                 "set search_path = locks",
                 "alter default privileges revoke execute on functions from public",
                 Store.schema(),
-                "grant select, insert, update, delete on holdfast_lock, holdfast_waiter, holdfast_gone to shop",
+                "grant select, insert, update, delete on holdfast_lock, holdfast_waiter, holdfast_tombstone to shop",
                 "grant select, update on holdfast_schema to shop",
                 "grant usage on schema locks to shop",
                 "grant execute on all routines in schema locks to shop");

@@ -36,7 +36,7 @@ final class MariaDbStore extends Store {
                     + " where c.seen_us > timestampdiff(microsecond, '1970-01-01', utc_timestamp(6)) - 3000000";
 
     private static final List<String> FILLED =
-            List.of("holdfast_lock", "holdfast_fence", "holdfast_waiter", "holdfast_gone");
+            List.of("holdfast_lock", "holdfast_fence", "holdfast_waiter", "holdfast_tombstone");
 
     private final SqlServer server;
     private final boolean isMySql;
@@ -250,7 +250,7 @@ final class MariaDbStore extends Store {
                 ? -1
                 : Long.parseLong(texts(
                                 "select coalesce(sum(rows_read + rows_changed), 0) from information_schema.table_statistics"
-                                        + " where table_name in ('holdfast_lock', 'holdfast_fence', 'holdfast_waiter', 'holdfast_gone')")
+                                        + " where table_name in ('holdfast_lock', 'holdfast_fence', 'holdfast_waiter', 'holdfast_tombstone')")
                         .get(0));
     }
 
@@ -273,7 +273,7 @@ final class MariaDbStore extends Store {
 
     @Override
     void makeTracesOutdated() {
-        execute("update holdfast_gone set until_us = 0");
+        execute("update holdfast_tombstone set until_us = 0");
     }
 
     @Override

@@ -19,7 +19,7 @@ import reactor.core.publisher.Flux;
 /** A server of PostgreSQL. */
 final class PostgresStore extends Store {
 
-    private static final List<String> FILLED = List.of("holdfast_lock", "holdfast_waiter", "holdfast_gone");
+    private static final List<String> FILLED = List.of("holdfast_lock", "holdfast_waiter", "holdfast_tombstone");
 
     private final SqlServer server;
 
@@ -209,7 +209,7 @@ final class PostgresStore extends Store {
                 create or replace function work_of_session() returns numeric language sql volatile as $$
                   select sum(pg_stat_get_xact_tuples_fetched(t) + pg_stat_get_xact_tuples_returned(t) + pg_stat_get_xact_tuples_inserted(t)
                              + pg_stat_get_xact_tuples_updated(t) + pg_stat_get_xact_tuples_deleted(t))
-                    from unnest(array['holdfast_lock', 'holdfast_waiter', 'holdfast_gone']::regclass[]) as t
+                    from unnest(array['holdfast_lock', 'holdfast_waiter', 'holdfast_tombstone']::regclass[]) as t
                 $$""");
         String functions = schema().substring(schema().indexOf("create function holdfast_call_v1"));
         String begin = "  v_durable boolean := false;\n";
@@ -242,7 +242,7 @@ final class PostgresStore extends Store {
 
     @Override
     void makeTracesOutdated() {
-        execute("update holdfast_gone set until = '-infinity'");
+        execute("update holdfast_tombstone set until = '-infinity'");
     }
 
     @Override

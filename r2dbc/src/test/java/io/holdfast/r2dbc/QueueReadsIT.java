@@ -93,7 +93,7 @@ class QueueReadsIT {
 
     @AfterEach
     void empty() {
-        store.execute("truncate holdfast_lock, holdfast_waiter, holdfast_gone restart identity");
+        store.execute("truncate holdfast_lock, holdfast_waiter, holdfast_tombstone restart identity");
     }
 
     @CanIgnoreReturnValue

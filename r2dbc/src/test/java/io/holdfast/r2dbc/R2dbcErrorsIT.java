@@ -111,7 +111,7 @@ class R2dbcErrorsIT {
     void fenceFindsASchemaOfItsOwnByTheSearchPathOfTheUser() {
         store.execute("create schema locks; set search_path to locks; " + Store.schema());
         store.execute("create role seller login; grant usage on schema locks to seller;"
-                + " grant select, insert, update, delete on locks.holdfast_lock, locks.holdfast_waiter, locks.holdfast_gone to seller;"
+                + " grant select, insert, update, delete on locks.holdfast_lock, locks.holdfast_waiter, locks.holdfast_tombstone to seller;"
                 + " grant select, update on locks.holdfast_schema to seller");
         backend = R2dbcLockBackend.builder(store.connections("seller"))
                 .schema("locks")
@@ -183,7 +183,7 @@ class R2dbcErrorsIT {
     void theseRightsAreEnough() {
         store.execute(Store.schema());
         store.execute("create role shop login;"
-                + " grant select, insert, update, delete on holdfast_lock, holdfast_waiter, holdfast_gone to shop;"
+                + " grant select, insert, update, delete on holdfast_lock, holdfast_waiter, holdfast_tombstone to shop;"
                 + " grant select, update on holdfast_schema to shop;"
                 + " revoke execute on all routines in schema public from public;"
                 + " grant execute on all routines in schema public to shop");
@@ -277,10 +277,10 @@ class R2dbcErrorsIT {
         run(locks.lock("new").withLock(lease -> Mono.just(1)));
         store.execute(
                 "update holdfast_lock set token = token - 90000000000, expires_at = expires_at - interval '25 hours' where name = 'old'");
-        store.execute("insert into holdfast_gone values ('gone', clock_timestamp() - interval '1 s')");
+        store.execute("insert into holdfast_tombstone values ('gone', clock_timestamp() - interval '1 s')");
         assertThat(store.texts("select holdfast_sweep_v1()")).containsExactly("true");
         assertThat(store.texts("select name from holdfast_lock")).containsExactly("new");
-        assertThat(store.texts("select id from holdfast_gone")).isEmpty();
+        assertThat(store.texts("select id from holdfast_tombstone")).isEmpty();
         assertThat(store.texts("select holdfast_sweep_v1()"))
                 .as("once a minute")
                 .containsExactly("false");
@@ -338,8 +338,9 @@ class R2dbcErrorsIT {
     @Test
     void lostListeningConnectionThatCannotBeMadeAgainIsLoggedOnceUntilItIs() {
         store.execute(Store.schema());
-        store.execute("create role crowded login;"
-                + " grant select, insert, update, delete on holdfast_lock, holdfast_waiter, holdfast_gone to crowded");
+        store.execute(
+                "create role crowded login;"
+                        + " grant select, insert, update, delete on holdfast_lock, holdfast_waiter, holdfast_tombstone to crowded");
         AtomicInteger made = new AtomicInteger();
         backend = R2dbcLockBackend.create(counted(store.connections("crowded"), made));
         LockClient locks = LockClient.create(backend);

@@ -94,7 +94,7 @@ class R2dbcLockInspectorIT {
     void end() {
         watches.forEach(Disposable::dispose);
         Store.end(backend);
-        store.execute("truncate holdfast_lock, holdfast_waiter, holdfast_gone");
+        store.execute("truncate holdfast_lock, holdfast_waiter, holdfast_tombstone");
     }
 
     @ParameterizedTest
@@ -158,7 +158,7 @@ class R2dbcLockInspectorIT {
                 "insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel)"
                         + " values ('orders', 'mutex', 'dead', 'queue', 'mutex', 1, 1, 30000, clock_timestamp() - interval '20 s', 'gone'),"
                         + " ('orders', 'mutex', 'aside', 'aside', 'mutex', 1, 1, 30000, clock_timestamp(), 'gone'),"
-                        + " ('orders', 'mutex', 'hint', 'interest', 'mutex', 1, 1, 30000, clock_timestamp(), 'gone')");
+                        + " ('orders', 'mutex', 'hint', 'hint', 'mutex', 1, 1, 30000, clock_timestamp(), 'gone')");
 
         LockReport report = only("orders");
 
@@ -303,7 +303,8 @@ class R2dbcLockInspectorIT {
     @Test
     void theRightsOfTheJavadocAreEnoughAndEachIsNeeded() {
         held(claim(LockKind.MUTEX, "orders", Waiting.NONE));
-        store.execute("create role operator login; grant select on holdfast_lock, holdfast_waiter to operator");
+        store.execute(
+                "create role operator login; grant select on holdfast_lock, holdfast_holders, holdfast_waiters to operator");
         R2dbcLockInspector restricted =
                 R2dbcLockBackend.builder(store.connections("operator")).inspector();
         assertThat(run(restricted.inspect("orders").single()).isHeld()).isTrue();
@@ -314,7 +315,7 @@ class R2dbcLockInspectorIT {
                 .isInstanceOf(LockBackendException.class)
                 .hasMessageContaining("lacks a right");
 
-        for (String table : List.of("holdfast_lock", "holdfast_waiter")) {
+        for (String table : List.of("holdfast_lock", "holdfast_holders", "holdfast_waiters")) {
             store.execute("revoke select on %s from operator".formatted(table));
             assertThatThrownBy(() -> run(restricted.all().count()))
                     .isInstanceOfSatisfying(

@@ -8,6 +8,8 @@ import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
 import io.r2dbc.spi.Connection;
 import java.util.Locale;
 import org.junit.jupiter.api.AfterAll;
@@ -79,14 +81,19 @@ class R2dbcMariaDbErrorsIT {
         store.addSchema();
         store.execute("create user app");
         store.execute("grant execute on holdfast.* to app");
-        for (String table : new String[] {"lock", "fence", "waiter", "gone", "client", "told"}) {
+        for (String table : new String[] {"lock", "fence", "waiter", "tombstone", "client", "inbox"}) {
             store.execute("grant select, insert, update, delete on holdfast.holdfast_%s to app".formatted(table));
         }
         store.execute("grant select, update on holdfast.holdfast_schema to app");
+        store.execute("grant select on holdfast.holdfast_holders to app");
+        store.execute("grant select on holdfast.holdfast_waiters to app");
         backend = R2dbcLockBackend.create(store.connections("app"));
         LockClient locks = LockClient.create(backend);
         LockLease lease = run(locks.lock("stock/42").acquire());
         run(lease.renew());
+        assertThat(run(backend.holders(LockKey.of(LockKind.MUTEX, "stock/42")).single())
+                        .fencingToken())
+                .isEqualTo(lease.fencingToken());
         Connection data =
                 Mono.<Connection>from(store.connections("app").create()).block(Store.PATIENCE);
         run(data.beginTransaction());
@@ -148,13 +155,13 @@ class R2dbcMariaDbErrorsIT {
         run(locks.lock("new").withLock(lease -> Mono.just(1)));
         store.execute(
                 "update holdfast_lock set token = token - 90000000000, expires_us = expires_us - 90000000000 where name = 'old'");
-        store.execute("insert into holdfast_gone values ('gone', 1)");
+        store.execute("insert into holdfast_tombstone values ('gone', 1)");
         assertThat(store.texts("call holdfast_sweep_v1()")).containsExactly("1");
         assertThat(store.texts("select convert(name using utf8mb4) from holdfast_lock"))
                 .containsExactly("new");
         assertThat(store.texts("select convert(name using utf8mb4) from holdfast_fence"))
                 .containsExactly("new");
-        assertThat(store.texts("select id from holdfast_gone")).isEmpty();
+        assertThat(store.texts("select id from holdfast_tombstone")).isEmpty();
         assertThat(store.texts("call holdfast_sweep_v1()")).as("once a minute").containsExactly("0");
         run(locks.close());
     }

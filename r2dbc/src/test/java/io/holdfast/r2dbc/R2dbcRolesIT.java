@@ -60,7 +60,7 @@ class R2dbcRolesIT {
             })
     void settingOfTheRoleDoesNotMatter(String setting) {
         store.execute("create role shop login;"
-                + " grant select, insert, update, delete on holdfast_lock, holdfast_waiter, holdfast_gone to shop;"
+                + " grant select, insert, update, delete on holdfast_lock, holdfast_waiter, holdfast_tombstone to shop;"
                 + " grant select, update on holdfast_schema to shop; alter role shop set " + setting);
         backend = R2dbcLockBackend.create(store.connections("shop"));
         LockClient locks = LockClient.create(backend);

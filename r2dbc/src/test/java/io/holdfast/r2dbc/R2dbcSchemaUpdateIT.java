@@ -16,7 +16,7 @@ class R2dbcSchemaUpdateIT {
     private static final String V2 = """
             alter table holdfast_lock add column owner text not null default '';
             alter table holdfast_waiter add column owner text not null default '';
-            alter table holdfast_gone add column owner text not null default '';
+            alter table holdfast_tombstone add column owner text not null default '';
             alter table holdfast_schema add column updated_at timestamptz not null default clock_timestamp();
             update holdfast_schema set version = 2;
             create function holdfast_owner_v2(p_name text) returns text language sql volatile as $$

@@ -23,7 +23,7 @@ import reactor.core.publisher.Mono;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class R2dbcSweepIT {
 
-    private static final String TRACES = "select count(*) from holdfast_gone";
+    private static final String TRACES = "select count(*) from holdfast_tombstone";
 
     private Store store;
     private R2dbcLockBackend backend;
@@ -112,7 +112,7 @@ class R2dbcSweepIT {
         store.makeSweepDue();
         Connection locker = store.connect();
         run(locker.beginTransaction());
-        run(FenceIT.statement(locker, "select id from holdfast_gone for update"));
+        run(FenceIT.statement(locker, "select id from holdfast_tombstone for update"));
         assertThat(store.sweeps()).as("steps").isPositive();
         assertThat(store.freeLocks()).isZero();
         assertThat(store.count(TRACES)).isEqualTo(1);

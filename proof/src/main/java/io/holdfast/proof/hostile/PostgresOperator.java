@@ -21,7 +21,7 @@ final class PostgresOperator {
     private static final Duration GONE_WITHIN = Duration.ofSeconds(90);
     private static final Duration POLL_INTERVAL = Duration.ofMillis(50);
 
-    private static final List<String> TABLES = List.of("holdfast_lock", "holdfast_waiter", "holdfast_gone");
+    private static final List<String> TABLES = List.of("holdfast_lock", "holdfast_waiter", "holdfast_tombstone");
 
     /** The error of the server when a table cannot grow. A real full disk would need rights that a build does not have. */
     private static final String FULL = """

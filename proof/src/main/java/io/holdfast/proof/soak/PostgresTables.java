@@ -28,9 +28,9 @@ final class PostgresTables implements Store {
                 order by name, kind, slot for update of l skip locked)""".formatted(Fresh.PREFIX);
 
     private static final String READ = """
-            select (select count(*) from holdfast_lock) + (select count(*) from holdfast_waiter) + (select count(*) from holdfast_gone)
+            select (select count(*) from holdfast_lock) + (select count(*) from holdfast_waiter) + (select count(*) from holdfast_tombstone)
             union all select pg_total_relation_size('holdfast_lock') + pg_total_relation_size('holdfast_waiter')
-                             + pg_total_relation_size('holdfast_gone')
+                             + pg_total_relation_size('holdfast_tombstone')
             union all select count(*) - 1 from pg_stat_activity where backend_type = 'client backend'""";
 
     private final PostgresServer server;

@@ -44,7 +44,7 @@ create table holdfast_waiter (
   kind      varchar(10) character set ascii collate ascii_bin not null,
   id        varchar(96) character set ascii collate ascii_bin not null,
   place     varchar(80) character set ascii collate ascii_bin not null,
-            -- queue; aside and a channel: that client is gone or silent, and the claim keeps its ticket; interest: it wants a hint, and has no place
+            -- queue; aside and a channel: that client is gone or silent, and the claim keeps its ticket; hint: it wants a hint, and has no place
             -- in the queue
   ticket    bigint          not null, -- rises with the order of arrival
   mode      varchar(10) character set ascii collate ascii_bin not null, -- mutex, read, write or semaphore
@@ -60,7 +60,7 @@ create table holdfast_waiter (
 ) engine = InnoDB row_format = dynamic;
 
 -- Claims that were released while an attempt of theirs may have been under way: such an attempt must not take the lock.
-create table holdfast_gone (
+create table holdfast_tombstone (
   id       varchar(96) character set ascii collate ascii_bin not null primary key,
   until_us bigint not null
 ) engine = InnoDB;
@@ -72,7 +72,7 @@ create table holdfast_client (
 ) engine = InnoDB;
 
 -- Messages for clients. A client deletes the messages that it has read.
-create table holdfast_told (
+create table holdfast_inbox (
   n       bigint  not null auto_increment primary key,
   channel varchar(64) character set ascii collate ascii_bin not null,
   word    varchar(10) character set ascii collate ascii_bin not null, -- granted, head or changed
@@ -81,7 +81,7 @@ create table holdfast_told (
   attempt integer not null,
   id      varchar(96) character set ascii collate ascii_bin not null,
   told_us bigint  not null,
-  key holdfast_told_channel (channel)
+  key holdfast_inbox_channel (channel)
 ) engine = InnoDB;
 
 -- How outdated rows are deleted. One row.
@@ -95,6 +95,29 @@ create table holdfast_schema (
 
 insert into holdfast_schema (version, swept_us) values (1, 0);
 
+-- For operators: the claims that hold a lock. The id of a claim ends with the label of its client. A token is the time of its grant, unless the clock was
+-- set back before. Look for a lock by name, which has an index; lock_name is its text.
+create algorithm = merge sql security invoker view holdfast_holders as
+select name, kind, if(kind <> 'rw', kind, if(slot = 0, 'write', 'read')) as mode, convert(name using utf8mb4) as lock_name,
+       substring(holder, 1 + locate('@', holder)) as owner, holder as claim, token, taken as permits,
+       timestampadd(microsecond, token, '1970-01-01') as since, timestampadd(microsecond, expires_us, '1970-01-01') as expires_at,
+       timestampdiff(microsecond, '1970-01-01', utc_timestamp(6)) - token as held_us,
+       expires_us - timestampdiff(microsecond, '1970-01-01', utc_timestamp(6)) as left_us
+  from holdfast_lock where holder is not null and expires_us > timestampdiff(microsecond, '1970-01-01', utc_timestamp(6));
+
+-- For operators: the claims that wait.
+--   state         queued; aside: its client is gone or silent, and the claim keeps its ticket; hint: it wants a hint, and has no place in the queue
+--   permits       how many permits of a semaphore the claim wants, out of all_permits
+--   is_listening  whether its client has given a sign of life in the last minute
+create algorithm = merge sql security invoker view holdfast_waiters as
+select w.name, w.kind, w.mode, convert(w.name using utf8mb4) as lock_name,
+       case w.place when 'queue' then 'queued' when 'hint' then 'hint' else 'aside' end as state, w.ticket,
+       substring(w.id, 1 + locate('@', w.id)) as owner, w.id as claim, w.taken as permits, w.permits as all_permits,
+       timestampadd(microsecond, w.looked_us, '1970-01-01') as attempted_at, w.lease_ms, w.channel,
+       coalesce(c.seen_us > timestampdiff(microsecond, '1970-01-01', utc_timestamp(6)) - 60000000, false) as is_listening,
+       timestampdiff(microsecond, '1970-01-01', utc_timestamp(6)) - w.looked_us as silent_us
+  from holdfast_waiter w left join holdfast_client c on c.channel = w.channel;
+
 delimiter //
 
 -- Notifies one claim: in the answer, if it belongs to the calling client, else by the table that its client reads.
@@ -107,7 +130,7 @@ begin
   if p_channel = p_own then
     set @holdfast_answers = concat(@holdfast_answers, '0 ', p_word, ' ', p_token, ' ', p_ms, ' ', p_attempt, ' ', p_channel, ' ', p_id, char(10));
   elseif p_channel <> '' then
-    insert into holdfast_told (channel, word, token, ms, attempt, id, told_us)
+    insert into holdfast_inbox (channel, word, token, ms, attempt, id, told_us)
     values (p_channel, p_word, p_token, p_ms, p_attempt, p_id, timestampdiff(microsecond, '1970-01-01', utc_timestamp(6)));
   end if;
 end //
@@ -397,7 +420,7 @@ begin
   told: loop
     set v_id = null;
     select id, channel into v_id, v_channel from holdfast_waiter force index (holdfast_waiter_queue)
-     where name = p_name and kind = p_kind and place = 'interest' order by ticket limit 1;
+     where name = p_name and kind = p_kind and place = 'hint' order by ticket limit 1;
     if v_id is null then
       leave told;
     end if;
@@ -469,7 +492,7 @@ acquiring: begin
     leave acquiring;
   end if;
   set v_now = timestampdiff(microsecond, '1970-01-01', utc_timestamp(6));
-  select 1 into v_found from holdfast_gone where id = p_id and until_us > v_now;
+  select 1 into v_found from holdfast_tombstone where id = p_id and until_us > v_now;
   if v_found is not null then
     set p_answer = 'contended', p_ms = greatest(p_lease_ms div 3, 1);
     leave acquiring;
@@ -510,7 +533,7 @@ acquiring: begin
   select place, ticket, attempt into w_place, w_ticket, w_attempt from holdfast_waiter where name = p_name and kind = p_kind and id = p_id;
   if w_place is not null then
     set v_late = p_attempt < w_attempt; -- a later attempt has arrived before: this one only gets an answer
-    set v_queued = w_place <> 'interest';
+    set v_queued = w_place <> 'hint';
     if not v_late then
       if p_waiting = 'queue' and v_queued then
         update holdfast_waiter
@@ -543,7 +566,7 @@ acquiring: begin
       v_now,
       1 + coalesce((select max(ticket) from holdfast_waiter force index (holdfast_waiter_queue) where name = p_name and kind = p_kind and place = 'queue'), 0));
     insert into holdfast_waiter (name, kind, id, place, ticket, mode, permits, taken, attempt, lease_ms, looked_us, channel, at_head)
-    values (p_name, p_kind, p_id, if(p_waiting = 'queue', 'queue', 'interest'), w_ticket, p_mode, p_permits, p_taken, p_attempt, p_lease_ms, v_now, p_channel, false);
+    values (p_name, p_kind, p_id, if(p_waiting = 'queue', 'queue', 'hint'), w_ticket, p_mode, p_permits, p_taken, p_attempt, p_lease_ms, v_now, p_channel, false);
     set v_queued = p_waiting = 'queue';
   end if;
   if not v_queued then
@@ -634,7 +657,7 @@ releasing: begin
     delete from holdfast_waiter where name = p_name and kind = p_kind and id = p_id;
   end if;
   if v_seen is null or v_seen < p_attempt then
-    insert into holdfast_gone (id, until_us) values (p_id, v_now + 30000000) on duplicate key update until_us = v_now + 30000000;
+    insert into holdfast_tombstone (id, until_us) values (p_id, v_now + 30000000) on duplicate key update until_us = v_now + 30000000;
   end if;
   if v_standing = 'none' then
     leave releasing;
@@ -755,7 +778,7 @@ begin
           set v_other = null, v_fence = null;
           select 1 into v_other from holdfast_waiter force index (holdfast_waiter_queue) where name = v_name and kind = 'mutex' and place = 'queue' limit 1;
           if v_other is null and v_verb = 'release' then
-            select 1 into v_other from holdfast_waiter force index (holdfast_waiter_queue) where name = v_name and kind = 'mutex' and place = 'interest' limit 1;
+            select 1 into v_other from holdfast_waiter force index (holdfast_waiter_queue) where name = v_name and kind = 'mutex' and place = 'hint' limit 1;
           elseif v_other is null then
             select 1 into v_other from holdfast_waiter where name = v_name and kind = 'mutex' and id = v_id;
             if v_other is null and v_verb = 'queue' then
@@ -773,7 +796,7 @@ begin
             update holdfast_fence set token = 0 where name = v_name and slot = 0;
             set v_answer = 'held';
           else
-            select 1 into v_other from holdfast_gone where id = v_id and until_us > v_now;
+            select 1 into v_other from holdfast_tombstone where id = v_id and until_us > v_now;
             if v_other is null then
               set v_token = greatest(l_token + 1, v_now);
               set v_token = v_token + (4 - v_token mod 4) mod 4;
@@ -902,10 +925,10 @@ begin
       set v_end = false;
     end loop;
     close old_waiters;
-    delete g from (select id from holdfast_gone where until_us <= v_now limit 10000 for update skip locked) old
-             straight_join holdfast_gone g on g.id = old.id;
-    delete t from (select n from holdfast_told where told_us <= v_now - 60000000 limit 10000 for update skip locked) old
-             straight_join holdfast_told t on t.n = old.n;
+    delete g from (select id from holdfast_tombstone where until_us <= v_now limit 10000 for update skip locked) old
+             straight_join holdfast_tombstone g on g.id = old.id;
+    delete t from (select n from holdfast_inbox where told_us <= v_now - 60000000 limit 10000 for update skip locked) old
+             straight_join holdfast_inbox t on t.n = old.n;
     delete c from (select channel from holdfast_client where seen_us <= v_now - 86400000000 limit 10000 for update skip locked) old
              straight_join holdfast_client c on c.channel = old.channel;
     commit;

@@ -41,7 +41,7 @@ create unlogged table holdfast_waiter (
   kind      text collate "C" not null,
   id        text collate "C" not null,
   place     text collate "C" not null, -- queue; aside and a channel: that client is gone or silent, and the claim keeps its ticket;
-                                       -- interest: it wants a hint, and has no place in the queue
+                                       -- hint: it wants a hint, and has no place in the queue
   ticket    bigint           not null generated always as identity,
   mode      text             not null, -- mutex, read, write or semaphore
   permits   integer          not null, -- of the semaphore, by the options of the claim
@@ -58,7 +58,7 @@ create unique index holdfast_waiter_claim on holdfast_waiter (id, (kind || ' ' |
 create index holdfast_waiter_queue on holdfast_waiter (name, kind, place, ticket);
 
 -- Claims that were released while an attempt of theirs may have been under way: such an attempt must not take the lock.
-create unlogged table holdfast_gone (
+create unlogged table holdfast_tombstone (
   id    text collate "C" primary key,
   until timestamptz not null
 );
@@ -73,6 +73,29 @@ create table holdfast_schema (
 );
 
 insert into holdfast_schema (version, swept_at) values (1, '-infinity');
+
+-- For operators: the claims that hold a lock. The id of a claim ends with the label of its client. A token is the time of its grant, unless the clock was
+-- set back before.
+create view holdfast_holders as
+select name, kind, case when kind <> 'rw' then kind when slot = 0 then 'write' else 'read' end as mode, split_part(holder, '@', 2) as owner,
+       holder as claim, token, taken as permits, timestamptz 'epoch' + token * interval '1 us' as since, expires_at,
+       (extract(epoch from statement_timestamp()) * 1000000)::bigint - token as held_us,
+       (extract(epoch from expires_at - statement_timestamp()) * 1000000)::bigint as left_us
+  from holdfast_lock where holder is not null and expires_at > statement_timestamp();
+
+-- For operators: the claims that wait.
+--   state         queued; aside: its client is gone or silent, and the claim keeps its ticket; hint: it wants a hint, and has no place in the queue
+--   permits       how many permits of a semaphore the claim wants, out of all_permits
+--   is_listening  whether its client lives: its listening connection holds an advisory lock
+create view holdfast_waiters as
+select name, kind, mode, case place when 'queue' then 'queued' when 'hint' then 'hint' else 'aside' end as state, ticket,
+       split_part(id, '@', 2) as owner, id as claim, taken as permits, permits as all_permits, looked_at as attempted_at, lease_ms, channel,
+       channel <> '' and hashtextextended(channel, 0) in (
+         select (classid::bigint << 32) | objid::bigint from pg_locks
+          where locktype = 'advisory' and objsubid = 1 and mode = 'ExclusiveLock' and granted
+            and database = (select oid from pg_database where datname = current_database())) as is_listening,
+       (extract(epoch from statement_timestamp() - looked_at) * 1000000)::bigint as silent_us
+  from holdfast_waiter;
 
 -- An answer to an operation, or a message for a client (n = 0).
 --   acquired   token, ms: the lease          queued, contended   ms: send the next attempt within
@@ -354,7 +377,7 @@ begin
   return query select * from holdfast_promote_v1(p_own, lock_row, p_fenced, p_claim_ms, null, null, null, null, null, null, null);
   return query
     with told as (delete from holdfast_waiter
-                   where name = lock_row.name and kind = lock_row.kind and place = 'interest' returning channel, id)
+                   where name = lock_row.name and kind = lock_row.kind and place = 'hint' returning channel, id)
     select 0, 'changed', null::bigint, null::bigint, null::integer, told.channel, told.id from told;
 end $$;
 
@@ -385,7 +408,7 @@ begin
   end if;
   l := v_entered.lock_row;
   v_now := clock_timestamp();
-  perform 1 from holdfast_gone where id = p_id and until > v_now;
+  perform 1 from holdfast_tombstone where id = p_id and until > v_now;
   if found then
     return next (p_n, 'contended', null, greatest(p_lease_ms / 3, 1), null, null, null)::holdfast_answer_v1;
     return;
@@ -424,7 +447,7 @@ begin
   v_known := found;
   v_late := v_known and p_attempt < w.attempt; -- a later attempt has arrived before: this one only gets an answer
   if v_known and not v_late then
-    if p_waiting = 'queue' and w.place <> 'interest' then
+    if p_waiting = 'queue' and w.place <> 'hint' then
       update holdfast_waiter
          set place = 'queue', mode = p_mode, permits = p_permits, taken = p_taken, attempt = p_attempt, lease_ms = p_lease_ms, looked_at = v_now, channel = p_channel
        where id = p_id and name is not distinct from p_name and kind is not distinct from p_kind;
@@ -474,9 +497,9 @@ begin
     v_known := true;
   elsif p_waiting = 'notify' and not v_late and p_channel <> '' then
     insert into holdfast_waiter (name, kind, id, place, mode, permits, taken, attempt, lease_ms, looked_at, channel)
-    values (p_name, p_kind, p_id, 'interest', p_mode, p_permits, p_taken, p_attempt, p_lease_ms, v_now, p_channel);
+    values (p_name, p_kind, p_id, 'hint', p_mode, p_permits, p_taken, p_attempt, p_lease_ms, v_now, p_channel);
   end if;
-  if not v_known or w.place = 'interest' then
+  if not v_known or w.place = 'hint' then
     return next (p_n, 'contended', null, greatest(1, least(coalesce(v_left_ms + 10, 100), p_lease_ms / 3))::bigint, null, null, null)::holdfast_answer_v1;
     return;
   end if;
@@ -535,7 +558,7 @@ begin
     v_seen := greatest(v_seen, w.attempt);
   end if;
   if v_seen is null or v_seen < p_attempt then
-    insert into holdfast_gone values (p_id, v_now + interval '30 s') on conflict (id) do update set until = excluded.until;
+    insert into holdfast_tombstone values (p_id, v_now + interval '30 s') on conflict (id) do update set until = excluded.until;
   end if;
   return next (p_n, case when v_held then 'held' else 'not_held' end, null, null, null, null, null)::holdfast_answer_v1;
   if v_entered.standing = 'none' then
@@ -551,7 +574,7 @@ begin
   end if;
   if v_seen is not null and not v_served and (l.holder is null or l.expires_at <= v_now) then
     return query
-      with told as (delete from holdfast_waiter where name = p_name and kind = p_kind and place = 'interest' returning channel, id)
+      with told as (delete from holdfast_waiter where name = p_name and kind = p_kind and place = 'hint' returning channel, id)
       select 0, 'changed', null::bigint, null::bigint, null::integer, told.channel, told.id from told;
   end if;
 end $$;
@@ -648,7 +671,7 @@ begin
             continue when l.holder <> v_id; -- the lock was handed off meanwhile
             if v_place = 0 then
               update holdfast_lock set holder = null, expires_at = v_now
-               where ctid = l.ctid and not exists (select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place = 'interest');
+               where ctid = l.ctid and not exists (select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place = 'hint');
               if found then
                 v_locked := null;
                 return next (v_n, 'held', null, null, null, null, null)::holdfast_answer_v1;
@@ -664,7 +687,7 @@ begin
              and not exists (select from holdfast_waiter q where q.id = v_id)
              and (v_verb <> 'queue' or not exists (
                select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place = 'aside ' || p_channel))
-             and not exists (select from holdfast_gone g where g.id = v_id and g.until > v_now);
+             and not exists (select from holdfast_tombstone g where g.id = v_id and g.until > v_now);
           if found then
             v_locked := null;
             v_durable := true;
@@ -675,7 +698,7 @@ begin
           insert into holdfast_waiter (name, kind, id, place, mode, permits, taken, attempt, lease_ms, looked_at, channel)
           select v_name, 'mutex', v_id, 'queue', 'mutex', p_permits[v_n], p_taken[v_n], p_attempts[v_n], p_leases[v_n], v_now,
                  case when p_watched[v_n] then p_channel else '' end
-           where not exists (select from holdfast_gone g where g.id = v_id and g.until > v_now)
+           where not exists (select from holdfast_tombstone g where g.id = v_id and g.until > v_now)
              and not exists (select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place = 'aside ' || p_channel)
               on conflict do nothing
           returning ticket into v_ticket;
@@ -844,7 +867,7 @@ begin
   if s.swept_at < v_now - interval '1 minute' then
     s.swept_at := v_now;
     s.swept_to := coalesce(s.swept_to, '');
-    delete from holdfast_gone where ctid = any (array(select ctid from holdfast_gone where until <= v_now limit 10000 for update skip locked));
+    delete from holdfast_tombstone where ctid = any (array(select ctid from holdfast_tombstone where until <= v_now limit 10000 for update skip locked));
     delete from holdfast_waiter
      where ctid in (select ctid from holdfast_waiter
                      where looked_at + lease_ms * interval '0.5 ms' <= v_now - interval '1 minute' limit 10000 for update skip locked);

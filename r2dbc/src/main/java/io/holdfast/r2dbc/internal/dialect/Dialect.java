@@ -61,6 +61,15 @@ public interface Dialect {
      */
     Mono<Listening> listen(Connection connection, String channel, BooleanSupplier hasWaiting);
 
+    /** Sets up a new connection of an inspector, which sends one statement that reads. */
+    Mono<Void> prepareInspector(Connection connection, SessionSettings settings);
+
+    /** Returns the SQL of a name in the tables. The text contains no character of the name itself. */
+    String literal(String storedName);
+
+    /** Returns the SQL that writes the column {@code name} in hexadecimal digits, in UTF-8. */
+    String nameInHex();
+
     /** Returns the meaning of an error; empty if it is not known. */
     Optional<KnownError> explain(Throwable error);
 }

@@ -32,7 +32,7 @@ final class Inbox implements Listening {
             + ") on duplicate key update seen_us = " + NOW;
 
     private static final String READ =
-            "select n, word, token, ms, attempt, id from holdfast_told where channel = '%s' order by n limit "
+            "select n, word, token, ms, attempt, id from holdfast_inbox where channel = '%s' order by n limit "
                     + MOST_AT_ONCE;
 
     private final Connection connection;
@@ -126,7 +126,7 @@ final class Inbox implements Listening {
 
     private <T> Mono<T> delete(List<Message> messages) {
         String numbers = messages.stream().map(it -> Long.toString(it.number())).collect(Collectors.joining(", "));
-        return limited(MariaDbDialect.run(connection, "delete from holdfast_told where n in (" + numbers + ")"))
+        return limited(MariaDbDialect.run(connection, "delete from holdfast_inbox where n in (" + numbers + ")"))
                 .then(Mono.empty());
     }
 

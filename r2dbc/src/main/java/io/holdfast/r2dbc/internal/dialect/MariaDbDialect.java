@@ -6,6 +6,8 @@ import io.holdfast.r2dbc.internal.protocol.Operation;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.Result;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -48,17 +50,42 @@ public final class MariaDbDialect implements Dialect {
 
     @Override
     public Mono<Session> prepare(Connection connection, SessionSettings settings, boolean isPatient) {
-        String schema = settings.schema();
-        long seconds = Math.max(1, settings.serverMillis() / 1000);
+        long seconds = seconds(settings);
         long rowSeconds = isPatient ? 1 : seconds; // the shortest that both databases accept
         String limits =
                 "set session autocommit = 1, completion_type = 0, innodb_lock_wait_timeout = %d, lock_wait_timeout = %d, wait_timeout = %d"
                         .formatted(rowSeconds, seconds, IDLE_SECONDS);
-        return (schema == null ? Mono.<Void>empty() : run(connection, "use `" + schema.replace("`", "``") + "`"))
+        return use(connection, settings)
                 .then(run(connection, limits))
                 .then(run(connection, "set session transaction isolation level read committed"))
                 .then(ping(connection))
                 .then(named(connection));
+    }
+
+    private static Mono<Void> use(Connection connection, SessionSettings settings) {
+        String schema = settings.schema();
+        return schema == null ? Mono.empty() : run(connection, "use `" + schema.replace("`", "``") + "`");
+    }
+
+    private static long seconds(SessionSettings settings) {
+        return Math.max(1, settings.serverMillis() / 1000);
+    }
+
+    @Override
+    public Mono<Void> prepareInspector(Connection connection, SessionSettings settings) {
+        return use(connection, settings)
+                .then(run(connection, "set session lock_wait_timeout = " + seconds(settings)))
+                .then(run(connection, "set session transaction isolation level read committed"));
+    }
+
+    @Override
+    public String literal(String storedName) {
+        return "x'" + HexFormat.of().formatHex(storedName.getBytes(StandardCharsets.UTF_8)) + "'";
+    }
+
+    @Override
+    public String nameInHex() {
+        return "lower(hex(name))";
     }
 
     /**

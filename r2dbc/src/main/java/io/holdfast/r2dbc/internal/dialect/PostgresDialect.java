@@ -12,6 +12,8 @@ import io.r2dbc.spi.Readable;
 import io.r2dbc.spi.Result;
 import io.r2dbc.spi.Statement;
 import io.r2dbc.spi.Wrapped;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -57,6 +59,16 @@ public final class PostgresDialect implements Dialect {
                    set_config('enable_bitmapscan', 'off', false),
                    set_config('enable_sort', 'off', false),
                    set_config('application_name', 'holdfast', false),
+                   set_config('search_path', case $2 when '' then current_setting('search_path') else quote_ident($2) end, false)
+            """;
+
+    /** Sequential scans are off: a queue that has just grown has no statistics, and would be read as a whole for each lock. */
+    private static final String PREPARE_INSPECTOR = """
+            select set_config('default_transaction_read_only', 'on', false),
+                   set_config('statement_timeout', $1, false),
+                   set_config('jit', 'off', false),
+                   set_config('enable_seqscan', 'off', false),
+                   set_config('application_name', 'holdfast inspector', false),
                    set_config('search_path', case $2 when '' then current_setting('search_path') else quote_ident($2) end, false)
             """;
 
@@ -159,6 +171,29 @@ public final class PostgresDialect implements Dialect {
                     .then(done(connection.createStatement("listen \"" + channel + "\"")))
                     .thenReturn(new Notifications(heard.asFlux().flatMapIterable(Push::read)));
         });
+    }
+
+    @Override
+    public Mono<Void> prepareInspector(Connection connection, SessionSettings settings) {
+        String schema = settings.schema();
+        return rows(
+                        connection
+                                .createStatement(PREPARE_INSPECTOR)
+                                .bind("$1", Long.toString(settings.serverMillis()))
+                                .bind("$2", schema == null ? "" : schema),
+                        row -> true)
+                .then();
+    }
+
+    @Override
+    public String literal(String storedName) {
+        return "convert_from(decode('" + HexFormat.of().formatHex(storedName.getBytes(StandardCharsets.UTF_8))
+                + "', 'hex'), 'UTF8')";
+    }
+
+    @Override
+    public String nameInHex() {
+        return "encode(convert_to(name, 'UTF8'), 'hex')";
     }
 
     /** The server sends the messages by itself. */

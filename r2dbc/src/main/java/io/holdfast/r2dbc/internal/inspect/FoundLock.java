@@ -9,6 +9,7 @@ import io.holdfast.spi.support.Printable;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,13 +18,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/**
- * A lock in the answer of the database.
- *
- * @param key the key from which the next page begins
- * @param isIdle whether only the last token is left of it
- */
-record FoundLock(Key key, LockReport report, boolean isIdle) {
+/** A lock in the answer of the database: its row, and those of its first holders and waiters. Not thread-safe. */
+final class FoundLock {
 
     /**
      * The key of a lock.
@@ -36,59 +32,122 @@ record FoundLock(Key key, LockReport report, boolean isIdle) {
         static final Key FIRST = new Key("", "");
     }
 
-    /** The number of claims of each sort. */
-    record Counts(long holders, long queued, long aside, long interested) {
+    /**
+     * A row of the answer.
+     *
+     * @param part what it is: a lock, a holder, or the state of a waiter
+     * @param number how many rows of that sort the lock has
+     * @param permits the permits that a holder has, or that a waiter wants
+     * @param allPermits the permits of the semaphore, by the options of the waiter
+     * @param sinceMicros the time since the grant, or since the last attempt
+     * @param leaseMicros the time until the end of the lease, or the lease that a waiter wants
+     */
+    record Row(
+            String part,
+            Key key,
+            long number,
+            String claim,
+            String mode,
+            long token,
+            long permits,
+            int allPermits,
+            long sinceMicros,
+            long leaseMicros,
+            String channel,
+            boolean isListening) {}
 
-        boolean isIdle() {
-            return holders + queued + aside + interested == 0;
+    private final Key key;
+    private long token;
+    private final Map<String, Long> numbers = new LinkedHashMap<>();
+    private final List<LockHolder> holders = new ArrayList<>();
+    private final List<LockWaiter> waiters = new ArrayList<>();
+
+    FoundLock(Key key) {
+        this.key = key;
+    }
+
+    Key key() {
+        return key;
+    }
+
+    void add(Row row) {
+        numbers.put(row.part(), row.number());
+        switch (row.part()) {
+            case "lock" -> token = row.token();
+            case "holder" -> holders.add(holder(row));
+            case "queued" -> waiters.add(waiter(row));
+            default -> {} // only their number is reported
         }
     }
 
-    static FoundLock of(Key key, long token, Counts counts, List<LockHolder> holders, List<LockWaiter> waiters) {
+    /** Whether only the last token is left of it. */
+    boolean isIdle() {
+        return numbers.size() == 1;
+    }
+
+    LockReport report() {
         Map<String, String> details = new LinkedHashMap<>();
-        if (counts.aside() > 0) {
+        if (number("aside") > 0) {
             details.put(
                     "aside",
-                    counts.aside()
+                    number("aside")
                             + ", whose clients could not be notified; they get their places back with their next attempt");
         }
-        if (counts.interested() > 0) {
-            details.put("want a hint", Long.toString(counts.interested()));
+        if (number("hint") > 0) {
+            details.put("want a hint", Long.toString(number("hint")));
         }
-        LockReport report = new LockReport(
+        return new LockReport(
                 LockText.lockName(key.storedName()),
                 type(key.kind()),
-                counts.holders(),
+                number("holder"),
                 holders.stream()
                         .sorted(Comparator.comparingLong(LockHolder::fencingToken))
                         .toList(),
-                counts.queued(),
+                number("queued"),
                 waiters,
                 token == 0 ? OptionalLong.empty() : OptionalLong.of(token),
                 details,
                 List.of());
-        return new FoundLock(key, report, counts.isIdle());
     }
 
-    /**
-     * Creates a holder. A token is the time of its grant, unless the server's clock was set back before.
-     *
-     * @param at the time of the answer, in microseconds
-     */
-    static LockHolder holder(String kind, String id, long slot, long token, long taken, long at, long leftMicros) {
-        boolean isSinceKnown = token <= at;
+    private long number(String part) {
+        return numbers.getOrDefault(part, 0L);
+    }
+
+    /** A token is the time of its grant, unless the server's clock was set back before. */
+    private static LockHolder holder(Row row) {
+        boolean isSinceKnown = row.sinceMicros() >= 0;
         Map<String, String> details = new LinkedHashMap<>();
-        addPermits(details, "permits taken", taken);
+        addPermits(details, "permits taken", row.permits());
         if (isSinceKnown) {
-            details.put("since", Instant.EPOCH.plus(token, ChronoUnit.MICROS).toString());
+            details.put(
+                    "since", Instant.EPOCH.plus(row.token(), ChronoUnit.MICROS).toString());
         }
         return new LockHolder(
-                id,
-                holding(kind, slot),
-                token,
-                isSinceKnown ? Optional.of(micros(at - token)) : Optional.empty(),
-                Optional.of(micros(leftMicros)),
+                row.claim(),
+                kind(row),
+                row.token(),
+                isSinceKnown ? Optional.of(micros(row.sinceMicros())) : Optional.empty(),
+                Optional.of(micros(row.leaseMicros())),
                 details);
+    }
+
+    /** A claim that has sent no attempt for half of its lease counts as dead. */
+    private static LockWaiter waiter(Row row) {
+        Duration silent = micros(row.sinceMicros());
+        Duration lease = micros(row.leaseMicros());
+        Map<String, String> details = new LinkedHashMap<>();
+        addPermits(details, "permits wanted", row.permits());
+        details.put("last attempt", Printable.duration(silent) + " ago");
+        if (silent.compareTo(lease.dividedBy(2)) >= 0) {
+            details.put("stale", "it loses its place when its turn comes");
+        }
+        details.put("lease", Printable.duration(lease));
+        if (!row.channel().isEmpty()) {
+            details.put("channel", row.channel());
+        }
+        details.put("listening", row.isListening() ? "yes" : "no");
+        return new LockWaiter(row.claim(), kind(row), row.allPermits(), Optional.empty(), details);
     }
 
     /** Adds the number of permits, unless it is one, as usual. */
@@ -98,38 +157,8 @@ record FoundLock(Key key, LockReport report, boolean isIdle) {
         }
     }
 
-    /**
-     * Creates a claim in the queue. If it has sent no attempt for half of its lease, it counts as dead.
-     *
-     * @param permits the permits of the semaphore, by the claim's options
-     * @param wanted how many of them the claim wants
-     * @param channel the channel of its client; empty for a claim that cannot be notified
-     * @param isListening whether that client listens
-     */
-    static LockWaiter waiter(
-            String id,
-            String mode,
-            int permits,
-            long wanted,
-            String channel,
-            boolean isListening,
-            long silentMicros,
-            long leaseMillis) {
-        Duration silent = micros(silentMicros);
-        Duration lease = Duration.ofMillis(leaseMillis);
-        Map<String, String> details = new LinkedHashMap<>();
-        addPermits(details, "permits wanted", wanted);
-        details.put("last attempt", Printable.duration(silent) + " ago");
-        if (silent.compareTo(lease.dividedBy(2)) >= 0) {
-            details.put("stale", "it loses its place when its turn comes");
-        }
-        details.put("lease", Printable.duration(lease));
-        if (!channel.isEmpty()) {
-            details.put("channel", channel);
-        }
-        details.put("listening", isListening ? "yes" : "no");
-        LockKind kind = LockKind.valueOf(mode.toUpperCase(Locale.ROOT));
-        return new LockWaiter(id, kind, permits, Optional.empty(), details);
+    private static LockKind kind(Row row) {
+        return LockKind.valueOf(row.mode().toUpperCase(Locale.ROOT));
     }
 
     private static LockReport.Type type(String kind) {
@@ -137,15 +166,6 @@ record FoundLock(Key key, LockReport report, boolean isIdle) {
             case "mutex" -> LockReport.Type.MUTEX;
             case "rw" -> LockReport.Type.READ_WRITE;
             default -> LockReport.Type.SEMAPHORE;
-        };
-    }
-
-    /** The row of the lock itself belongs to an exclusive holder. */
-    private static LockKind holding(String kind, long slot) {
-        return switch (kind) {
-            case "mutex" -> LockKind.MUTEX;
-            case "rw" -> slot == 0 ? LockKind.WRITE : LockKind.READ;
-            default -> LockKind.SEMAPHORE;
         };
     }
 

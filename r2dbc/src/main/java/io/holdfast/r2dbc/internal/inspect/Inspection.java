@@ -2,7 +2,7 @@ package io.holdfast.r2dbc.internal.inspect;
 
 import io.holdfast.LockHolder;
 import io.holdfast.LockReport;
-import io.holdfast.r2dbc.internal.dialect.Dialects;
+import io.holdfast.r2dbc.internal.dialect.Dialect;
 import io.holdfast.r2dbc.internal.dialect.SessionSettings;
 import io.holdfast.r2dbc.internal.error.SqlFailures;
 import io.holdfast.r2dbc.internal.lane.Connections;
@@ -33,14 +33,16 @@ public final class Inspection {
     /** The number of locks that one statement reads. */
     private static final int LOCKS_PER_PAGE = 500;
 
-    private final LockQueries queries;
+    private final LockQuery query;
+    private final Dialect dialect;
     private final Connections connections;
     private final SqlFailures failures;
     private final long claimMillis;
 
     /** Does not connect yet. */
-    public Inspection(Dialects database, BackendSettings settings) {
-        queries = LockQueries.of(database);
+    public Inspection(BackendSettings settings) {
+        dialect = settings.dialect();
+        query = new LockQuery(dialect);
         connections = new Connections(
                 settings.connections(),
                 settings.dialect(),
@@ -52,7 +54,7 @@ public final class Inspection {
 
     /** Emits the locks with this name. */
     public Flux<LockReport> named(String name) {
-        return ask(name, "inspect '%s'".formatted(Printable.text(name)), open -> queries.named(open, name))
+        return ask(name, "inspect '%s'".formatted(Printable.text(name)), open -> query.named(open, name))
                 .flatMapIterable(found -> found)
                 .map(FoundLock::report);
     }
@@ -61,7 +63,7 @@ public final class Inspection {
     public Flux<LockHolder> holders(LockKey key) {
         String name = key.name();
         LockReport.Type type = LockReport.Type.of(key.kind());
-        return ask(name, "list the holders of '%s'".formatted(Printable.text(name)), open -> queries.named(open, name))
+        return ask(name, "list the holders of '%s'".formatted(Printable.text(name)), open -> query.named(open, name))
                 .flatMapIterable(found -> found)
                 .map(FoundLock::report)
                 .filter(report -> report.type() == type)
@@ -95,15 +97,16 @@ public final class Inspection {
     }
 
     private Mono<List<FoundLock>> page(FoundLock.Key after) {
-        return ask("", "inspect locks", open -> queries.page(open, after, LOCKS_PER_PAGE));
+        return ask("", "inspect locks", open -> query.page(open, after, LOCKS_PER_PAGE));
     }
 
-    private Mono<List<FoundLock>> ask(String lockName, String subject, Function<Connection, Flux<FoundLock>> question) {
+    private Mono<List<FoundLock>> ask(
+            String lockName, String subject, Function<Connection, Mono<List<FoundLock>>> question) {
         Mono<List<FoundLock>> answer = Mono.usingWhen(
                 connections.openBare(),
                 fresh -> connections
-                        .limited(queries.prepare(fresh, connections.settings()))
-                        .then(connections.limited(question.apply(fresh).collectList())),
+                        .limited(dialect.prepareInspector(fresh, connections.settings()))
+                        .then(connections.limited(question.apply(fresh))),
                 used -> connections.limited(Mono.from(used.close())).onErrorComplete(),
                 connections::closed,
                 used -> Mono.fromRunnable(() -> connections.close(used)));
