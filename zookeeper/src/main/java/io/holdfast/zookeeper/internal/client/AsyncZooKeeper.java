@@ -1,22 +1,25 @@
 package io.holdfast.zookeeper.internal.client;
 
 import io.holdfast.spi.LockClaim;
+import io.holdfast.zookeeper.internal.client.Call.AnsweredBy;
 import io.holdfast.zookeeper.internal.session.Session;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** Makes the asynchronous calls of ZooKeeper's own client. Each is a {@link Call}: a mono for one subscriber, which always answers. */
 public final class AsyncZooKeeper {
+
+    static final int ANY_VERSION = -1;
 
     private static final byte[] NOTHING = {};
 
@@ -51,9 +54,6 @@ public final class AsyncZooKeeper {
     /** Queues whose list was under way when the connection was lost. On the executor. */
     private final Set<String> lostLists = new HashSet<>();
 
-    /** Notes such a queue. */
-    private final Consumer<String> lost = this::noteLost;
-
     public AsyncZooKeeper(SerialExecutor executor, AccessRights rights) {
         this.executor = executor;
         this.rights = rights;
@@ -76,11 +76,11 @@ public final class AsyncZooKeeper {
         List<Op> operations = List.of(
                 Op.create(queue, NOTHING, rights.of(queue), CreateMode.CONTAINER),
                 Op.create(path, NOTHING, rights.of(path), CreateMode.EPHEMERAL),
-                Op.setData(path, NodeData.entering(claim), Calls.ANY_VERSION));
-        return new Calls.Several(executor, session, operations).map(reply -> begun(path, reply));
+                Op.setData(path, NodeData.entering(claim), ANY_VERSION));
+        return Transaction.of(executor, session, operations).map(reply -> begun(path, reply));
     }
 
-    private static Reply<Created> begun(String path, Reply<Calls.Several.Outcome> reply) {
+    private static Reply<Created> begun(String path, Reply<Transaction> reply) {
         if (!reply.isOk()) {
             return new Reply<>(reply.code(), reply.path(), null);
         }
@@ -114,7 +114,19 @@ public final class AsyncZooKeeper {
     }
 
     private Mono<Reply<Created>> create(Session session, String path, byte[] data, CreateMode mode) {
-        return new Calls.Creation(executor, session, path, data, rights.of(path), mode);
+        List<ACL> acl = rights.of(path);
+        return call(
+                session,
+                AnsweredBy.QUORUM,
+                path,
+                (handle, call) -> handle.create(
+                        path,
+                        data,
+                        acl,
+                        mode,
+                        (code, prefix, context, name, stat) ->
+                                call.answered(code, stat == null ? null : new Created(name, stat.getCzxid())),
+                        null));
     }
 
     public Mono<Reply<List<String>>> list(Session session, String path) {
@@ -168,7 +180,25 @@ public final class AsyncZooKeeper {
     }
 
     private Mono<Reply<List<String>>> listNow(Session session, String path, @Nullable Watcher watcher) {
-        return new Calls.Listing(executor, session, path, watcher, lost);
+        return this.<List<String>>call(
+                        session,
+                        AnsweredBy.ANY_SERVER,
+                        path,
+                        (handle, call) -> handle.getChildren(
+                                path,
+                                watcher,
+                                (int code, String asked, Object context, List<String> names) ->
+                                        call.answered(code, names),
+                                null))
+                .doOnNext(listed -> {
+                    if (listed.code() == Code.CONNECTIONLOSS) {
+                        noteLost(path);
+                    }
+                });
+    }
+
+    private <T> Call<T> call(Session session, AnsweredBy answeredBy, String path, Call.Request<T> request) {
+        return new Call<>(executor, session, answeredBy, path, request);
     }
 
     private void noteLost(String list) {
@@ -180,26 +210,57 @@ public final class AsyncZooKeeper {
 
     /** Reads a node, and watches its data and its end. A node that does not exist is not watched. */
     public Mono<Reply<byte[]>> watch(Session session, String path) {
-        return new Calls.Reading(executor, session, path);
+        return call(
+                session,
+                AnsweredBy.ANY_SERVER,
+                path,
+                (handle, call) -> handle.getData(
+                        path,
+                        session.watcher(),
+                        (code, asked, context, data, stat) -> call.answered(code, data),
+                        null));
     }
 
     /** Reads a node. */
     public Mono<Reply<Content>> content(Session session, String path) {
-        return new Calls.Fetching(executor, session, path);
+        return call(
+                session,
+                AnsweredBy.ANY_SERVER,
+                path,
+                (handle, call) -> handle.getData(
+                        path,
+                        false,
+                        (code, asked, context, data, stat) -> call.answered(code, content(data, stat)),
+                        null));
+    }
+
+    private static @Nullable Content content(byte @Nullable [] data, @Nullable Stat stat) {
+        return data == null || stat == null
+                ? null
+                : new Content(NodeData.owner(data), stat.getCzxid(), stat.getCtime(), NodeData.isOfAReader(data));
     }
 
     public Mono<Reply<Stat>> stat(Session session, String path) {
-        return new Calls.Existence(executor, session, path, null);
+        return exists(session, path, null);
     }
 
     /** Watches for the end of a queue. */
     public Mono<Reply<Stat>> watchQueue(Session session, String path) {
-        return new Calls.Existence(executor, session, path, session.watcher());
+        return exists(session, path, session.watcher());
     }
 
     /** Sets a watch that lasts as long as the session: the driver notifies it of the session's own changes. */
     public Mono<Reply<Stat>> watchSession(Session session) {
-        return new Calls.Existence(executor, session, Session.WATCHED_NODE, session.watcher());
+        return exists(session, Session.WATCHED_NODE, session.watcher());
+    }
+
+    private Mono<Reply<Stat>> exists(Session session, String path, @Nullable Watcher watcher) {
+        return call(
+                session,
+                AnsweredBy.ANY_SERVER,
+                path,
+                (handle, call) ->
+                        handle.exists(path, watcher, (code, asked, context, stat) -> call.answered(code, stat), null));
     }
 
     public void stopWatching(Session session) {
@@ -215,12 +276,21 @@ public final class AsyncZooKeeper {
 
     /** Marks the node of a claim as one that holds the lock. Clients that watch the node are notified. */
     public Mono<Reply<Stat>> mark(Session session, String path, LockClaim claim) {
-        return new Calls.Marking(executor, session, path, NodeData.holding(claim));
+        return write(session, path, NodeData.holding(claim));
     }
 
     /** Marks the node of a writer as the node of a reader. Clients that watch the node are notified. */
     public Mono<Reply<Stat>> markReader(Session session, String path, LockClaim claim) {
-        return new Calls.Marking(executor, session, path, NodeData.reading(claim));
+        return write(session, path, NodeData.reading(claim));
+    }
+
+    private Mono<Reply<Stat>> write(Session session, String path, byte[] data) {
+        return call(
+                session,
+                AnsweredBy.QUORUM,
+                path,
+                (handle, call) -> handle.setData(
+                        path, data, ANY_VERSION, (code, asked, context, stat) -> call.answered(code, stat), null));
     }
 
     public Mono<Reply<Void>> delete(Session session, String path) {
@@ -229,7 +299,11 @@ public final class AsyncZooKeeper {
 
     /** Makes sure that later reads return nothing older than this call. */
     public Mono<Reply<Void>> sync(Session session, String path) {
-        return new Calls.Syncing(executor, session, path);
+        return call(
+                session,
+                AnsweredBy.LEADER,
+                path,
+                (handle, call) -> handle.sync(path, (code, asked, context) -> call.answered(code, null), null));
     }
 
     /**
@@ -240,8 +314,8 @@ public final class AsyncZooKeeper {
      */
     public Mono<Reply<List<Code>>> check(Session session, List<String> paths) {
         List<Op> checks =
-                paths.stream().map(path -> Op.check(path, Calls.ANY_VERSION)).toList();
-        return new Calls.Several(executor, session, checks)
+                paths.stream().map(path -> Op.check(path, ANY_VERSION)).toList();
+        return Transaction.of(executor, session, checks)
                 .map(reply -> new Reply<>(
                         reply.code(), reply.path(), reply.isOk() ? reply.get().codes() : null));
     }

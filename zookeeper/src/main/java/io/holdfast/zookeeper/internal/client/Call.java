@@ -14,10 +14,15 @@ import reactor.core.publisher.Operators;
  * One request to the driver. It is sent when its one subscriber subscribes, on the executor. It always emits an answer and never fails,
  * unless the driver refuses the request. After a cancellation it emits nothing, but the request goes on.
  *
- * <p>One object is the mono, the subscription, the driver's callback and the task that brings the answer to the executor, since each lock
- * cycle makes three calls. On ZooKeeper's event thread, which Vert.x and other code of the process share, it only hands the answer over.
+ * <p>One object is the mono, the subscription and the task that brings the answer to the executor, since each lock cycle makes two calls. On ZooKeeper's event thread, which Vert.x and other code of the process share, it only hands the answer over.
  */
-abstract class Call<T> extends Mono<Reply<T>> implements Subscription, Runnable {
+final class Call<T> extends Mono<Reply<T>> implements Subscription, Runnable {
+
+    /** Gives a request to the driver. The callback brings the answer to the call. */
+    interface Request<T> {
+
+        void send(ZooKeeper handle, Call<T> call);
+    }
 
     /** Which server has to answer. */
     enum AnsweredBy {
@@ -31,6 +36,7 @@ abstract class Call<T> extends Mono<Reply<T>> implements Subscription, Runnable 
     private final Session session;
     private final AnsweredBy answeredBy;
     private final String path;
+    private final Request<T> request;
 
     /** True when the subscriber has its answer or has cancelled. Written on the executor, and by the thread that cancels. */
     private volatile boolean isOver;
@@ -51,21 +57,12 @@ abstract class Call<T> extends Mono<Reply<T>> implements Subscription, Runnable 
      *
      * @param path the node of the request
      */
-    Call(SerialExecutor executor, Session session, AnsweredBy answeredBy, String path) {
+    Call(SerialExecutor executor, Session session, AnsweredBy answeredBy, String path, Request<T> request) {
         this.executor = executor;
         this.session = session;
         this.answeredBy = answeredBy;
         this.path = path;
-    }
-
-    /** Gives the request to the driver, with this object as the callback. */
-    abstract void send(ZooKeeper handle);
-
-    /** Reads further facts from the answer, on the executor. */
-    void learn(Reply<T> answered) {}
-
-    String path() {
-        return path;
+        this.request = request;
     }
 
     @Override
@@ -84,19 +81,19 @@ abstract class Call<T> extends Mono<Reply<T>> implements Subscription, Runnable 
             session.validity().asksTheLeader(sentNanos);
         }
         try {
-            send(session.handle());
+            request.send(session.handle(), this);
         } catch (RuntimeException refused) {
             actual.onError(Operators.onOperatorError(refused, actual.currentContext()));
         }
     }
 
     /** On ZooKeeper's event thread. */
-    final void answered(int code, @Nullable T body) {
+    void answered(int code, @Nullable T body) {
         answered(Reply.of(code, path, body));
     }
 
     /** On ZooKeeper's event thread. */
-    final void answered(Reply<T> answer) {
+    void answered(Reply<T> answer) {
         reply = answer;
         executor.run(this);
     }
@@ -107,7 +104,6 @@ abstract class Call<T> extends Mono<Reply<T>> implements Subscription, Runnable 
         Reply<T> answered = reply;
         if (answered != null) {
             proves(answered.code());
-            learn(answered);
             isLearned = true;
             tell(answered);
         }

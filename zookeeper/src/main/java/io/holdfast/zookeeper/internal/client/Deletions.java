@@ -69,17 +69,30 @@ final class Deletions {
         Deletion first = together.get(0);
         underWay++;
         Disposable unused = together.size() == 1
-                ? new Calls.Deletion(executor, first.session(), first.path())
+                ? alone(first)
                         .subscribe(
                                 deleted -> ended(() -> first.answer(deleted.code())),
                                 notSent -> failed(together, notSent))
-                : new Calls.Several(
+                : Transaction.of(
                                 executor,
                                 first.session(),
                                 together.stream()
-                                        .map(it -> Op.delete(it.path(), Calls.ANY_VERSION))
+                                        .map(it -> Op.delete(it.path(), AsyncZooKeeper.ANY_VERSION))
                                         .toList())
                         .subscribe(done -> ended(() -> answer(together, done)), notSent -> failed(together, notSent));
+    }
+
+    private Mono<Reply<Void>> alone(Deletion deletion) {
+        return new Call<>(
+                executor,
+                deletion.session(),
+                Call.AnsweredBy.QUORUM,
+                deletion.path(),
+                (handle, call) -> handle.delete(
+                        deletion.path(),
+                        AsyncZooKeeper.ANY_VERSION,
+                        (code, path, context) -> call.answered(code, null),
+                        null));
     }
 
     private void failed(List<Deletion> together, Throwable notSent) {
@@ -92,7 +105,7 @@ final class Deletions {
         sendNext();
     }
 
-    private void answer(List<Deletion> together, Reply<Calls.Several.Outcome> done) {
+    private void answer(List<Deletion> together, Reply<Transaction> done) {
         int refused = done.isOk() ? done.get().refused() : -1;
         if (refused < 0) {
             together.forEach(it -> it.answer(done.code()));

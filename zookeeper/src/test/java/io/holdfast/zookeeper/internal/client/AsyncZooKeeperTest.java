@@ -18,13 +18,13 @@ class AsyncZooKeeperTest {
         return new OpResult.ErrorResult(code.intValue());
     }
 
-    private static Reply<Calls.Several.Outcome> checked(OpResult first, OpResult second) {
-        return Calls.Several.outcome(Code.OK.intValue(), "/a", 2, List.of(first, second));
+    private static Reply<Transaction> checked(OpResult first, OpResult second) {
+        return Transaction.outcome(Code.OK.intValue(), "/a", 2, List.of(first, second));
     }
 
     @Test
     void checkOfAMissingNodeStillHasAMajority() {
-        Reply<Calls.Several.Outcome> reply = checked(error(Code.NONODE), error(Code.RUNTIMEINCONSISTENCY));
+        Reply<Transaction> reply = checked(error(Code.NONODE), error(Code.RUNTIMEINCONSISTENCY));
         assertThat(reply.isOk()).isTrue();
         assertThat(reply.get().codes()).containsExactly(Code.NONODE, Code.RUNTIMEINCONSISTENCY);
     }
