@@ -122,6 +122,13 @@ public final class Goals {
     /** What the ZooKeeper module works towards, in the order of the table. Most limits are stricter than those of {@link #all}. */
     public static List<Goal> ofZooKeeper() {
         List<Goal> goals = new ArrayList<>(overCurator(Map.of("1", 1.2, "64", 1.3)));
+        goals.add(peers(
+                "ZooKeeper, names that are used once, 64 in flight, cycles/s",
+                new Selector("ZooKeeperFreshNames", Sample.THROUGHPUT, Map.of(IN_FLIGHT, "64")),
+                "CURATOR",
+                "Curator",
+                Bound.AT_LEAST,
+                1.3));
         Selector contended = new Selector("ZooKeeperContended", Sample.THROUGHPUT, Map.of("waiters", "100"));
         goals.add(peers(
                 "ZooKeeper, one lock, 100 waiters in one process, cycles/s",
