@@ -125,11 +125,8 @@ public final class ClaimRegistry implements LockQueues.Claims {
     public void hold(ClaimState state, Session session) {
         signals.forget(state.id()); // an earlier loss does not concern this hold
         byOwnNode.put(state.knownPath(), state);
-        state.hold();
-        if (queues.holds(state)) {
-            state.oweMark(true);
-            mark(state, session);
-        }
+        state.hold(queues.holds(state));
+        mark(state, session);
         held.add(state, session);
     }
 
@@ -142,10 +139,10 @@ public final class ClaimRegistry implements LockQueues.Claims {
         if (path == null || !state.owesMark() || !state.isIn(session)) {
             return;
         }
-        state.oweMark(false);
+        state.hold(false);
         Disposable unused = zooKeeper.mark(session, path, state.claim()).subscribe(reply -> {
             if (path.equals(state.path())) {
-                state.oweMark(!reply.isOk());
+                state.hold(!reply.isOk());
             }
             if (!reply.isOk()) {
                 LOG.debug("the node of {} could not be marked, and the back end will try again: {}", state, reply);

@@ -14,6 +14,31 @@ import org.jspecify.annotations.Nullable;
 /** What one claim has in ZooKeeper, as far as the client knows. All fields are read and written on the executor. */
 public final class ClaimState {
 
+    /** How far the newest node of the claim is. */
+    private enum Stage {
+        /** The claim surely has no node. */
+        NONE,
+        /** A creation was sent. There may be a node, but its path is not known. */
+        SENT,
+        /** No other client can have seen the node waiting. */
+        ENTERED,
+        /** The node waits for another one, or another client may have seen it so. */
+        STANDS,
+        HOLDS,
+        /** It holds, and must mark its node, or the request for that has failed. */
+        OWES_MARK,
+        /** It holds as a reader, under the name of a writer. */
+        READS;
+
+        boolean isThere() {
+            return compareTo(ENTERED) >= 0;
+        }
+
+        boolean isHeld() {
+            return compareTo(HOLDS) >= 0;
+        }
+    }
+
     private final LockClaim claim;
     private final PendingOperations operations = new PendingOperations();
 
@@ -28,27 +53,25 @@ public final class ClaimState {
     /** Set with the first session. */
     private @Nullable LockPath queue;
 
-    /** The session of the node, or of a creation whose outcome is unknown; null without either. */
+    private Stage stage = Stage.NONE;
+
+    /** The session of the node, or of its creation. */
     private @Nullable Session session;
 
     private @Nullable String path;
     private @Nullable QueueNode node;
     private long zxid;
+
+    /** Whether there may be another node, of an earlier creation. */
     private boolean isDoubtful;
-    private boolean isHeld;
-    private boolean isReader;
 
-    /** Whether the node must still be marked as that of a holder, or the request for that has failed. */
-    private boolean owesMark;
-
-    private boolean hasStood;
+    private boolean isEndWatched;
     private boolean isWithdrawn;
 
     /** Written by {@link WatchedNodes} only. */
     private @Nullable String waitsFor;
 
     private @Nullable String orphan;
-    private boolean isEndWatched;
 
     ClaimState(LockClaim claim) {
         this.claim = claim;
@@ -106,8 +129,7 @@ public final class ClaimState {
     /** A creation is sent. From now on there may be a node. */
     public void entering(Session sentIn) {
         session = sentIn;
-        path = null;
-        node = null;
+        stage = Stage.SENT;
     }
 
     /** The outcome of a creation is unknown. The node may exist now, or appear later. */
@@ -122,10 +144,7 @@ public final class ClaimState {
                 QueueNode.parse(created.path().substring(queue().path().length() + 1)),
                 "the server changed the name of a node");
         zxid = created.zxid();
-        isHeld = false;
-        isReader = false;
-        owesMark = false;
-        hasStood = false;
+        stage = Stage.ENTERED;
         isTold = false;
         isEndWatched = false;
     }
@@ -141,29 +160,26 @@ public final class ClaimState {
 
     /** The node surely does not exist. */
     public void left() {
-        session = null;
-        path = null;
-        node = null;
-        isHeld = false;
+        stage = Stage.NONE;
         isDoubtful = false;
     }
 
     public boolean belongsTo(Session which) {
-        return session != null && session.is(which);
+        return stage != Stage.NONE && session != null && session.is(which);
     }
 
     /** Whether its node is known and belongs to that session. */
     public boolean isIn(Session which) {
-        return path != null && belongsTo(which);
+        return stage.isThere() && belongsTo(which);
     }
 
     /** Whether the claim surely has nothing in ZooKeeper. */
     public boolean hasNothingThere() {
-        return session == null;
+        return stage == Stage.NONE;
     }
 
     boolean isEmpty() {
-        return session == null && waitsFor == null && orphan == null;
+        return stage == Stage.NONE && waitsFor == null && orphan == null;
     }
 
     /**
@@ -187,16 +203,16 @@ public final class ClaimState {
 
     /** Whether its session may have a node whose path is not known. */
     public boolean isDoubtful() {
-        return isDoubtful || (session != null && path == null);
+        return isDoubtful || stage == Stage.SENT;
     }
 
     @Nullable
     String path() {
-        return path;
+        return stage.isThere() ? path : null;
     }
 
     public String knownPath() {
-        return requireNonNull(path, "no node");
+        return requireNonNull(path(), "no node");
     }
 
     public QueueNode node() {
@@ -208,29 +224,25 @@ public final class ClaimState {
     }
 
     public boolean isHeld() {
-        return isHeld;
+        return stage.isHeld();
     }
 
-    void hold() {
-        isHeld = true;
+    void hold(boolean owesMark) {
+        stage = owesMark ? Stage.OWES_MARK : Stage.HOLDS;
     }
 
     /** The server has marked its node as the node of a reader. */
     public void reads() {
-        isReader = true;
+        stage = Stage.READS;
     }
 
     /** Returns the side of a read/write lock that its node holds. */
     public LockKind side() {
-        return isReader ? LockKind.READ : node().kind();
-    }
-
-    void oweMark(boolean owes) {
-        owesMark = owes;
+        return stage == Stage.READS ? LockKind.READ : node().kind();
     }
 
     boolean owesMark() {
-        return owesMark && isHeld;
+        return stage == Stage.OWES_MARK;
     }
 
     /** The release of the claim was requested. The back end deletes what the claim has in ZooKeeper, however long that takes. */
@@ -254,19 +266,18 @@ public final class ClaimState {
 
     /** Its node waits for another node, or another client may have seen it so. */
     public void stands() {
-        hasStood = true;
+        stage = stage == Stage.ENTERED ? Stage.STANDS : stage;
     }
 
-    /** Whether its node ever had to wait for another node. */
     public boolean hasStood() {
-        return hasStood;
+        return stage == Stage.STANDS;
     }
 
     @Override
     public String toString() {
         return "%s '%s' of claim %s"
                 .formatted(
-                        isHeld ? "held" : path == null ? "no place at" : "queued at",
+                        isHeld() ? "held" : path() == null ? "no place at" : "queued at",
                         Printable.text(lockName()),
                         claim.id());
     }

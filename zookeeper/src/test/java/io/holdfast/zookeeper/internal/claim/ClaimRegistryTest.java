@@ -48,7 +48,7 @@ class ClaimRegistryTest {
     @Test
     void aClaimThatWaitedAndThenHoldsLeavesNothingBehind() {
         claims.expect("/holdfast/pool", permit);
-        permit.hold();
+        permit.hold(false);
         claims.expectNothing(permit);
 
         assertThat(claims.waitedFor()).isZero();
@@ -74,7 +74,7 @@ class ClaimRegistryTest {
                     session,
                     new AsyncZooKeeper.Created(
                             holder.queue().of(QueueNode.prefix(claim, 1) + "000000000" + i % 10), i));
-            holder.hold();
+            holder.hold(false);
             holders.hold(holder, session);
             holders.guardNoLonger(holder);
             holder.left();
