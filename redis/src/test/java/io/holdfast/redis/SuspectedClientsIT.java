@@ -101,6 +101,24 @@ class SuspectedClientsIT {
         eventually(() -> messages.equals(List.of("X: C x1")));
     }
 
+    /** That its client lives does not show that the claim has its grant. */
+    @ParameterizedTest
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"READ", "WRITE"})
+    void aRepeatedReleaseRemindsOfTheGrantAlsoAfterAnotherCallOfItsClient(LockKind used) {
+        kind = used;
+        claimMillis = 30_000;
+        acquire("h", "X", 1);
+        acquire("x1", "X", 1);
+        release("h", "X", 1);
+        acquire("x2", "X", 1);
+
+        release("h", "X", 1);
+
+        eventually(() -> messages.equals(List.of("X: C x1")));
+    }
+
     /** A grant that was lost though its client lives: the same as when it has vanished, until its next call. */
     @ParameterizedTest
     @EnumSource(

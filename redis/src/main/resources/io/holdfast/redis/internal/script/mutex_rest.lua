@@ -175,9 +175,10 @@ local function acquire(id, note, words)
   return {3, ms_of(math.max(0, ends - now) / 1000 + 10, its_lease / 3)}
 end
 
--- A repeated request: its first answer may have brought a grant, which is not confirmed yet. That claim asks again.
+-- A repeated request: its first answer may have brought a grant. That claim asks again. An odd end does not show that it has the grant: any call of its
+-- client makes it odd.
 local function repeated(held, own)
-  if holder and ends > now and ends % 2 == 0 and channel == own then
+  if holder and ends > now and channel == own then
     publish(own, 'C ' .. holder)
   end
   return held
