@@ -181,11 +181,11 @@ class QueueIT {
 
     @ParameterizedTest
     @CsvSource({
-        "F01795346365559056, older",
-        "H0179534646302317953463655590561 30000 x, older",
-        "2F01795346365559056, newer"
+        "F01795346365559056, older, delete its keys",
+        "H0179534646302317953463655590561 30000 x, older, delete its keys",
+        "2F01795346365559056, newer, upgrade this client"
     })
-    void aLockInAnotherFormIsNamedAndLeftAlone(String record, String whose) {
+    void aLockInAnotherFormIsNamedAndLeftAloneUntilItIsDeleted(String record, String whose, String remedy) {
         store.redis().set(HOLDER, record);
 
         assertThatThrownBy(() -> Store.answer(backend.tryAcquire(Store.claim(NAME, Waiting.QUEUE))))
@@ -193,13 +193,18 @@ class QueueIT {
                         LockBackendException.class,
                         e -> assertThat(e.isTransient()).isFalse())
                 .hasMessageContaining("version of this library has written the lock")
-                .hasMessageContaining(whose);
+                .hasMessageContaining(whose)
+                .hasMessageContaining(remedy);
         assertThatThrownBy(() -> Store.answer(backend.release(Store.claim(NAME))))
                 .hasMessageContaining(whose);
         assertThat(Store.answer(backend.renew(Store.claim(NAME)))).isInstanceOf(Renewal.NotHeld.class);
 
         assertThat(store.keys()).filteredOn(key -> key.startsWith(HOLDER)).containsExactly(HOLDER);
         assertThat(store.redis().get(HOLDER)).isEqualTo(record);
+
+        store.redis().del(HOLDER);
+        assertThat(Store.answer(backend.tryAcquire(Store.claim(NAME)))).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(store.token(HOLDER)).isGreaterThan(1795346365559056L);
     }
 
     /** Another client has waited for longer, so the lease of its push would count from earlier. */

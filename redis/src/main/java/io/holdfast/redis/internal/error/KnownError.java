@@ -47,7 +47,7 @@ public record KnownError(String mark, boolean isTransient, String advice) {
             "a key of this lock holds a foreign value, which is left untouched: choose another key prefix or name";
 
     private static final String OLDER =
-            "an older version of this library has written the lock: stop its clients, and wait for the longest lease; see docs/reference/versioning.md";
+            "an older version of this library has written the lock: stop its clients, wait for the longest lease, and delete its keys; see docs/reference/versioning.md";
 
     private static final String NEWER =
             "a newer version of this library has written the lock: upgrade this client; see docs/reference/versioning.md";
