@@ -1,6 +1,7 @@
 package io.holdfast.benchmarks;
 
 import io.holdfast.benchmarks.Plan.Series;
+import io.holdfast.benchmarks.cold.FirstLock;
 import io.holdfast.benchmarks.peer.Addresses;
 import io.holdfast.benchmarks.report.ResultFiles;
 import io.holdfast.benchmarks.watch.Observation;
@@ -25,7 +26,7 @@ import org.openjdk.jmh.runner.options.TimeValue;
 public final class Main {
 
     private static final String USAGE = """
-            usage: run redis|redlock|zookeeper|postgres|hand-over|waiting|election|capacity|crowded|quick|contended|once|all|smoke [FOLDER] [PART]
+            usage: run redis|redlock|zookeeper|postgres|hand-over|waiting|election|capacity|crowded|first-lock|quick|contended|once|all|smoke [FOLDER] [PART]
                      writes the results to FOLDER; with PART, runs only the parts whose names contain it, and keeps the other results in FOLDER
                    run report FOLDER
                      writes the report of a run again""";
@@ -77,6 +78,7 @@ public final class Main {
             case ELECTION -> run(what, Plan.election(), folder, part, Report::goalsOfElection);
             case CAPACITY -> run(what, Plan.capacity(), folder, part, Report::capacity);
             case CROWDED -> run(what, Plan.crowded(), folder, part, Report::crowds);
+            case "first-lock" -> FirstLock.measure();
             case "quick" -> run(what, Plan.quick(), folder, part);
             case "contended" -> run(what, Plan.contended(), folder, part);
             case "once" -> run(what, Plan.all().lasting(1, 10, 3), folder, part);
