@@ -29,6 +29,7 @@ class EachSpringBootIT {
     private static final Path SOURCES = Repository.ROOT.resolve("checks/src/test/spring-boot");
     private static final String THREE = version("spring-boot-3.version");
     private static final String FOUR = version("spring-boot.version");
+    private static final String MIXED = "mixed";
     private static final Pattern LETTUCE = Pattern.compile("[^:]*/lettuce-core-[^:]*");
     private static final Pattern TOKEN = Pattern.compile("[0-9]{10,}");
 
@@ -38,6 +39,7 @@ class EachSpringBootIT {
     private static RedisServer redis;
     private static Process three;
     private static Process four;
+    private static Process mixed;
 
     @BeforeAll
     static void start() throws Exception {
@@ -55,6 +57,7 @@ class EachSpringBootIT {
         Wrapper.build(folder, "-T2", "compile");
         three = run(THREE, classPath(THREE), output(THREE));
         four = run(FOUR, classPath(FOUR), output(FOUR));
+        mixed = run(THREE, LETTUCE.matcher(classPath(THREE)).replaceAll(lettuceOf(FOUR)), output(MIXED));
     }
 
     @AfterAll
@@ -88,17 +91,8 @@ class EachSpringBootIT {
     /** As Gradle mixes them without a dependency management. */
     @Test
     void aDriverAndANettyThatDoNotFitAreRefusedAtTheStart() throws Exception {
-        String newDriver = LETTUCE.matcher(classPath(FOUR))
-                .results()
-                .findFirst()
-                .orElseThrow()
-                .group();
-        Path output = folder.resolve("mixed.txt");
-
-        Process mixed = run(THREE, LETTUCE.matcher(classPath(THREE)).replaceAll(newDriver), output);
-
         assertThat(mixed.waitFor()).isNotZero();
-        assertThat(Repository.read(output))
+        assertThat(Repository.read(output(MIXED)))
                 .contains("do not fit together")
                 .contains("Lettuce 7")
                 .contains("Netty 4.1.");
@@ -141,6 +135,14 @@ class EachSpringBootIT {
                 .redirectErrorStream(true)
                 .redirectOutput(output.toFile())
                 .start();
+    }
+
+    private static String lettuceOf(String version) {
+        return LETTUCE.matcher(classPath(version))
+                .results()
+                .findFirst()
+                .orElseThrow()
+                .group();
     }
 
     private static Path output(String version) {

@@ -1,10 +1,12 @@
 package io.holdfast.examples.pages;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.holdfast.Backoff;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.r2dbc.R2dbcLockBackend;
 import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redlock.RedlockBackend;
@@ -66,6 +68,27 @@ class OptionsPageTest {
                 .isEqualTo(Backoff.exponential(Duration.ofMillis(20), Duration.ofSeconds(1))
                         .withJitter(0.5));
         assertThat(defaultOf("reentrant")).isEqualTo(Boolean.toString(defaults.reentrant()));
+    }
+
+    /** The rules in bold of the table of all time limits. The one about the quarantine has tests in the module of Redis. */
+    @Test
+    void theRulesBetweenTimesThatThePageCallsCheckedAreChecked() {
+        LockOptions.Builder tenSeconds = LockOptions.builder().leaseDuration(Duration.ofSeconds(10));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> tenSeconds.maxHoldTime(Duration.ofSeconds(9)).build());
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockOptions.builder()
+                        .minHoldTime(Duration.ofSeconds(61))
+                        .maxHoldTime(Duration.ofMinutes(1))
+                        .build());
+        LockClient.Builder client = LockClient.builder(InMemoryLockBackend.create());
+        assertThatIllegalArgumentException()
+                .isThrownBy(
+                        () -> client.operationTimeout(Duration.ofSeconds(11)).build());
+        assertThat(PAGE)
+                .contains(
+                        "**at most a third of each `leaseDuration`**",
+                        "**at most `maxHoldTime`, and at most the `quarantine`**");
     }
 
     private static String defaultOf(String option) {
