@@ -252,6 +252,14 @@ class RedisSharedStoreIT {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MUTEX")
+    void aNewerFormAsksForAnUpgradeOfTheClient(LockKind kind) {
+        store.redis().set(Store.holderKey(key(kind)), "2S00000000000000001");
+        assertThatThrownBy(() -> Store.answer(backend.tryAcquire(claim(key(kind)))))
+                .hasMessageContaining("a newer version of this library has written the lock: upgrade this client");
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MUTEX")
     void foreignSortedSetIsNeverChanged(LockKind kind) {
         String holder = Store.holderKey(key(kind));
         store.redis().zadd(holder, 1, "theirs");
