@@ -1,7 +1,7 @@
 package io.holdfast.zookeeper.internal.claim;
 
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
-import io.holdfast.zookeeper.internal.client.NodeData;
+import io.holdfast.zookeeper.internal.client.AsyncZooKeeper.Content;
 import io.holdfast.zookeeper.internal.client.Reply;
 import io.holdfast.zookeeper.internal.queue.LockQueue;
 import io.holdfast.zookeeper.internal.queue.QueueNeed;
@@ -243,17 +243,17 @@ public final class LockQueues {
     }
 
     /** Whether the node was created by a writer that has become a reader. */
-    public static boolean isReader(Reply<byte[]> watched) {
-        return watched.isOk() && NodeData.isOfAReader(watched.get());
+    public static boolean isReader(Reply<Content> watched) {
+        return watched.isOk() && watched.get().reads();
     }
 
     /** Whether the node was marked as that of a holder. */
-    public static boolean isHolder(Reply<byte[]> watched) {
-        return watched.isOk() && NodeData.isOfAHolder(watched.get());
+    public static boolean isHolder(Reply<Content> watched) {
+        return watched.isOk() && watched.get().holds();
     }
 
     /** Watches for the end of a node, and checks whether its writer has become a reader, or its claim has a permit. */
-    public Mono<Reply<byte[]>> watch(String path, QueueNode node, Session session) {
+    public Mono<Reply<Content>> watch(String path, QueueNode node, Session session) {
         LockQueue<ClaimState> queue = at(path);
         queue.watching(node);
         return zooKeeper.watch(session, path + '/' + node.name()).doOnNext(watched -> {

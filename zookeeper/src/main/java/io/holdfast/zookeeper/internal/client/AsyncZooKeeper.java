@@ -44,8 +44,9 @@ public final class AsyncZooKeeper {
      * @param czxid the transaction that created it
      * @param ctime when that was, in milliseconds since 1970 by the clock of the leader
      * @param reads whether it has become a reader, even if its name is that of a writer
+     * @param holds whether it was marked as the node of a holder
      */
-    public record Content(String owner, long czxid, long ctime, boolean reads) {}
+    public record Content(String owner, long czxid, long ctime, boolean reads, boolean holds) {}
 
     private final SerialExecutor executor;
     private final AccessRights rights;
@@ -115,9 +116,8 @@ public final class AsyncZooKeeper {
 
     private Mono<Reply<Created>> create(Session session, String path, byte[] data, CreateMode mode) {
         List<ACL> acl = rights.of(path);
-        return call(
+        return agree(
                 session,
-                AnsweredBy.QUORUM,
                 path,
                 (handle, call) -> handle.create(
                         path,
@@ -180,9 +180,8 @@ public final class AsyncZooKeeper {
     }
 
     private Mono<Reply<List<String>>> listNow(Session session, String path, @Nullable Watcher watcher) {
-        return this.<List<String>>call(
+        return this.<List<String>>ask(
                         session,
-                        AnsweredBy.ANY_SERVER,
                         path,
                         (handle, call) -> handle.getChildren(
                                 path,
@@ -197,8 +196,14 @@ public final class AsyncZooKeeper {
                 });
     }
 
-    private <T> Call<T> call(Session session, AnsweredBy answeredBy, String path, Call.Request<T> request) {
-        return new Call<>(executor, session, answeredBy, path, request);
+    /** Makes a call that any server answers. */
+    private <T> Call<T> ask(Session session, String path, Call.Request<T> request) {
+        return new Call<>(executor, session, AnsweredBy.ANY_SERVER, path, request);
+    }
+
+    /** Makes a call that is answered after a majority has agreed. */
+    private <T> Call<T> agree(Session session, String path, Call.Request<T> request) {
+        return new Call<>(executor, session, AnsweredBy.QUORUM, path, request);
     }
 
     private void noteLost(String list) {
@@ -209,35 +214,25 @@ public final class AsyncZooKeeper {
     }
 
     /** Reads a node, and watches its data and its end. A node that does not exist is not watched. */
-    public Mono<Reply<byte[]>> watch(Session session, String path) {
-        return call(
-                session,
-                AnsweredBy.ANY_SERVER,
-                path,
-                (handle, call) -> handle.getData(
-                        path,
-                        session.watcher(),
-                        (code, asked, context, data, stat) -> call.answered(code, data),
-                        null));
+    public Mono<Reply<Content>> watch(Session session, String path) {
+        return content(session, path, session.watcher());
     }
 
     /** Reads a node. */
     public Mono<Reply<Content>> content(Session session, String path) {
-        return call(
+        return content(session, path, null);
+    }
+
+    private Mono<Reply<Content>> content(Session session, String path, @Nullable Watcher watcher) {
+        return ask(
                 session,
-                AnsweredBy.ANY_SERVER,
                 path,
                 (handle, call) -> handle.getData(
                         path,
-                        false,
-                        (code, asked, context, data, stat) -> call.answered(code, content(data, stat)),
+                        watcher,
+                        (code, asked, context, data, stat) ->
+                                call.answered(code, data == null ? null : NodeData.content(data, stat)),
                         null));
-    }
-
-    private static @Nullable Content content(byte @Nullable [] data, @Nullable Stat stat) {
-        return data == null || stat == null
-                ? null
-                : new Content(NodeData.owner(data), stat.getCzxid(), stat.getCtime(), NodeData.isOfAReader(data));
     }
 
     public Mono<Reply<Stat>> stat(Session session, String path) {
@@ -255,9 +250,8 @@ public final class AsyncZooKeeper {
     }
 
     private Mono<Reply<Stat>> exists(Session session, String path, @Nullable Watcher watcher) {
-        return call(
+        return ask(
                 session,
-                AnsweredBy.ANY_SERVER,
                 path,
                 (handle, call) ->
                         handle.exists(path, watcher, (code, asked, context, stat) -> call.answered(code, stat), null));
@@ -285,9 +279,8 @@ public final class AsyncZooKeeper {
     }
 
     private Mono<Reply<Stat>> write(Session session, String path, byte[] data) {
-        return call(
+        return agree(
                 session,
-                AnsweredBy.QUORUM,
                 path,
                 (handle, call) -> handle.setData(
                         path, data, ANY_VERSION, (code, asked, context, stat) -> call.answered(code, stat), null));
@@ -299,7 +292,8 @@ public final class AsyncZooKeeper {
 
     /** Makes sure that later reads return nothing older than this call. */
     public Mono<Reply<Void>> sync(Session session, String path) {
-        return call(
+        return new Call<>(
+                executor,
                 session,
                 AnsweredBy.LEADER,
                 path,

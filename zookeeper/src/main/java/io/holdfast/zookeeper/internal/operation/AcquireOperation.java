@@ -19,6 +19,7 @@ import io.holdfast.zookeeper.internal.client.ZooKeeperFailures.Subject;
 import io.holdfast.zookeeper.internal.queue.LockQueue;
 import io.holdfast.zookeeper.internal.queue.QueueNode;
 import io.holdfast.zookeeper.internal.session.Session;
+import io.holdfast.zookeeper.internal.session.SessionValidity;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -219,14 +220,37 @@ record AcquireOperation(
     }
 
     /** A session that is new, or was silent for a while, may need a second transaction after the first. */
-    Mono<LockAttempt> hold() {
+    private Mono<LockAttempt> hold() {
         boolean unused = state.tell();
-        LeaseGrant grant = grant();
-        return grant.isProved() ? grant.answer() : check(() -> grant().answer());
+        return isProved() ? granted() : check(this::granted);
     }
 
-    private LeaseGrant grant() {
-        return new LeaseGrant(state, session, claims, subject(), executor.now());
+    /** Whether the session is proved for long enough, without another transaction. */
+    private boolean isProved() {
+        SessionValidity validity = session.validity();
+        if (state.isHeld()) {
+            return validity.isLease();
+        }
+        return validity.suffices(executor.now()) || (validity.agreedSince(state.askedNanos()) && validity.suffices());
+    }
+
+    /**
+     * The proof may be older than the attempt. So the lease is counted from the start of the attempt, and ends when the session may end. If the
+     * session is not proved for long enough, the claim keeps its place, and the next attempt may succeed.
+     */
+    private Mono<LockAttempt> granted() {
+        if (!state.isIn(session) || !session.isAlive()) {
+            return Mono.error(ZooKeeperFailures.noSession(subject()));
+        }
+        if (!isProved()) {
+            return Mono.error(ZooKeeperFailures.notProven(subject(), session));
+        }
+        claims.expectNothing(state);
+        if (!state.isHeld()) {
+            claims.hold(state, session);
+        }
+        return Mono.just(
+                new LockAttempt.Acquired(state.zxid(), session.validity().validFrom(state.askedNanos())));
     }
 
     Mono<LockAttempt> queued() {
