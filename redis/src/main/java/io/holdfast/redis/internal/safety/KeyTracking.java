@@ -52,7 +52,7 @@ import java.util.stream.Collectors;
  */
 public final class KeyTracking implements ConnectionInitializer {
 
-    private static final LuaScript SCRIPT = LuaScript.load("held");
+    private static final LuaScript SCRIPT = LuaScript.load("still_held");
 
     /** Keys in one command. */
     private static final int MOST_AT_ONCE = 500;

@@ -12,7 +12,7 @@ public final class FlushBatch {
 
     /**
      * If more are due, they leave in parts: the server runs the first ones while the client writes the next. Smaller
-     * parts would cost more system calls.
+     * parts would cost more system calls. Also the most operations in one call.
      */
     public static final int MOST = 16;
 

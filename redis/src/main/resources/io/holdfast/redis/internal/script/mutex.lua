@@ -31,14 +31,14 @@
 local call, try, sub, byte, find, match, format, tonumber = redis.call, redis.pcall, string.sub, string.byte, string.find, string.match, string.format, tonumber
 local KEYS, ARGV = KEYS, ARGV
 local F, H, Q = 70, 72, 113 -- bytes, as digits are below: a string of one letter costs the server more than a number
-local now, now_digits -- the time of this run
+local now, now_digits -- the time of this call
 local usual_lease, ends, ends_digits, kept_until -- of a lease that is granted now; most are equal
-local run -- runs what the loop does not handle; defined on first use, which costs more than most calls
+local operate -- does what the loop does not handle; defined on first use, which costs more than most calls
 
 local answers = {}
 local count = #ARGV / 4
 local take = count == 1 and call or try -- an error of one operation concerns no other; the server reports the error of a single one
-local oom -- the error of a server without memory, which refuses only the first write of a run
+local oom -- the error of a server without memory, which refuses only the first write of a script
 local i = 1
 while i <= count do
   local at = 4 * i
@@ -93,21 +93,21 @@ while i <= count do
   end
 
   if not answer then
-    if not run then
+    if not operate then
       local record, keys -- of the lock of this operation
       --#include record.lua
       --#include usual.lua
       --#include mutex_usual.lua
-      --#include mutex_run.lua
+      --#include mutex_operation.lua
     end
     if count == 1 then
-      answer = run(key, text, i, i)
+      answer = operate(key, text, i, i)
     else
       while what == 65 and byte(ARGV[4 * last_of_run]) == Q and KEYS[last_of_run + 1] == key and byte(ARGV[4 * last_of_run + 2]) == 65
         and byte(ARGV[4 * last_of_run + 4]) == Q and last_of_run - i < 400 do
         last_of_run = last_of_run + 1
       end
-      local _, result = pcall(run, key, text, i, last_of_run)
+      local _, result = pcall(operate, key, text, i, last_of_run)
       answer = result
     end
   end

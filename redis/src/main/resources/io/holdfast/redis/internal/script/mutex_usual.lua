@@ -106,7 +106,7 @@ local function join(first, last, answers)
     enqueue(pairs_, longest)
   end
   if now % 16 <= last - first and (limit > 0 and not pairs_[1] or count > 64 or call('HLEN', keys[3]) > count + 16) then
-    rest().sweep_some(pairs_[1] and 32 or 64)
+    rest().sweep_some(math.max(16, last - first + 1) * (pairs_[1] and 2 or 4))
   end
 end
 

@@ -21,8 +21,8 @@
 
 local call, try, sub, byte, find, match, format, tonumber = redis.call, redis.pcall, string.sub, string.byte, string.find, string.match, string.format, tonumber
 local KEYS, ARGV = KEYS, ARGV
-local now, now_digits -- the time of this run
-local run -- runs what the loop does not handle; defined on first use, which costs more than most calls
+local now, now_digits -- the time of this call
+local operate -- does what the loop does not handle; defined on first use, which costs more than most calls
 
 local function written(micros)
   return format('%010d%06d', micros / 1000000, micros % 1000000)
@@ -101,17 +101,17 @@ for i = 1, count do
   end
 
   if not answer then
-    if not run then
+    if not operate then
       local record, keys -- of the lock of this operation
       --#include shared_holders.lua
       --#include usual.lua
       --#include waiting.lua
-      --#include shared_run.lua
+      --#include shared_operation.lua
     end
     if count == 1 then
-      answer = run(key, text, i)
+      answer = operate(key, text, i)
     else
-      local _, result = pcall(run, key, text, i)
+      local _, result = pcall(operate, key, text, i)
       answer = result
     end
   end

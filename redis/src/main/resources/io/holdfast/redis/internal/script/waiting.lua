@@ -122,7 +122,7 @@ end
 -- Takes out the waiters before the first one that can be granted. False if a later call has to go on; true else.
 local function clear_way(own, caller)
   refuse_foreign_keys()
-  local moved, portion = 0, MOST_IN_RUN
+  local moved, portion = 0, 64
   while true do
     local ids = call('ZRANGE', keys[2], 0, portion - 1)
     if not ids[1] then

@@ -313,7 +313,7 @@ local function adopt(id, its_token, lease, held, ends)
   return 1
 end
 
-function run(key, text, i)
+function operate(key, text, i)
   local id, what, number, note, words = ARGV[4 * i - 3], byte(ARGV[4 * i - 2]), tonumber(sub(ARGV[4 * i - 2], 2)), ARGV[4 * i - 1], ARGV[4 * i]
   local is_attempt = what == 65 or what == 84 or what == 97
   keys = {key, key .. ':queue', key .. ':claims', key .. ':held', key .. ':gone', key .. ':interest', key .. ':aside'}

@@ -17,7 +17,7 @@ local function is_free_for(id)
 end
 
 -- Several first attempts: the answers are in the list, and nil is returned if a queue has taken them.
-function run(key, text, i, last)
+function operate(key, text, i, last)
   local id, what, number, note, words = ARGV[4 * i - 3], byte(ARGV[4 * i - 2]), sub(ARGV[4 * i - 2], 2), ARGV[4 * i - 1], ARGV[4 * i]
   local is_attempt, answer = what == 65 or what == 84 or what == 97, nil
   keys = {key, key .. ':queue', key .. ':claims', key .. ':held', key .. ':gone', key .. ':interest', key .. ':aside'}
