@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
-import io.holdfast.r2dbc.internal.dialect.Dialects;
+import io.holdfast.r2dbc.internal.databases.Dialects;
 import io.holdfast.r2dbc.internal.dialect.FenceCheck;
 import io.holdfast.r2dbc.internal.protocol.LockText;
 import io.holdfast.spi.support.Printable;
@@ -33,6 +33,14 @@ import reactor.core.publisher.Mono;
  * the database that the connection uses. If it is elsewhere, name its schema.
  */
 public final class Fence {
+
+    private static final String FUNCTION = "holdfast_fence_v1";
+
+    /** The SQL state of a check that finds another lease, or none. */
+    private static final String LEASE_HAS_ENDED = "HF001";
+
+    /** The SQL state of a check inside a savepoint. */
+    private static final String CAN_BE_UNDONE = "HF002";
 
     private Fence() {}
 
@@ -81,9 +89,13 @@ public final class Fence {
                         "cannot check lock '%s': no transaction is open, so the check would not last until a commit"
                                 .formatted(Printable.text(lease.lockName()))));
             }
-            FenceCheck check = FenceCheck.of(inTransaction.getMetadata().getDatabaseProductName());
+            FenceCheck check =
+                    Dialects.fenceOfProduct(inTransaction.getMetadata().getDatabaseProductName());
             return Flux.<Result>from(check.statement(
-                                    inTransaction, schema, LockText.name(lease.lockName()), lease.fencingToken())
+                                    inTransaction,
+                                    function(check, schema),
+                                    LockText.name(lease.lockName()),
+                                    lease.fencingToken())
                             .execute())
                     .concatMap(Result::getRowsUpdated)
                     .onErrorMap(R2dbcException.class, error -> failure(check, lease, error))
@@ -94,10 +106,10 @@ public final class Fence {
     }
 
     private static Throwable failure(FenceCheck check, LockLease lease, R2dbcException error) {
-        if (check.isLost(error) || !lease.isValid()) {
+        if (LEASE_HAS_ENDED.equals(error.getSqlState()) || !lease.isValid()) {
             return lost(lease, error);
         }
-        if (check.canBeUndone(error)) {
+        if (CAN_BE_UNDONE.equals(error.getSqlState())) {
             return new IllegalStateException(
                     "cannot check lock '%s' inside a savepoint: its rollback would undo the check; check outside of savepoints and nested transactions"
                             .formatted(Printable.text(lease.lockName())),
@@ -131,7 +143,7 @@ public final class Fence {
      * @return {@code select holdfast_fence_v1(?, ?)}
      */
     public static String sql() {
-        return sql(Dialects.POSTGRESQL.database());
+        return sql("PostgreSQL");
     }
 
     /**
@@ -160,7 +172,20 @@ public final class Fence {
     }
 
     private static String sqlIn(String database, @Nullable String schema) {
-        FenceCheck check = Dialects.of(requireNonNull(database, "database")).fence();
-        return check.text(schema, check == FenceCheck.POSTGRESQL ? "?, ?" : "?, ?, false");
+        FenceCheck check = Dialects.fence(requireNonNull(database, "database"));
+        return check.text(function(check, schema));
+    }
+
+    private static String function(FenceCheck check, @Nullable String schema) {
+        if (schema == null) {
+            return FUNCTION;
+        }
+        if (schema.isBlank() || schema.indexOf('\0') >= 0) {
+            throw new IllegalArgumentException(
+                    "schema must not be blank, and must not contain the character U+0000, was '%s'"
+                            .formatted(schema.replace('\0', '?')));
+        }
+        String mark = check.quote();
+        return mark + schema.replace(mark, mark + mark) + mark + "." + FUNCTION;
     }
 }

@@ -3,9 +3,8 @@ package io.holdfast.r2dbc;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockHolder;
+import io.holdfast.r2dbc.internal.databases.Dialects;
 import io.holdfast.r2dbc.internal.dialect.Dialect;
-import io.holdfast.r2dbc.internal.dialect.Dialects;
-import io.holdfast.r2dbc.internal.dialect.InboxSettings;
 import io.holdfast.r2dbc.internal.error.ServerAddress;
 import io.holdfast.r2dbc.internal.inspect.Inspection;
 import io.holdfast.r2dbc.internal.operation.BackendSettings;
@@ -109,8 +108,8 @@ public final class R2dbcLockBackend implements LockBackend {
      */
     public static Builder builder(ConnectionFactory connections) {
         requireNonNull(connections, "connections");
-        Dialects database = Dialects.of(connections.getMetadata().getName());
-        return new Builder(unwrapped(connections), database);
+        Dialect dialect = Dialects.of(connections.getMetadata().getName());
+        return new Builder(unwrapped(connections), dialect);
     }
 
     private static ConnectionFactory unwrapped(ConnectionFactory factory) {
@@ -197,16 +196,16 @@ public final class R2dbcLockBackend implements LockBackend {
     public static final class Builder {
 
         private final ConnectionFactory connections;
-        private final Dialects database;
+        private final Dialect dialect;
         private @Nullable String schema;
         private @Nullable String address;
         private Duration claimTime = Duration.ofSeconds(2);
         private Duration replyTimeout = Duration.ofSeconds(2);
         private @Nullable Scheduler timer;
 
-        private Builder(ConnectionFactory connections, Dialects database) {
+        private Builder(ConnectionFactory connections, Dialect dialect) {
             this.connections = connections;
-            this.database = database;
+            this.dialect = dialect;
         }
 
         /**
@@ -304,7 +303,7 @@ public final class R2dbcLockBackend implements LockBackend {
          */
         public R2dbcLockBackend build() {
             BackendSettings settings = settings();
-            return new R2dbcLockBackend(new LockOperations(settings), new Inspection(settings), database.database());
+            return new R2dbcLockBackend(new LockOperations(settings), new Inspection(settings), dialect.database());
         }
 
         /**
@@ -318,7 +317,6 @@ public final class R2dbcLockBackend implements LockBackend {
 
         private BackendSettings settings() {
             Scheduler clock = timer == null ? Schedulers.parallel() : timer;
-            Dialect dialect = database.with(new InboxSettings(claimTime, replyTimeout, clock));
             return new BackendSettings(connections, dialect, schema, address, claimTime, replyTimeout, clock);
         }
     }

@@ -19,8 +19,17 @@ import org.junit.jupiter.api.Test;
 class ArchitectureTest {
 
     /** The layers from top to bottom: a package uses the packages in the layers below, and none above. */
-    private static final List<String> LAYERS =
-            List.of("inspect", "operation", "push", "lane", "error", "dialect", "protocol");
+    private static final List<String> LAYERS = List.of(
+            "inspect",
+            "operation",
+            "push",
+            "lane",
+            "error",
+            "databases",
+            "postgresql",
+            "mariadb",
+            "dialect",
+            "protocol");
 
     private static final String INTERNAL = "io.holdfast.r2dbc.internal.";
 
@@ -74,11 +83,22 @@ class ArchitectureTest {
                 .check(CODE);
     }
 
-    /** Another database would be another class there. */
+    /** Another database would be another room. */
     @Test
-    void onlyItsDialectKnowsADriver() {
+    void roomsOfTheDatabasesDoNotKnowEachOther() {
         noClasses()
-                .that(DescribedPredicate.not(resideInAPackage(INTERNAL + "dialect")))
+                .that()
+                .resideInAPackage(INTERNAL + "postgresql")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(INTERNAL + "mariadb")
+                .check(CODE);
+    }
+
+    @Test
+    void onlyItsRoomKnowsADriver() {
+        noClasses()
+                .that(DescribedPredicate.not(resideInAPackage(INTERNAL + "postgresql")))
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("io.r2dbc.postgresql..", "org.mariadb..", "io.asyncer..")

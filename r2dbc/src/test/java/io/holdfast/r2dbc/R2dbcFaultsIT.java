@@ -253,6 +253,7 @@ class R2dbcFaultsIT {
         List<String> order = new ArrayList<>();
         Mono<LockLease> first = turn(other, order, "first");
         Mono<LockLease> second = turn(locks, order, "second");
+        eventually(() -> store.listeners() == 2); // a connection that is still being opened would survive
         store.killClientConnections();
         // Each waiter has sent an attempt with its new channel, and its client listens there: until then, it is passed
         // over.

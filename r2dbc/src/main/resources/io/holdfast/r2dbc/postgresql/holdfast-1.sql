@@ -24,7 +24,7 @@ create table holdfast_lock (
   attempt    integer          not null, -- the last attempt of the holder that was answered
   expires_at timestamptz      not null, -- end of the lease; without a holder: end of the last lease
   taken      integer          not null default 1, -- how many permits the holder of a semaphore has taken
-  served     bigint           not null default 0, -- in slot 0: each claim in the queue has a higher ticket
+  last_ticket bigint          not null default 0, -- in slot 0: of the last claim that was served; each claim in the queue has a higher one
   wrote      boolean          not null default false, -- whether this reader was the writer before; the token has not changed since
   unconfirmed text collate "C",         -- channel of a waiter that got this hold by a message; null once its claim has sent a call
   claim      text collate "C",          -- id of the reader, or of the claim that has the permit; null in slot 0
@@ -172,9 +172,9 @@ declare
   v_left integer;
 begin
   update holdfast_waiter set place = 'aside ' || p_channel
-   where name = lock_row.name and kind = lock_row.kind and place = 'queue' and ticket > lock_row.served and channel = p_channel
+   where name = lock_row.name and kind = lock_row.kind and place = 'queue' and ticket > lock_row.last_ticket and channel = p_channel
      and not exists (select from holdfast_waiter s
-                      where s.name = lock_row.name and s.kind = lock_row.kind and s.place = 'queue' and s.ticket > lock_row.served
+                      where s.name = lock_row.name and s.kind = lock_row.kind and s.place = 'queue' and s.ticket > lock_row.last_ticket
                         and s.channel = p_channel and s.looked_at > p_granted);
   get diagnostics v_left = row_count;
   return v_left;
@@ -194,7 +194,7 @@ declare
   v_exclusive boolean := p_fenced or (lock_row.holder is not null and lock_row.expires_at > v_now);
   v_count     bigint := 0; -- taken permits; one for each reader
   v_oldest    bigint;
-  v_after     bigint := lock_row.served;
+  v_after     bigint := lock_row.last_ticket;
   v_caller    boolean := p_caller is not null;
   v_is_caller boolean;
   v_left      integer := 0; -- how many claims have left the front of the queue
@@ -273,13 +273,13 @@ begin
     end if;
     if w.mode in ('mutex', 'write') then
       v_exclusive := true;
-      update holdfast_lock set token = v_last, holder = w.id, attempt = w.attempt, expires_at = v_ends, served = v_after, unconfirmed = w.channel,
+      update holdfast_lock set token = v_last, holder = w.id, attempt = w.attempt, expires_at = v_ends, last_ticket = v_after, unconfirmed = w.channel,
              oldest = v_oldest
        where ctid = (select ctid from holdfast_lock where name = lock_row.name and kind = lock_row.kind and slot < 1 order by slot desc limit 1);
     else
       v_count := v_count + w.taken;
       -- If the row still has a writer, its lease has expired.
-      update holdfast_lock set token = v_last, holder = null, served = v_after, oldest = v_oldest
+      update holdfast_lock set token = v_last, holder = null, last_ticket = v_after, oldest = v_oldest
        where ctid = (select ctid from holdfast_lock where name = lock_row.name and kind = lock_row.kind and slot < 1 order by slot desc limit 1);
       insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_at, taken, unconfirmed, claim)
       values (lock_row.name, lock_row.kind, v_last, v_last, w.id, w.attempt, v_ends, w.taken, w.channel, w.id);
@@ -291,7 +291,7 @@ begin
   end loop;
 
   if v_left > 0 then
-    return query select * from holdfast_heads_v1(lock_row.name, lock_row.kind, lock_row.served, v_left, 0);
+    return query select * from holdfast_heads_v1(lock_row.name, lock_row.kind, lock_row.last_ticket, v_left, 0);
   end if;
 end $$;
 
@@ -324,13 +324,13 @@ begin
 end $$;
 
 -- A ticket that is not above the last served one has come back from aside, or tickets have started again after a crash.
-create function holdfast_unserve_v1(lock_row holdfast_lock, p_ticket bigint) returns bigint
+create function holdfast_lower_last_ticket_v1(lock_row holdfast_lock, p_ticket bigint) returns bigint
 language plpgsql volatile as $$
 begin
-  if p_ticket > lock_row.served then
-    return lock_row.served;
+  if p_ticket > lock_row.last_ticket then
+    return lock_row.last_ticket;
   end if;
-  update holdfast_lock set served = p_ticket - 1
+  update holdfast_lock set last_ticket = p_ticket - 1
    where ctid = (select ctid from holdfast_lock where name = lock_row.name and kind = lock_row.kind and slot < 1 order by slot desc limit 1);
   return p_ticket - 1;
 end $$;
@@ -451,7 +451,7 @@ begin
       update holdfast_waiter
          set place = 'queue', mode = p_mode, permits = p_permits, taken = p_taken, attempt = p_attempt, lease_ms = p_lease_ms, looked_at = v_now, channel = p_channel
        where id = p_id and name is not distinct from p_name and kind is not distinct from p_kind;
-      l.served := holdfast_unserve_v1(l, w.ticket);
+      l.last_ticket := holdfast_lower_last_ticket_v1(l, w.ticket);
     else
       delete from holdfast_waiter where id = p_id and name is not distinct from p_name and kind is not distinct from p_kind;
       v_known := false;
@@ -464,7 +464,7 @@ begin
        where name = p_name and kind = p_kind and place = 'aside ' || p_channel returning ticket)
     select min(ticket) into v_first from back;
     if v_first is not null then
-      l.served := holdfast_unserve_v1(l, v_first);
+      l.last_ticket := holdfast_lower_last_ticket_v1(l, v_first);
     end if;
   end if;
 
@@ -493,7 +493,7 @@ begin
     insert into holdfast_waiter (name, kind, id, place, mode, permits, taken, attempt, lease_ms, looked_at, channel)
     values (p_name, p_kind, p_id, 'queue', p_mode, p_permits, p_taken, p_attempt, p_lease_ms, v_now, p_channel)
     returning * into w;
-    l.served := holdfast_unserve_v1(l, w.ticket);
+    l.last_ticket := holdfast_lower_last_ticket_v1(l, w.ticket);
     v_known := true;
   elsif p_waiting = 'notify' and not v_late and p_channel <> '' then
     insert into holdfast_waiter (name, kind, id, place, mode, permits, taken, attempt, lease_ms, looked_at, channel)
@@ -503,7 +503,7 @@ begin
     return next (p_n, 'contended', null, greatest(1, least(coalesce(v_left_ms + 10, 100), p_lease_ms / 3))::bigint, null, null, null)::holdfast_answer_v1;
     return;
   end if;
-  return next (p_n, 'queued', null, holdfast_queued_v1(p_name, p_kind, l.served, w.ticket, v_left_ms * interval '1 ms', p_lease_ms, p_claim_ms),
+  return next (p_n, 'queued', null, holdfast_queued_v1(p_name, p_kind, l.last_ticket, w.ticket, v_left_ms * interval '1 ms', p_lease_ms, p_claim_ms),
                null, null, null)::holdfast_answer_v1;
 end $$;
 
@@ -570,7 +570,7 @@ begin
     return next r;
   end loop;
   if w.place = 'queue' then
-    return query select * from holdfast_heads_v1(p_name, p_kind, l.served, 1, w.ticket);
+    return query select * from holdfast_heads_v1(p_name, p_kind, l.last_ticket, 1, w.ticket);
   end if;
   if v_seen is not null and not v_served and (l.holder is null or l.expires_at <= v_now) then
     return query
@@ -634,7 +634,7 @@ begin
     -- functions above.
     if v_kind = 'mutex' and v_verb in ('none', 'notify', 'queue', 'release') then
       if v_locked is distinct from v_name then
-        select ctid, token, holder, attempt, expires_at, served into l from holdfast_lock
+        select ctid, token, holder, attempt, expires_at, last_ticket into l from holdfast_lock
          where name = v_name and kind = 'mutex' and slot < 1 order by slot desc limit 1 for update skip locked;
         v_locked := case when found then v_name end;
         v_crowded := false;
@@ -649,16 +649,16 @@ begin
             v_crowded := false;
             for w in
               select id, ticket, attempt, lease_ms, looked_at, channel from holdfast_waiter
-               where name = v_name and kind = 'mutex' and place = 'queue' and ticket > l.served order by ticket limit 3
+               where name = v_name and kind = 'mutex' and place = 'queue' and ticket > l.last_ticket order by ticket limit 3
             loop
               v_place := v_place + 1;
               if v_place = 1 then
                 exit when w.looked_at + w.lease_ms * interval '0.5 ms' <= v_now or w.channel <> p_channel and not holdfast_is_alive_v1(w.channel);
                 v_durable := true;
                 v_ends := v_now + least(p_claim_ms, w.lease_ms) * interval '1 ms';
-                update holdfast_lock set token = v_token, holder = w.id, attempt = w.attempt, expires_at = v_ends, served = w.ticket, unconfirmed = w.channel
+                update holdfast_lock set token = v_token, holder = w.id, attempt = w.attempt, expires_at = v_ends, last_ticket = w.ticket, unconfirmed = w.channel
                  where ctid = l.ctid
-                returning ctid, token, holder, attempt, expires_at, served into l;
+                returning ctid, token, holder, attempt, expires_at, last_ticket into l;
                 delete from holdfast_waiter where id = w.id and name is not distinct from v_name and kind is not distinct from 'mutex';
                 return next (v_n, 'held', null, null, null, null, null)::holdfast_answer_v1;
                 return next (0, 'granted', v_token, floor(extract(epoch from v_ends - w.looked_at) * 1000)::bigint, w.attempt, w.channel, w.id)
@@ -683,7 +683,7 @@ begin
           update holdfast_lock
              set token = v_token, holder = v_id, attempt = p_attempts[v_n], expires_at = v_now + p_leases[v_n] * interval '1 ms', unconfirmed = null
            where ctid = l.ctid
-             and not exists (select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place = 'queue' and q.ticket > l.served)
+             and not exists (select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place = 'queue' and q.ticket > l.last_ticket)
              and not exists (select from holdfast_waiter q where q.id = v_id)
              and (v_verb <> 'queue' or not exists (
                select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place = 'aside ' || p_channel))
@@ -702,11 +702,11 @@ begin
              and not exists (select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place = 'aside ' || p_channel)
               on conflict do nothing
           returning ticket into v_ticket;
-          if found and v_ticket > l.served then
+          if found and v_ticket > l.last_ticket then
             if v_crowded then
               v_ms := floor(greatest(1, least(extract(epoch from l.expires_at - v_now) * 1000 + 30, p_claim_ms, p_leases[v_n] / 3)));
             else
-              v_ms := holdfast_queued_v1(v_name, 'mutex', l.served, v_ticket, l.expires_at - v_now, p_leases[v_n], p_claim_ms);
+              v_ms := holdfast_queued_v1(v_name, 'mutex', l.last_ticket, v_ticket, l.expires_at - v_now, p_leases[v_n], p_claim_ms);
             end if;
             return next (v_n, 'queued', null, v_ms, null, null, null)::holdfast_answer_v1;
             continue;

@@ -5,7 +5,6 @@ import io.holdfast.r2dbc.internal.protocol.Operation;
 import io.r2dbc.spi.Connection;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.BooleanSupplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -56,10 +55,10 @@ public interface Dialect {
     /**
      * Listens, and shows other clients that this client is alive for as long as the connection is open.
      *
-     * @param hasWaiting whether any claim of this client waits now
+     * @param inbox how messages are read, if the database does not notify
      * @return the messages, as soon as listening is in force
      */
-    Mono<Listening> listen(Connection connection, String channel, BooleanSupplier hasWaiting);
+    Mono<Listening> listen(Connection connection, String channel, InboxSettings inbox);
 
     /** Sets up a new connection of an inspector, which sends one statement that reads. */
     Mono<Void> prepareInspector(Connection connection, SessionSettings settings);

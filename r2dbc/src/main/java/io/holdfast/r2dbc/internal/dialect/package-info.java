@@ -1,4 +1,4 @@
-/** The SQL of each database, and the meaning of its errors. */
+/** What the back end asks of a database. Each kind of database has a room of its own above. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.r2dbc.internal.dialect;

@@ -43,7 +43,7 @@ public final class LockOperations {
                 settings.timer());
         watches = new Watches(connections.deadlines(), settings.timer(), settings.claimTime(), this::giveBack);
         SqlFailures failures = new SqlFailures(settings.dialect(), settings.address(), settings.replyTimeout());
-        channel = new Channel(connections, failures, watches);
+        channel = new Channel(connections, failures, watches, settings.claimTime());
         lanes = new Lanes(
                 connections, failures, channel::name, settings.claimTime().toMillis(), this::deliver);
     }

@@ -66,7 +66,7 @@ public record Answer(
         throw new IllegalStateException("unexpected answer '%s' of the database".formatted(line));
     }
 
-    Answer withNumber(int other) {
+    public Answer withNumber(int other) {
         return new Answer(other, word, token, millis, attempt, channel, id);
     }
 

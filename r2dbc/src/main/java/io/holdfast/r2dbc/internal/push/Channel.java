@@ -1,5 +1,6 @@
 package io.holdfast.r2dbc.internal.push;
 
+import io.holdfast.r2dbc.internal.dialect.InboxSettings;
 import io.holdfast.r2dbc.internal.dialect.Listening;
 import io.holdfast.r2dbc.internal.dialect.Session;
 import io.holdfast.r2dbc.internal.error.SqlFailures;
@@ -36,6 +37,7 @@ public final class Channel {
     private final Connections connections;
     private final SqlFailures failures;
     private final Watches watches;
+    private final InboxSettings inbox;
     private final Outage listenings = new Outage();
 
     /** Drawn once. Later, a counter makes a new name, on a thread that must not wait for random numbers. */
@@ -69,10 +71,12 @@ public final class Channel {
     private @Nullable Disposable hearing;
 
     /** Does not connect yet. */
-    public Channel(Connections connections, SqlFailures failures, Watches watches) {
+    public Channel(Connections connections, SqlFailures failures, Watches watches, Duration claimTime) {
         this.connections = connections;
         this.failures = failures;
         this.watches = watches;
+        inbox = new InboxSettings(
+                claimTime, connections.settings().replyTimeout(), connections.timer(), watches::hasWaiting);
     }
 
     /**
@@ -121,7 +125,7 @@ public final class Channel {
             return;
         }
         Disposable unused = connections
-                .limited(connections.dialect().listen(fresh.connection(), name, watches::hasWaiting))
+                .limited(connections.dialect().listen(fresh.connection(), name, inbox))
                 .subscribe(heard -> opened(fresh, heard, number), error -> lost(number, error));
     }
 

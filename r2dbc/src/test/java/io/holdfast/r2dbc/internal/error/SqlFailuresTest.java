@@ -3,7 +3,7 @@ package io.holdfast.r2dbc.internal.error;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockBackendException;
-import io.holdfast.r2dbc.internal.dialect.PostgresDialect;
+import io.holdfast.r2dbc.internal.postgresql.PostgresDialect;
 import io.r2dbc.spi.R2dbcNonTransientResourceException;
 import io.r2dbc.spi.R2dbcTransientException;
 import java.net.ConnectException;

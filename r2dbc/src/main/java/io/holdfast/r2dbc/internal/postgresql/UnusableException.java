@@ -1,4 +1,4 @@
-package io.holdfast.r2dbc.internal.dialect;
+package io.holdfast.r2dbc.internal.postgresql;
 
 /** A connection, or its database, cannot have locks. The message says what to do. */
 final class UnusableException extends RuntimeException {

@@ -1,5 +1,8 @@
-package io.holdfast.r2dbc.internal.protocol;
+package io.holdfast.r2dbc.internal.mariadb;
 
+import io.holdfast.r2dbc.internal.protocol.Answer;
+import io.holdfast.r2dbc.internal.protocol.LockText;
+import io.holdfast.r2dbc.internal.protocol.Operation;
 import java.nio.charset.StandardCharsets;
 import java.util.Comparator;
 import java.util.HexFormat;

@@ -1,5 +1,7 @@
-package io.holdfast.r2dbc.internal.dialect;
+package io.holdfast.r2dbc.internal.mariadb;
 
+import io.holdfast.r2dbc.internal.dialect.InboxSettings;
+import io.holdfast.r2dbc.internal.dialect.Listening;
 import io.holdfast.r2dbc.internal.protocol.Answer;
 import io.holdfast.r2dbc.internal.protocol.Push;
 import io.r2dbc.spi.Connection;
@@ -9,7 +11,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -38,7 +39,6 @@ final class Inbox implements Listening {
     private final Connection connection;
     private final String channel;
     private final InboxSettings settings;
-    private final BooleanSupplier hasWaiting;
 
     /** Ends a pause while no claim waits. Written by the loop, before it checks whether one waits. */
     private volatile Sinks.Empty<Void> wake = Sinks.empty();
@@ -51,19 +51,17 @@ final class Inbox implements Listening {
 
     private record Message(long number, Push push) {}
 
-    private Inbox(Connection connection, String channel, InboxSettings settings, BooleanSupplier hasWaiting) {
+    private Inbox(Connection connection, String channel, InboxSettings settings) {
         this.connection = connection;
         this.channel = channel;
         this.settings = settings;
-        this.hasWaiting = hasWaiting;
         newsNanos = now();
     }
 
     /** Emits the inbox. Other clients count this client as alive from now on. */
-    static Mono<Listening> open(
-            Connection connection, String channel, InboxSettings settings, BooleanSupplier hasWaiting) {
+    static Mono<Listening> open(Connection connection, String channel, InboxSettings settings) {
         return Mono.defer(() -> {
-            Inbox inbox = new Inbox(connection, channel, settings, hasWaiting);
+            Inbox inbox = new Inbox(connection, channel, settings);
             return inbox.beat().thenReturn(inbox);
         });
     }
@@ -82,7 +80,7 @@ final class Inbox implements Listening {
     private Mono<Boolean> pause(boolean hasHeard) {
         Sinks.Empty<Void> next = Sinks.empty();
         wake = next;
-        if (!hasWaiting.getAsBoolean()) {
+        if (!settings.hasWaiting().getAsBoolean()) {
             return next.asMono().thenReturn(true);
         }
         if (hasHeard) {

@@ -1,4 +1,4 @@
-package io.holdfast.r2dbc.internal.dialect;
+package io.holdfast.r2dbc.internal.mariadb;
 
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ValidationDepth;

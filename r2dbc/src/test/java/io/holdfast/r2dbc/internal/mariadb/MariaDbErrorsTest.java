@@ -1,7 +1,8 @@
-package io.holdfast.r2dbc.internal.dialect;
+package io.holdfast.r2dbc.internal.mariadb;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.r2dbc.internal.dialect.KnownError;
 import io.r2dbc.spi.R2dbcNonTransientResourceException;
 import io.r2dbc.spi.R2dbcTransientException;
 import org.junit.jupiter.api.Test;

@@ -1,5 +1,6 @@
-package io.holdfast.r2dbc.internal.dialect;
+package io.holdfast.r2dbc.internal.postgresql;
 
+import io.holdfast.r2dbc.internal.dialect.KnownError;
 import java.util.List;
 import java.util.Optional;
 

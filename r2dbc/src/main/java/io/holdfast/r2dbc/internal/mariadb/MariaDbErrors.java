@@ -1,5 +1,6 @@
-package io.holdfast.r2dbc.internal.dialect;
+package io.holdfast.r2dbc.internal.mariadb;
 
+import io.holdfast.r2dbc.internal.dialect.KnownError;
 import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.R2dbcNonTransientResourceException;
 import java.util.Map;

@@ -1,5 +1,12 @@
-package io.holdfast.r2dbc.internal.dialect;
+package io.holdfast.r2dbc.internal.postgresql;
 
+import io.holdfast.r2dbc.internal.dialect.Dialect;
+import io.holdfast.r2dbc.internal.dialect.InboxSettings;
+import io.holdfast.r2dbc.internal.dialect.KnownError;
+import io.holdfast.r2dbc.internal.dialect.Listening;
+import io.holdfast.r2dbc.internal.dialect.RowLockedException;
+import io.holdfast.r2dbc.internal.dialect.Session;
+import io.holdfast.r2dbc.internal.dialect.SessionSettings;
 import io.holdfast.r2dbc.internal.protocol.Answer;
 import io.holdfast.r2dbc.internal.protocol.LockText;
 import io.holdfast.r2dbc.internal.protocol.Operation;
@@ -17,7 +24,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.reactivestreams.Publisher;
 import reactor.core.Disposable;
@@ -157,7 +163,7 @@ public final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public Mono<Listening> listen(Connection connection, String channel, BooleanSupplier hasWaiting) {
+    public Mono<Listening> listen(Connection connection, String channel, InboxSettings inbox) {
         PostgresqlConnection listening = unwrap(connection);
         return Mono.defer(() -> {
             // Subscribes before LISTEN, so that no early message is missed. The subscription ends with the connection.

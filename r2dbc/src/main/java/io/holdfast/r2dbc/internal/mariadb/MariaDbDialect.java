@@ -1,7 +1,13 @@
-package io.holdfast.r2dbc.internal.dialect;
+package io.holdfast.r2dbc.internal.mariadb;
 
+import io.holdfast.r2dbc.internal.dialect.Dialect;
+import io.holdfast.r2dbc.internal.dialect.InboxSettings;
+import io.holdfast.r2dbc.internal.dialect.KnownError;
+import io.holdfast.r2dbc.internal.dialect.Listening;
+import io.holdfast.r2dbc.internal.dialect.RowLockedException;
+import io.holdfast.r2dbc.internal.dialect.Session;
+import io.holdfast.r2dbc.internal.dialect.SessionSettings;
 import io.holdfast.r2dbc.internal.protocol.Answer;
-import io.holdfast.r2dbc.internal.protocol.CallText;
 import io.holdfast.r2dbc.internal.protocol.Operation;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.R2dbcException;
@@ -12,7 +18,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.BooleanSupplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -26,21 +31,21 @@ public final class MariaDbDialect implements Dialect {
      */
     private static final String CALL = "call holdfast_call_v1('%s', %d, %d, '%s')";
 
+    /** The name of MySQL, as its driver has it. */
+    public static final String MYSQL = "MySQL";
+
     /** The longest time that both databases accept. By default, the server ends a connection that is idle for 8 hours. */
     private static final int IDLE_SECONDS = 2_147_483;
 
     private final String database;
-    private final InboxSettings inbox;
 
     /**
      * Creates the dialect of one of the two databases.
      *
      * @param database the name of the database, for messages
-     * @param inbox how often the client reads its messages
      */
-    public MariaDbDialect(String database, InboxSettings inbox) {
+    public MariaDbDialect(String database) {
         this.database = database;
-        this.inbox = inbox;
     }
 
     @Override
@@ -80,7 +85,11 @@ public final class MariaDbDialect implements Dialect {
 
     @Override
     public String literal(String storedName) {
-        return "x'" + HexFormat.of().formatHex(storedName.getBytes(StandardCharsets.UTF_8)) + "'";
+        return bytes(storedName);
+    }
+
+    static String bytes(String text) {
+        return "x'" + HexFormat.of().formatHex(text.getBytes(StandardCharsets.UTF_8)) + "'";
     }
 
     @Override
@@ -128,7 +137,7 @@ public final class MariaDbDialect implements Dialect {
 
     @Override
     public Mono<Void> drop(Connection silent) {
-        return database.equals(Dialects.MYSQL.database()) ? MySqlDriver.drop(silent) : Dialect.super.drop(silent);
+        return database.equals(MYSQL) ? MySqlDriver.drop(silent) : Dialect.super.drop(silent);
     }
 
     @Override
@@ -159,8 +168,8 @@ public final class MariaDbDialect implements Dialect {
     }
 
     @Override
-    public Mono<Listening> listen(Connection connection, String channel, BooleanSupplier hasWaiting) {
-        return Inbox.open(connection, channel, inbox, hasWaiting);
+    public Mono<Listening> listen(Connection connection, String channel, InboxSettings inbox) {
+        return Inbox.open(connection, channel, inbox);
     }
 
     @Override
