@@ -26,6 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.ConnectableFlux;
+import reactor.core.publisher.Flux;
 
 /**
  * What the server keeps for claims of several permits: the number of permits beyond one for each, as the score of an
@@ -132,16 +133,43 @@ class RedisManyPermitsIT {
 
     @Test
     void holdersThatExpireTakeTheirShareOfTheSurplusAlong() {
-        taken(LockClaim.first(TEN, "brief", Duration.ofMillis(20), Waiting.NONE).withPermits(5));
-        taken(LockClaim.first(TEN, "brief too", Duration.ofMillis(20), Waiting.NONE));
+        taken(LockClaim.first(TEN, "brief", Duration.ofMillis(500), Waiting.NONE)
+                .withPermits(5));
+        taken(LockClaim.first(TEN, "brief too", Duration.ofMillis(500), Waiting.NONE));
         LockClaim lasting = taken(claim(3));
         assertThat(surplus()).isEqualTo(6);
-        ClientOverRedis.pause(Duration.ofMillis(30));
+        ClientOverRedis.pause(Duration.ofMillis(510));
         taken(claim(7));
         assertThat(surplus()).isEqualTo(8);
         refused(claim(1));
         assertThat(Store.answer(backend.renew(lasting.withPermits(1)))).isInstanceOf(Renewal.Held.class);
         assertThat(surplus()).isEqualTo(8);
+    }
+
+    /** One call ends 1 024 leases that are over. The claim that attempts again may be among the rest. */
+    @Test
+    void aLateAttemptAmongManyLeasesThatAreOverTakesItsPermitsOnce() {
+        LockKey many = new LockKey(LockKind.SEMAPHORE, "pool", 4_000);
+        LockClaim lasting = taken(Store.claim(many, Waiting.NONE));
+        Duration lease = Duration.ofSeconds(2);
+        assertThat(Flux.range(0, 1_100)
+                        .flatMap(i -> backend.tryAcquire(LockClaim.first(many, "brief" + i, lease, Waiting.NONE)), 256)
+                        .filter(LockAttempt.Acquired.class::isInstance)
+                        .count()
+                        .block())
+                .isEqualTo(1_100);
+        LockClaim two = taken(LockClaim.first(many, "two", lease.plusMillis(500), Waiting.NONE)
+                .withPermits(2));
+        ClientOverRedis.pause(lease.plusMillis(600));
+
+        taken(LockClaim.first(many, "two", Duration.ofMinutes(1), Waiting.NONE)
+                .withPermits(2)
+                .withAttempt(2));
+
+        assertThat(surplus()).isEqualTo(1);
+        release(two.withAttempt(2));
+        release(lasting);
+        assertThat(store.keys()).containsExactly(RECORD);
     }
 
     @Test

@@ -336,9 +336,8 @@ class SuspectedClientsIT {
     }
 
     private void renew(String id, int millis) {
-        String[] keys = kind == LockKind.MUTEX
-                ? new String[] {key()}
-                : new String[] {key(), key() + ":claims", key() + ":held"};
+        String[] keys =
+                kind == LockKind.MUTEX ? new String[] {key()} : new String[] {key() + ":claims", key() + ":held"};
         List<Long> held = store.redis().eval(RENEW.body(), ScriptOutputType.MULTI, keys, id, "" + millis);
         assertThat(held).containsExactly(1L);
     }

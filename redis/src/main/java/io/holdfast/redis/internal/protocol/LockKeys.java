@@ -90,13 +90,14 @@ public record LockKeys(String holder, Type type) {
 
     /** Returns how many keys a renewal needs. */
     int renewedCount() {
-        return type == Type.MUTEX ? 1 : 3;
+        return type == Type.MUTEX ? 1 : 2;
     }
 
     /** Appends the keys that a renewal needs. */
     void writeRenewed(ScriptArgs to) {
-        to.text(holder);
-        if (type != Type.MUTEX) {
+        if (type == Type.MUTEX) {
+            to.text(holder);
+        } else {
             to.text(holder + ":claims").text(holder + ":held");
         }
     }

@@ -1,6 +1,6 @@
 -- Sets the ends of held claims anew, each with its own lease. Never takes a lock.
 --
--- KEYS    of each claim the record, and of a read/write lock or semaphore also ':claims' and ':held'; all in one slot on a cluster. See usual.lua
+-- KEYS    of a mutex the record, of another claim ':claims' and ':held' of its lock; all in one slot on a cluster. See usual.lua
 -- ARGV    id and lease in ms of each claim, in the order of the keys
 -- Result  one number per claim: 1 renewed, 0 not held by this claim; a foreign key is not held
 -- Cost    2 inner calls per mutex, O(1), for a run 3 to 6 more; 5 per other claim, O(log n) in the holders of its lock; and 1 or 2 for all
@@ -57,7 +57,7 @@ local function renew_shared(claims, held, id, lease)
     is_written = true
   end
   call('ZADD', held, written(now - now % 2 + 1 + lease * 1000), id)
-  for _, key in ipairs({claims, held}) do
+  for _, key in ipairs({held, claims}) do -- the server may read its clock anew for each: ':claims' ends last
     if call('PTTL', key) < lease + 1000 then
       call('PEXPIRE', key, lease + 1000)
     end
@@ -71,7 +71,7 @@ for i = 1, #ARGV / 2 do
   if sub(key, -6) == ':mutex' then
     answers[i], at = renew_mutex(key, id, lease), at + 1
   else
-    answers[i], at = renew_shared(KEYS[at + 1], KEYS[at + 2], id, lease), at + 3
+    answers[i], at = renew_shared(key, KEYS[at + 1], id, lease), at + 2
   end
 end
 return answers

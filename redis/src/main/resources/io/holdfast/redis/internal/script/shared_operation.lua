@@ -200,6 +200,8 @@ local function acquire(id, note, words, held, ends, entry)
       serve_next(false, true)
     end
     return {1, its_token, lease}
+  elseif held then -- more leases were over than one call ends, its own among them
+    drop_holder(id, match(held, '^%S+'))
   end
 
   local late = entry and attempt < attempt_of(entry)
