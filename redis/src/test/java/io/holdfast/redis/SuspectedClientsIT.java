@@ -119,6 +119,28 @@ class SuspectedClientsIT {
         eventually(() -> messages.equals(List.of("X: C x1")));
     }
 
+    /** The client of a claim that handed its lease on gives back each grant that comes for that claim. */
+    @ParameterizedTest
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"READ", "WRITE"})
+    void aGrantThatIsGivenBackLateEndsNoAdoptedHold(LockKind used) {
+        kind = used;
+        acquire("x1", "X", 1);
+        long token = (Long) acquire("x1", "X", 2).get(1);
+        assertThat(run("x1", "D" + token, "X", "" + LEASE)).containsExactly(1L);
+
+        giveBack("x1", "X", 2);
+        acquire("x1", "X", 3);
+        giveBack("x1", "X", 3);
+
+        assertThat(acquire("y1", "Y", 1, "none")).first().isEqualTo(3L);
+        assertThat(run("x1", "R1", "X", claimMillis + " 30000"))
+                .as("its own release")
+                .containsExactly(1L);
+        assertThat(acquire("y2", "Y", 1, "none")).hasSize(1);
+    }
+
     /** A grant that was lost though its client lives: the same as when it has vanished, until its next call. */
     @ParameterizedTest
     @EnumSource(
@@ -328,6 +350,10 @@ class SuspectedClientsIT {
 
     private void release(String id, String channel, int attempt) {
         List<Object> unused = run(id, "R" + attempt, channel, claimMillis + " 0");
+    }
+
+    private void giveBack(String id, String channel, int attempt) {
+        release(id, channel, attempt);
     }
 
     private List<Object> run(String... args) {

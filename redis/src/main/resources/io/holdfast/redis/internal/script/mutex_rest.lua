@@ -110,8 +110,8 @@ local function acquire(id, note, words)
       end
       return run_answer((ends - now) / 1000)
     elseif holder == id and size == 1 then
-      if its_attempt >= attempt then
-        hold(flags(), id, its_attempt, its_lease, own, its_client, 1, math.max(token, tonumber(floor)), its_lease, false, since)
+      if its_attempt >= attempt or attempt == ADOPTED then
+        hold(flags(), id, math.max(its_attempt, attempt), its_lease, own, its_client, 1, math.max(token, tonumber(floor)), its_lease, false, since)
       end
       return {1, token, ms_of((ends - now) / 1000, its_lease)}
     end
@@ -205,6 +205,9 @@ local function release(id, its_attempt, own, words, is_unanswered)
   local claim_ms, tombstone = match(words, '^(%d+) (%d+)$')
   claim_ms, tombstone = tonumber(claim_ms), tonumber(tombstone)
   local is_single = holder == id and size == 1
+  if is_single and attempt == ADOPTED and tombstone == 0 then
+    return 0
+  end
   local seen, entry = is_single and attempt, call('HGET', keys[3], id)
   local is_member = entry and holder and ends > now and index_of(id)
   if not is_single then
@@ -308,10 +311,10 @@ local function adopt(id, its_token, own, its_lease)
     drop(all, place)
     begin_anew(all, false)
     call('DEL', keys[4])
-    hold(flags(), id, attempt, its_lease, own, '-', 1, its_token, its_lease, false, since)
+    hold(flags(), id, ADOPTED, its_lease, own, '-', 1, its_token, its_lease, false, since)
     return 1
   elseif holder == id and size == 1 and token == its_token then
-    lease = its_lease
+    lease, attempt = its_lease, ADOPTED
     hold_on(its_lease)
     return 1
   end

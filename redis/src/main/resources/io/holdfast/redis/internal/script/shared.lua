@@ -59,7 +59,7 @@ for i = 1, count do
     local ends = try('ZSCORE', held, id)
     local entry = type(ends) == 'string' and tonumber(ends) > now and try('HGET', claims, ' ' .. id)
     local word, attempt = match(type(entry) == 'string' and entry or '', '^(%S+) (%d+) ')
-    if word and tonumber(attempt) >= number and (byte(word) ~= 115 or find(word, ':1/', 10, true)) then
+    if word and tonumber(attempt) >= number and #attempt < 10 and (byte(word) ~= 115 or find(word, ':1/', 10, true)) then
       call('ZREM', held, id)
       call('HDEL', claims, ' ' .. id, '+' .. ARGV[at - 1])
       answer = 1

@@ -182,7 +182,8 @@ local function acquire(id, note, words, held, ends, entry)
   if ends then
     local held_as, seen, its_token, _, since = match(held, HOLDER)
     its_token = tonumber(its_token)
-    local late, is_other = attempt < tonumber(seen), kind_of(held_as) ~= kind_of(word)
+    seen = tonumber(seen)
+    local late, is_other = attempt < seen and seen ~= ADOPTED, kind_of(held_as) ~= kind_of(word)
     if is_other and (late or word ~= 'read') then
       return {3, ms_of(lease / 3, claim_ms)}
     elseif late then
@@ -194,7 +195,7 @@ local function acquire(id, note, words, held, ends, entry)
       write_record(math.max(token, floor))
     end
     -- A claim keeps the permits that it has taken.
-    save_holder(id, is_other and word or held_as, attempt, its_token, lease, since, own, lease, false)
+    save_holder(id, is_other and word or held_as, math.max(attempt, seen), its_token, lease, since, own, lease, false)
     if is_other then -- the writer reads from now on, and the readers at the head join it
       mode = 'read'
       serve_next(false, true)
@@ -286,6 +287,9 @@ local function release(id, attempt, is_unanswered, tombstone, held, ends, entry,
   if held then
     local word, its_attempt = match(held, '^(%S+) (%d+) ')
     seen = tonumber(its_attempt)
+    if seen == ADOPTED and tombstone == 0 then
+      return 0
+    end
     drop_holder(id, word)
   elseif entry then
     seen = attempt_of(entry)
@@ -309,9 +313,9 @@ local function adopt(id, its_token, lease, held, ends)
   if not ends or is_gone(id) or tonumber(match(held, '^%S+ %d+ (%d+)')) ~= its_token then
     return 0
   end
-  local word, attempt, _, _, since, channel = match(held, HOLDER)
+  local word, _, _, _, since, channel = match(held, HOLDER)
   write_something()
-  save_holder(id, word, attempt, its_token, lease, since, channel, lease, false)
+  save_holder(id, word, ADOPTED, its_token, lease, since, channel, lease, false)
   return 1
 end
 

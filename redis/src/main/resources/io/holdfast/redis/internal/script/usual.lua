@@ -16,6 +16,7 @@
 -- Flags, one digit, the sum of 1: queue, interest; 2: tombstones; 4: aside. A script that writes one of these keys sets the flag. No record: all.
 
 local MOST_IN_RUN, MOST_ASIDE, MOST_INTERESTED = 64, 1024, 64
+local ADOPTED = 1000000000 -- in place of the number of an attempt: what is given back later, without a tombstone, was granted before the adoption
 local FEW = 3 -- waiters that are read first: enough to see whether there is a long run
 local PARTS = '^(%d+) (%S+) (%d+) (%S+) (%S+) (%S+) (%d+) (%d+) (%d+)$'
 
