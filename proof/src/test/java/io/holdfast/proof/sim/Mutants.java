@@ -51,7 +51,7 @@ final class Mutants {
             Map.entry("REDIS push grant naming a wrong attempt", 105L),
             Map.entry("REDIS secret that is in a message", 735L),
             Map.entry("REDIS token by the clock alone", 11_005L),
-            Map.entry("REDIS token that is not kept", 4_500L),
+            Map.entry("REDIS token that is not kept", 40_100L),
             Map.entry("REDIS two leaders by a late loss", 20_010L),
             Map.entry("REDIS waiter without the flag", 395L),
             Map.entry("REDIS withdrawal that forgets", 115L),
