@@ -8,15 +8,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.FluxSink;
 import reactor.core.scheduler.Scheduler;
 
 /** Keeps the subscribers of each claim, and emits signals to them. Thread-safe. */
 public final class ClaimSignals {
 
-    private final Map<String, List<FluxSink<WatchSignal>>> byClaim = new ConcurrentHashMap<>();
+    private final Map<String, List<SignalSubscription>> byClaim = new ConcurrentHashMap<>();
     private final UndeliveredLosses missed = new UndeliveredLosses();
     private final Scheduler deliverOn;
 
@@ -29,16 +29,23 @@ public final class ClaimSignals {
 
     /** Emits {@code Armed} at once: each attempt of a claim sets the watch that it needs, and an interruption is signalled. */
     public Flux<WatchSignal> of(String claimId) {
-        return Flux.create(added -> {
-            add(claimId, added);
-            added.onDispose(() -> remove(claimId, added));
-            added.next(new WatchSignal.Armed());
-            tellWhatWasMissed(claimId);
-            RuntimeException ended = end;
-            if (ended != null) {
-                added.error(ended); // it may have been added after fail() went over the others
+        return new Flux<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super WatchSignal> actual) {
+                SignalSubscription added = new SignalSubscription(actual, it -> remove(claimId, it));
+                actual.onSubscribe(added);
+                add(claimId, added);
+                added.next(new WatchSignal.Armed());
+                tellWhatWasMissed(claimId);
+                RuntimeException ended = end;
+                if (ended != null) {
+                    added.failed(ended); // it may have been added after fail() went over the others
+                }
+                if (added.isOver()) {
+                    remove(claimId, added); // the subscriber cancelled before it was added
+                }
             }
-        });
+        };
     }
 
     public void changed(String claimId) {
@@ -84,18 +91,18 @@ public final class ClaimSignals {
     /** Ends the signals of all subscribers, and of later ones. */
     public void fail(RuntimeException error) {
         end = error;
-        byClaim.values().forEach(all -> all.forEach(it -> it.error(error)));
+        byClaim.values().forEach(all -> all.forEach(it -> it.failed(error)));
     }
 
     /** Usually a claim has one subscriber. */
-    private void add(String claimId, FluxSink<WatchSignal> added) {
+    private void add(String claimId, SignalSubscription added) {
         byClaim.merge(
                 claimId,
                 List.of(added),
                 (before, one) -> Stream.concat(before.stream(), one.stream()).toList());
     }
 
-    private void remove(String claimId, FluxSink<WatchSignal> gone) {
+    private void remove(String claimId, SignalSubscription gone) {
         byClaim.computeIfPresent(claimId, (id, before) -> {
             if (before.size() == 1) {
                 return before.get(0) == gone ? null : before;
@@ -105,7 +112,7 @@ public final class ClaimSignals {
     }
 
     private void tell(String claimId, WatchSignal signal) {
-        for (FluxSink<WatchSignal> it : byClaim.getOrDefault(claimId, List.of())) {
+        for (SignalSubscription it : byClaim.getOrDefault(claimId, List.of())) {
             try {
                 Disposable unused = deliverOn.schedule(() -> it.next(signal));
             } catch (RejectedExecutionException schedulerIsDisposed) {
