@@ -23,6 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -51,7 +52,9 @@ class VanishedClientsIT {
     @AfterEach
     void stop() {
         proxies.forEach(TcpProxy::close);
-        clients.forEach(client -> await(client.close()));
+        await(Flux.fromIterable(clients)
+                .flatMap(LockClient::close, 64)
+                .then()); // those that are cut off wait for an answer
         store.close();
     }
 

@@ -41,20 +41,7 @@ local function read_record(text)
   return (version == F or version == H) and find(text, '^[0-7]%d+', 2) and 'OLDER form of a lock' or 'FOREIGN value under the lock'
 end
 
-local function flags()
-  return record and byte(record, 3) - 48 or 7
-end
-
-local function has_flag(flag)
-  return flags() % (2 * flag) >= flag
-end
-
-local function set_flag(flag)
-  if record and not has_flag(flag) then
-    record = sub(record, 1, 2) .. flags() + flag .. sub(record, 4)
-    call('SETRANGE', keys[1], 2, sub(record, 3, 3))
-  end
-end
+--#include flags.lua
 
 -- A server without memory refuses SET as the first write of a run, and accepts it after another one. What ends or keeps a hold must pass.
 local is_ending = false

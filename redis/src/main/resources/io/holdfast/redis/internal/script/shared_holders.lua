@@ -7,20 +7,7 @@ local count_taken, surplus, mode, first_end = 0, 0, nil, nil
 local HOLDER = '^(%S+) (%d+) (%d+) (%d+) (%d+) (%S+)$'
 local MOST_ENDED = 1024
 
-local function flags()
-  return record and byte(record, 3) - 48 or 7
-end
-
-local function has_flag(flag)
-  return flags() % (2 * flag) >= flag
-end
-
-local function set_flag(flag)
-  if record and not has_flag(flag) then
-    record = sub(record, 1, 2) .. flags() + flag .. sub(record, 4)
-    call('SETRANGE', keys[1], 2, sub(record, 3, 3))
-  end
-end
+--#include flags.lua
 
 -- Returns an error for a record that this version does not read.
 local function read_record(text)
