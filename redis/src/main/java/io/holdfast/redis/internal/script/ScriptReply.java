@@ -13,6 +13,9 @@ public final class ScriptReply {
     /** The longest sound answer: a grant to a run, in the answer to a release. */
     static final int MOST_NUMBERS = 5;
 
+    private static final long[] NO_NUMBERS = {};
+    private static final ScriptReply NONE = new ScriptReply(NO_NUMBERS, null);
+
     private final long[] numbers;
     private final @Nullable String text;
 
@@ -37,17 +40,21 @@ public final class ScriptReply {
     /** Collects the answer. An answer with more numbers than a sound one becomes an empty one. */
     static final class Output extends CommandOutput<String, String, ScriptReply> {
 
-        private final long[] numbers = new long[MOST_NUMBERS];
+        private long[] numbers = NO_NUMBERS;
         private int count;
         private @Nullable String text;
 
         Output() {
-            super(StringCodec.UTF8, new ScriptReply(new long[0], null));
+            super(StringCodec.UTF8, NONE);
         }
 
+        /** Most answers have one number. */
         @Override
         public void set(long number) {
-            if (count < numbers.length) {
+            if (count < MOST_NUMBERS) {
+                if (count == numbers.length) {
+                    numbers = Arrays.copyOf(numbers, count == 0 ? 1 : MOST_NUMBERS);
+                }
                 numbers[count] = number;
             }
             count++;
@@ -61,7 +68,9 @@ public final class ScriptReply {
         @Override
         public void complete(int depth) {
             if (depth == 0) {
-                output = new ScriptReply(Arrays.copyOf(numbers, count <= numbers.length ? count : 0), text);
+                boolean isFull = count == numbers.length;
+                output = new ScriptReply(
+                        isFull ? numbers : Arrays.copyOf(numbers, count <= MOST_NUMBERS ? count : 0), text);
             }
         }
 
