@@ -4,6 +4,7 @@ import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper.Content;
 import io.holdfast.zookeeper.internal.client.Reply;
 import io.holdfast.zookeeper.internal.queue.LockQueue;
+import io.holdfast.zookeeper.internal.queue.NewerFormException;
 import io.holdfast.zookeeper.internal.queue.QueueNeed;
 import io.holdfast.zookeeper.internal.queue.QueueNode;
 import io.holdfast.zookeeper.internal.session.Session;
@@ -296,7 +297,9 @@ public final class LockQueues {
                 .map(nodes -> {
                     new ArrayList<>(queue.namesRead(asked, upTo, nodes)).forEach(claims::vanished);
                     return listed;
-                });
+                })
+                .onErrorResume(
+                        NewerFormException.class, newer -> Mono.just(Reply.newer(listed.path() + '/' + newer.node())));
     }
 
     /** Whether a claim that enters now should create the queue, too. */

@@ -33,6 +33,15 @@ public record Reply<T>(Code code, String path, @Nullable T body) {
         return code == Code.MARSHALLINGERROR;
     }
 
+    /** Returns the outcome of a list with a node that a later version of this library has written. No server answers with its code. */
+    public static <T> Reply<T> newer(String node) {
+        return new Reply<>(Code.BADVERSION, node, null);
+    }
+
+    public boolean isNewer() {
+        return code == Code.BADVERSION;
+    }
+
     /** Whether the request surely changed nothing, or nothing that outlives its session. */
     public boolean isRefused() {
         return switch (code) {

@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 /** Says what failed and what to do. A failure is transient if it can pass without a change to the client's settings. */
 public final class ZooKeeperFailures {
 
+    public static final String NEWER =
+            "a newer version of this library has written the lock: upgrade this client; see docs/reference/versioning.md";
+
     private ZooKeeperFailures() {}
 
     public static LockBackendException of(Subject subject, Reply<?> reply) {
@@ -176,6 +179,7 @@ public final class ZooKeeperFailures {
             case QUOTAEXCEEDED -> "a quota on the root is used up: raise it";
             case MARSHALLINGERROR ->
                 "its queue has so many places that a list of them is longer than jute.maxbuffer allows: raise jute.maxbuffer on the clients and the servers";
+            case BADVERSION -> NEWER;
             case THROTTLEDOP, REQUESTTIMEOUT -> "the server is too busy";
             default -> "the server refused it";
         };
@@ -183,7 +187,7 @@ public final class ZooKeeperFailures {
 
     private static boolean isTransient(Code code) {
         return switch (code) {
-            case NOAUTH, INVALIDACL, AUTHFAILED, UNIMPLEMENTED, BADARGUMENTS -> false;
+            case NOAUTH, INVALIDACL, AUTHFAILED, UNIMPLEMENTED, BADARGUMENTS, BADVERSION -> false;
             default -> true;
         };
     }

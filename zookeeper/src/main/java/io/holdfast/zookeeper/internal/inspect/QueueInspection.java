@@ -1,5 +1,6 @@
 package io.holdfast.zookeeper.internal.inspect;
 
+import io.holdfast.LockBackendException;
 import io.holdfast.LockHolder;
 import io.holdfast.LockReport;
 import io.holdfast.LockWaiter;
@@ -12,6 +13,7 @@ import io.holdfast.zookeeper.internal.client.Reply;
 import io.holdfast.zookeeper.internal.client.ZooKeeperFailures;
 import io.holdfast.zookeeper.internal.client.ZooKeeperFailures.Subject;
 import io.holdfast.zookeeper.internal.queue.LockPath;
+import io.holdfast.zookeeper.internal.queue.NewerFormException;
 import io.holdfast.zookeeper.internal.queue.NodeNames;
 import io.holdfast.zookeeper.internal.queue.QueueNode;
 import io.holdfast.zookeeper.internal.queue.QueueStanding;
@@ -50,16 +52,27 @@ public final class QueueInspection {
     /** Emits the state of a lock; empty if it has no claims. */
     public Mono<LockReport> report(Session session, LockKey key, Subject subject) {
         LockPath path = LockPath.of(session.root(), key);
-        return children(session, path.path(), subject)
-                .flatMap(names -> standing(session, path, names, subject))
+        return standing(session, path, subject)
                 .filter(standing -> !standing.holders().isEmpty())
                 .flatMap(standing -> holders(session, path, standing, subject)
                         .flatMap(holders -> waiters(session, path, standing, subject)
-                                .map(waiters -> report(key, standing, holders, waiters))));
+                                .map(waiters -> report(key, standing, holders, waiters, List.of()))))
+                .onErrorResume(
+                        NewerFormException.class,
+                        newer -> Mono.just(report(
+                                key,
+                                new QueueStanding(List.of(), List.of()),
+                                List.of(),
+                                List.of(),
+                                List.of(ZooKeeperFailures.NEWER))));
     }
 
     private static LockReport report(
-            LockKey key, QueueStanding standing, List<LockHolder> holders, List<LockWaiter> waiters) {
+            LockKey key,
+            QueueStanding standing,
+            List<LockHolder> holders,
+            List<LockWaiter> waiters,
+            List<String> warnings) {
         return new LockReport(
                 key.name(),
                 LockReport.Type.of(key.kind()),
@@ -71,16 +84,24 @@ public final class QueueInspection {
                         ? OptionalLong.empty()
                         : OptionalLong.of(holders.get(holders.size() - 1).fencingToken()),
                 Map.of(),
-                List.of());
+                warnings);
     }
 
     /** Emits the holders of a lock. */
     public Flux<LockHolder> holders(Session session, LockKey key, Subject subject) {
         LockPath path = LockPath.of(session.root(), key);
-        return children(session, path.path(), subject)
-                .flatMap(names -> standing(session, path, names, subject))
+        return standing(session, path, subject)
+                .onErrorMap(NewerFormException.class, newer -> newer(path, newer, subject))
                 .flatMap(standing -> holders(session, path, standing, subject))
                 .flatMapIterable(holders -> holders);
+    }
+
+    private Mono<QueueStanding> standing(Session session, LockPath path, Subject subject) {
+        return children(session, path.path(), subject).flatMap(names -> standing(session, path, names, subject));
+    }
+
+    private static LockBackendException newer(LockPath path, NewerFormException newer, Subject subject) {
+        return ZooKeeperFailures.of(subject, Reply.newer(path.of(newer.node())));
     }
 
     /** The node of a writer that has become a reader has the name of a writer, so its data must be read. */
@@ -171,8 +192,8 @@ public final class QueueInspection {
     public Mono<Boolean> breakHold(Session session, LockKey key, String claimId, Subject subject) {
         LockPath path = LockPath.of(session.root(), key);
         String inNames = NodeNames.ofClaim(claimId);
-        return children(session, path.path(), subject)
-                .flatMap(names -> standing(session, path, names, subject))
+        return standing(session, path, subject)
+                .onErrorMap(NewerFormException.class, newer -> newer(path, newer, subject))
                 .flatMapIterable(QueueStanding::holders)
                 .filter(node -> node.claimId().equals(inNames))
                 .next()

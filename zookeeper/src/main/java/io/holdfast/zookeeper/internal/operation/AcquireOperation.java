@@ -134,6 +134,9 @@ record AcquireOperation(
         if (listed.isTooLong() && state.isIn(session) && !state.hasStood()) {
             return nodeCreation().giveUp();
         }
+        if (listed.isNewer()) {
+            return leave().flatMap(left -> fail(listed));
+        }
         if (!listed.isOk()) {
             return fail(listed);
         }

@@ -6,6 +6,7 @@ import io.holdfast.spi.Waiting;
 import io.holdfast.zookeeper.internal.claim.ClaimState;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
 import io.holdfast.zookeeper.internal.client.Reply;
+import io.holdfast.zookeeper.internal.queue.NewerFormException;
 import io.holdfast.zookeeper.internal.queue.QueueNode;
 import io.holdfast.zookeeper.internal.queue.QueueStanding;
 import io.holdfast.zookeeper.internal.session.Session;
@@ -39,6 +40,9 @@ record AttemptWithoutNode(AcquireOperation acquire) {
                             listed.get(),
                             () -> Optional.ofNullable(
                                     QueueStanding.blockerOf(QueueNode.newcomer(acquire.claim()), listed.get())))
+                    .onErrorMap(
+                            NewerFormException.class,
+                            newer -> acquire.failure(Reply.newer(state().queue().of(newer.node()))))
                     .flatMap(blocker -> blocker.map(otherwise).orElseGet(acquire::enter));
         });
     }

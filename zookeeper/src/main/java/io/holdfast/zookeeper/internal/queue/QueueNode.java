@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * claim holds the lock: {@code <claim id>_<kind><permits>_<session>_<sequence>}. A claim that takes several permits of a semaphore has
  * {@code <permits>-<taken>} in place of the permits. Both numbers are in base 36: the longer the names, the shorter the longest queue.
  *
+ * <p>The letter of the kind stands for version 1 of the stored form. A later version begins that part with its number. It keeps the first
+ * separator, and the last one with the number from the server. No client of this version passes its nodes.
+ *
  * <p>The session is in the name because a node belongs to its claim only in the session that created it. A claim never adopts a node that
  * an earlier session left (CURATOR-604).
  *
@@ -117,17 +120,29 @@ public record QueueNode(
         return isNumber && number < Integer.MAX_VALUE ? (int) number : -1;
     }
 
-    /** Returns the nodes of a list that have that number or a lower one. */
+    /**
+     * Returns the nodes of a list that have that number or a lower one.
+     *
+     * @throws NewerFormException if one of them is of a later version
+     */
     public static List<QueueNode> parseUpTo(int upTo, Collection<String> names) {
         List<QueueNode> nodes = new ArrayList<>();
         for (String name : names) {
             int sequence = sequenceOf(name);
-            QueueNode node = sequence >= 0 && sequence <= upTo ? parse(name) : null;
+            boolean isAskedFor = sequence >= 0 && sequence <= upTo;
+            QueueNode node = isAskedFor ? parse(name) : null;
             if (node != null) {
                 nodes.add(node);
+            } else if (isAskedFor && isNewer(name)) {
+                throw new NewerFormException(name);
             }
         }
         return nodes;
+    }
+
+    private static boolean isNewer(String name) {
+        int first = name.indexOf(SEPARATOR);
+        return first > 0 && first < name.lastIndexOf(SEPARATOR) && isDigit(name.charAt(first + 1));
     }
 
     /** Returns the node as that of a writer that has become a reader. Its name and its place stay the same. */

@@ -1,12 +1,14 @@
 package io.holdfast.zookeeper.internal.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -102,5 +104,24 @@ class QueueNodeTest {
             })
     void foreignNodesAreNoPlaces(String name) {
         assertThat(QueueNode.parse(name)).isNull();
+    }
+
+    /** The server appends the number. All else after the first separator is up to the later version. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"id_2m1_abc_0000000001", "id_9_0000000001", "i%20d_2m_1_x~y_0000000001", "id_10s5_0000000001"})
+    void aDigitAfterTheIdIsTheVersionOfALaterForm(String name) {
+        assertThat(QueueNode.parse(name)).isNull();
+        assertThatThrownBy(() -> QueueNode.parseUpTo(1, List.of("a_m1_abc_0000000000", name)))
+                .isInstanceOf(NewerFormException.class)
+                .hasMessageContaining(name);
+        assertThatThrownBy(() -> QueueStanding.of(List.of(name))).isInstanceOf(NewerFormException.class);
+        assertThat(QueueNode.parseUpTo(0, List.of("a_m1_abc_0000000000", name))).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"lock-0000000001", "id_x1_abc_0000000001", "_2m1_abc_0000000001", "id_2m1_abc", "id_2"})
+    void foreignNodesAreNoLaterForm(String name) {
+        assertThat(QueueNode.parseUpTo(5, List.of(name))).isEmpty();
     }
 }
