@@ -83,7 +83,7 @@ local rest -- what the usual ways do not need; defined on first use: each defini
 -- Returns some of the first waiters, of which the very first one can be granted; nil if there is none, false if a later call has to go on.
 -- own: the channel of the client that asks, caller: the id of its claim, which needs no channel
 local function first_waiters(own, caller)
-  while true do
+  for _ = 1, 2 do -- not without end: a script that spins stops the server
     local ids = call('ZRANGE', keys[2], 0, FEW - 1)
     if not ids[1] then
       return nil
@@ -98,4 +98,5 @@ local function first_waiters(own, caller)
       return false
     end
   end
+  return false
 end
