@@ -5,51 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
-import io.holdfast.memory.InMemoryLockBackend;
-import io.holdfast.spi.LockAttempt;
-import io.holdfast.spi.LockBackend;
-import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.Ownership;
-import io.holdfast.spi.WatchSignal;
-import io.holdfast.spi.support.ForwardingLockBackend;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** Bytes that the engine allocates in one uncontended cycle. They do not depend on how fast the machine is. */
 class CycleAllocationTest {
-
-    /** Grants at once, and allocates almost nothing itself. */
-    private static final class InstantBackend implements ForwardingLockBackend {
-
-        private final LockBackend rest = InMemoryLockBackend.create();
-        private final Mono<LockAttempt> granted = Mono.just(new LockAttempt.Acquired(7, Duration.ofSeconds(30)));
-        private final Mono<Ownership> released = Mono.just(Ownership.HELD);
-
-        @Override
-        public LockBackend delegate() {
-            return rest;
-        }
-
-        @Override
-        public Mono<LockAttempt> tryAcquire(LockClaim claim) {
-            return granted;
-        }
-
-        @Override
-        public Mono<Ownership> release(LockClaim claim) {
-            return released;
-        }
-
-        @Override
-        public Flux<WatchSignal> watch(LockClaim claim) {
-            return Flux.never();
-        }
-    }
 
     private static final int BATCH = 200;
     private static final int BATCHES = 40;
