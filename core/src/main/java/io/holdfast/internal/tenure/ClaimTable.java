@@ -150,16 +150,10 @@ class ClaimTable extends Decisions {
         if (claim == null ? concerns(release) : claim.attempt < release.attempt()) {
             tombstones.add(release.id(), at.now());
         }
-        return claim == null ? new Reply.Forward<>() : released(claim, claim.of.release(claim, at));
-    }
-
-    /** Continues a postponed release; null when it has continued already. */
-    @Nullable
-    Reply<Ownership> resumed(LocalClaim claim, Moment at) {
-        return claim.standing == Standing.PASSING ? released(claim, claim.of.release(claim, at)) : null;
-    }
-
-    private Reply<Ownership> released(LocalClaim claim, Reply<Ownership> reply) {
+        if (claim == null) {
+            return new Reply.Forward<>();
+        }
+        Reply<Ownership> reply = claim.of.release(claim, at);
         if (reply instanceof Reply.Answer<Ownership>) {
             remove(claim);
         }

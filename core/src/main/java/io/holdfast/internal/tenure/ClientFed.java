@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Sinks;
 
 /**
  * The rules of {@link io.holdfast.LocalHandOver}: a tenure serves claims that wait in this process only.
@@ -154,7 +155,8 @@ class ClientFed extends TenureRules {
         if (tenure == holding && tenure.owner == claim) {
             if (claim.standing == Standing.OWNER && tenure.isReserving && mayHandOver(tenure, at.now())) {
                 claim.standing = Standing.PASSING;
-                return new Reply.Later<>(claim);
+                tenure.postponed = Sinks.empty();
+                return new Reply.Later<>(tenure.postponed);
             }
             if (!tenure.isReserving && handOver(tenure, at)) {
                 return over(claim, Ownership.HELD);

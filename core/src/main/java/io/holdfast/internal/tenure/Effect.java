@@ -3,6 +3,7 @@ package io.holdfast.internal.tenure;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
 import java.util.function.Consumer;
+import reactor.core.publisher.Sinks;
 
 /** An action besides the answer; actions are in order. */
 sealed interface Effect {
@@ -26,5 +27,6 @@ sealed interface Effect {
     /** Ends a run. No claim waits for the answer; if none arrives, the lease ends by itself. */
     record EndRun(Tenure tenure, int served) implements Effect {}
 
-    record Resume(LocalClaim claim) implements Effect {}
+    /** Continues a postponed release. */
+    record Resume(Sinks.Empty<Void> release) implements Effect {}
 }

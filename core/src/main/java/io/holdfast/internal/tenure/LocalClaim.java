@@ -1,7 +1,6 @@
 package io.holdfast.internal.tenure;
 
 import io.holdfast.LockHolder;
-import io.holdfast.spi.Ownership;
 import io.holdfast.spi.WatchSignal;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -52,9 +51,6 @@ final class LocalClaim {
     @Nullable
     Consumer<WatchSignal> watch;
 
-    /** Continues a postponed release. For the reactive part. */
-    private @Nullable Consumer<Reply<Ownership>> resume;
-
     LocalClaim(String id, TenureRules of) {
         this.id = id;
         this.of = of;
@@ -73,17 +69,6 @@ final class LocalClaim {
         Map<String, String> details = new LinkedHashMap<>(atStore.details());
         details.put("claim at the store", atStore.claimId());
         return new LockHolder(id, atStore.kind(), token, Optional.empty(), atStore.left(), details);
-    }
-
-    void resumeWith(Consumer<Reply<Ownership>> continuation) {
-        resume = continuation;
-    }
-
-    @Nullable
-    Consumer<Reply<Ownership>> takeResume() {
-        Consumer<Reply<Ownership>> taken = resume;
-        resume = null;
-        return taken;
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.holdfast.internal.tenure;
 
 import io.holdfast.spi.LockClaim;
+import reactor.core.publisher.Sinks;
 
 /** The decision about a request. */
 sealed interface Reply<A> {
@@ -17,5 +18,5 @@ sealed interface Reply<A> {
     record Forward<A>() implements Reply<A> {}
 
     /** The request is postponed until {@link Effect.Resume}. */
-    record Later<A>(LocalClaim claim) implements Reply<A> {}
+    record Later<A>(Sinks.Empty<Void> until) implements Reply<A> {}
 }

@@ -9,6 +9,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
+import reactor.core.publisher.Sinks;
 
 /**
  * One claim at the back end: its place in the queue there, and the tokens that it may hand over while it holds the
@@ -74,6 +75,9 @@ final class Tenure {
 
     /** The back end ends the tenure then, if its clock runs as fast as this one. */
     long expiresAtNanos;
+
+    /** Continues the release of the owner, which was postponed. */
+    Sinks.@Nullable Empty<Void> postponed;
 
     // Its end.
 

@@ -15,7 +15,6 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
@@ -89,26 +88,25 @@ public final class TenureBackend extends Decider<ClaimTable> {
     }
 
     private Mono<Ownership> released(LockClaim claim) {
-        AtomicReference<Sinks.One<Mono<Ownership>>> putOff = new AtomicReference<>();
-        Reply<Ownership> reply = decide((it, at) -> {
-            Reply<Ownership> decided = it.release(claim, at);
-            if (decided instanceof Reply.Later<Ownership> later) {
-                putOff.set(Sinks.one());
-                later.claim().resumeWith(goOn(putOff.get(), claim.id()));
-            }
-            return decided;
-        });
-        if (reply instanceof Reply.Later<Ownership>) {
-            return putOff.get().asMono().flatMap(outcome -> outcome);
-        }
-        return reply instanceof Reply.Forward<Ownership> ? store.release(claim) : outcome(reply, claim.id());
-    }
-
-    private Mono<Ownership> outcome(Reply<Ownership> reply, String id) {
+        Reply<Ownership> reply = decide((it, at) -> it.release(claim, at));
         if (reply instanceof Reply.Answer<Ownership> it) {
             return Mono.just(it.answer());
+        } else if (reply instanceof Reply.Later<Ownership> later) {
+            // It goes on even if its caller is cancelled: the owner no longer uses the lock.
+            Mono<Ownership> outcome = later.until()
+                    .asMono()
+                    .then(Mono.defer(() -> released(claim)))
+                    .cache();
+            var unused = outcome.subscribe(answer -> {}, error -> {});
+            return outcome;
+        } else if (!(reply instanceof Reply.Ask<Ownership> ask)) {
+            return store.release(claim);
+        } else {
+            return released(claim.id(), ask);
         }
-        Reply.Ask<Ownership> ask = (Reply.Ask<Ownership>) reply;
+    }
+
+    private Mono<Ownership> released(String id, Reply.Ask<Ownership> ask) {
         LockClaim withdrawn = ask.tenure().withdrawn();
         Mono<Ownership> released = Mono.defer(() -> store.release(ask.claim()));
         if (withdrawn != null) {
@@ -130,15 +128,6 @@ public final class TenureBackend extends Decider<ClaimTable> {
                 .filter(it -> it instanceof LockBackendException failure && failure.isTransient())
                 .findFirst()
                 .orElse(failures.get(0));
-    }
-
-    /** Continues the release even if its caller was cancelled: the owner no longer uses the lock. */
-    private Consumer<Reply<Ownership>> goOn(Sinks.One<Mono<Ownership>> putOff, String id) {
-        return reply -> {
-            Mono<Ownership> outcome = outcome(reply, id).cache();
-            var unused = outcome.subscribe(answer -> {}, error -> {});
-            Sinks.EmitResult unusedResult = putOff.tryEmitValue(outcome);
-        };
     }
 
     @Override
@@ -188,7 +177,9 @@ public final class TenureBackend extends Decider<ClaimTable> {
         } else if (effect instanceof Effect.Release release) {
             releaseAlone(release.claim());
         } else if (effect instanceof Effect.Resume resume) {
-            resume(resume.claim(), deliver);
+            deliver.accept(() -> {
+                Sinks.EmitResult unused = resume.release().tryEmitEmpty();
+            });
         }
     }
 
@@ -212,19 +203,6 @@ public final class TenureBackend extends Decider<ClaimTable> {
                 .subscribe(
                         answer -> {},
                         error -> LOG.debug("claim {} was not released, and ends with its lease", claim.id(), error));
-    }
-
-    private void resume(LocalClaim claim, Consumer<Runnable> deliver) {
-        Runnable goOn = decide(
-                (it, at) -> {
-                    Reply<Ownership> reply = it.resumed(claim, at);
-                    Consumer<Reply<Ownership>> putOff = reply == null ? null : claim.takeResume();
-                    return putOff == null ? null : () -> putOff.accept(reply);
-                },
-                deliver);
-        if (goOn != null) {
-            goOn.run();
-        }
     }
 
     @Override

@@ -158,8 +158,9 @@ abstract class TenureRules {
     }
 
     static void resume(Tenure tenure, Moment at) {
-        if (tenure.owner != null && tenure.owner.standing == Standing.PASSING) {
-            at.out().add(new Effect.Resume(tenure.owner));
+        if (tenure.postponed != null) {
+            at.out().add(new Effect.Resume(tenure.postponed));
+            tenure.postponed = null;
         }
     }
 

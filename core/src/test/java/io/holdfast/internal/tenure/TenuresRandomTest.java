@@ -30,6 +30,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Sinks;
 
 /**
  * Events in any order keep the promises of a hand-over: one owner at a time, rising tokens, a bound for claims of other
@@ -232,18 +233,8 @@ class TenuresRandomTest {
                             it -> {},
                             () -> {});
                 } else if (effect instanceof Effect.Resume resume) {
-                    resume(resume.claim());
+                    Sinks.EmitResult unused = resume.release().tryEmitEmpty();
                 }
-            }
-        }
-
-        private void resume(LocalClaim waiter) {
-            List<Effect> effects = new ArrayList<>();
-            Reply<Ownership> reply = locks.resumed(waiter, new Moment(now, effects));
-            Consumer<Reply<Ownership>> goOn = reply == null ? null : waiter.takeResume();
-            carryOut(effects);
-            if (goOn != null) {
-                goOn.accept(reply);
             }
         }
 
@@ -424,11 +415,15 @@ class TenuresRandomTest {
                 }
                 isReleaseAsked = true;
                 log("%s leaves", id);
+                release();
+            }
+
+            private void release() {
                 List<Effect> effects = new ArrayList<>();
                 Reply<Ownership> reply = locks.release(claim(), new Moment(now, effects));
                 if (reply instanceof Reply.Later<Ownership> later) {
-                    later.claim().resumeWith(this::released);
                     isReleaseAsked = random.nextBoolean(); // its client may stop waiting
+                    var unused = later.until().asMono().subscribe(none -> {}, error -> {}, this::release);
                 } else {
                     released(reply);
                 }
