@@ -116,16 +116,21 @@ final class AcquireState implements ClaimState, Cloneable {
         if (!isAwaited(number)) {
             return stay();
         }
-        AcquireState after = copy();
         if (phase == Phase.LEAVING) {
-            return end(after, Action.NONE, mode == Mode.WAIT || !(answer instanceof Contended));
+            return end(copy(), Action.NONE, mode == Mode.WAIT || !(answer instanceof Contended));
         }
+        Step granted = answer instanceof Acquired it
+                ? granted(it.fencingToken(), number, it.lease(), Certainty.CONFIRMED, nowNanos)
+                : null;
+        if (granted != null) {
+            return granted;
+        }
+        AcquireState after = copy();
         after.sent = sent.answered(number);
         after.answered = true;
         after.failures = 0;
-        if (answer instanceof Acquired it) {
-            Step granted = granted(it.fencingToken(), number, it.lease(), Certainty.CONFIRMED, nowNanos);
-            return granted != null ? granted : grantedTooLate(after, number, nowNanos, random);
+        if (answer instanceof Acquired) {
+            return grantedTooLate(after, number, nowNanos, random);
         }
         if (mode != Mode.WAIT) {
             return end(after, mode == Mode.TRY ? Action.NOT_AVAILABLE : Action.TIMED_OUT, false);

@@ -113,7 +113,9 @@ final class ReleaseLoop extends Activities.Activity implements BackendCall.Reque
         // there.
         boolean mayHaveEnded = failures > 0
                 && Validity.isOver(keptUntilNanos, lock.engine().alarms.now());
-        end(isKept, () -> result.released(answer, mayHaveEnded));
+        if (isOver(isKept)) {
+            result.released(answer, mayHaveEnded);
+        }
     }
 
     @Override
@@ -133,7 +135,7 @@ final class ReleaseLoop extends Activities.Activity implements BackendCall.Reque
             nextTry = set(nextTry, () -> send(alarms.now()), next);
         }
         if (!isTriedAgain || alarms.isClosed()) { // a closed clock starts no next try
-            end(false, () -> result.unconfirmed(error));
+            unconfirmed(error);
         }
     }
 
@@ -158,7 +160,13 @@ final class ReleaseLoop extends Activities.Activity implements BackendCall.Reque
                         .formatted(lock.name());
         LockBackendException failure =
                 known != null ? known : new LockBackendException(lock.name(), message, true, null);
-        end(false, () -> result.unconfirmed(failure));
+        unconfirmed(failure);
+    }
+
+    private void unconfirmed(LockBackendException failure) {
+        if (isOver(false)) {
+            result.unconfirmed(failure);
+        }
     }
 
     private void send(long nowNanos) {
@@ -166,13 +174,12 @@ final class ReleaseLoop extends Activities.Activity implements BackendCall.Reque
         BackendCall.start(lock, Context.empty(), this, nowNanos);
     }
 
-    private void end(boolean isKept, Runnable report) {
+    /** Returns false when it was over before. */
+    private boolean isOver(boolean isKept) {
         lock.engine().alarms.off(patienceOver);
         if (!isKept) {
             lock.engine().keptClaims.remove(claim.id());
         }
-        if (lock.engine().ended(this)) {
-            report.run();
-        }
+        return lock.engine().ended(this);
     }
 }

@@ -2,6 +2,7 @@ package io.holdfast.internal.engine;
 
 import io.holdfast.internal.engine.Randomness.Seed;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.support.OwnerLabel;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -37,6 +38,10 @@ final class ClaimIds {
 
     private static final int DIGITS_OF_ID = 32;
 
+    /** A thread writes an id here, and the id copies it. */
+    private static final ThreadLocal<byte[]> TEXT =
+            ThreadLocal.withInitial(() -> new byte[DIGITS_OF_ID + 1 + OwnerLabel.MOST_CHARS]);
+
     private final byte[] label;
 
     private final Supplier<Seed> seeds;
@@ -67,15 +72,15 @@ final class ClaimIds {
         return new ClaimIds(first, owner, Randomness::readSeed, System::currentTimeMillis, System::nanoTime);
     }
 
-    @SuppressWarnings("deprecation") // String(byte[], int): the only constructor that copies Latin-1 without decoding
+    @SuppressWarnings("deprecation") // the only constructor of String that copies Latin-1 without decoding
     String next() {
         Sequence current = current();
         long n = current.count.getAndIncrement() * STEP;
-        byte[] text = new byte[DIGITS_OF_ID + label.length];
+        byte[] text = TEXT.get();
         hex(mix(current.seed.high() + n), text, 0);
         hex(mix((current.seed.low() ^ n) + mix(nanos.getAsLong())), text, 16);
         System.arraycopy(label, 0, text, DIGITS_OF_ID, label.length);
-        return new String(text, 0);
+        return new String(text, 0, 0, DIGITS_OF_ID + label.length);
     }
 
     private Sequence current() {

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Operators;
 
 /**
  * The signals of a claim that may be part of a run: those of the back end about the claim, and those of its run. It
@@ -19,6 +20,8 @@ import reactor.core.publisher.Flux;
 final class MemberWatch extends Flux<WatchSignal>
         implements CoreSubscriber<WatchSignal>, Subscription, Consumer<WatchSignal> {
 
+    private static final Subscription FAILED = Operators.cancelledSubscription();
+
     final LockClaim claim;
     private final StoreFedBackend backend;
 
@@ -26,11 +29,8 @@ final class MemberWatch extends Flux<WatchSignal>
     @SuppressWarnings("NullAway.Init")
     private CoreSubscriber<? super WatchSignal> subscriber;
 
-    /** Written once, by the back end. */
+    /** Written by the back end; {@link #FAILED} when the claim gets no signals any more. */
     private volatile @Nullable Subscription upstream;
-
-    /** Written once, by the back end: the claim gets no signals any more. */
-    private volatile boolean hasFailed;
 
     /** Written by the attempts, one after the other. */
     volatile int lastAnswered;
@@ -39,13 +39,13 @@ final class MemberWatch extends Flux<WatchSignal>
 
     private volatile @Nullable SignalSink queue;
 
-    /** Its client withdraws the claim: a later grant does not serve it. */
-    boolean hasLeft;
-
     int lastAttempt;
     long attemptedAtNanos;
 
-    /** The token of its last grant outside of a run, 0 for none: earlier runs cannot serve it. */
+    /**
+     * The token of its last grant outside of a run, 0 for none: earlier runs cannot serve it. No run can serve a claim
+     * that its client has withdrawn.
+     */
     long tokenAlone;
 
     MemberWatch(StoreFedBackend backend, LockClaim claim) {
@@ -60,7 +60,7 @@ final class MemberWatch extends Flux<WatchSignal>
     }
 
     boolean isOpen() {
-        return !hasFailed;
+        return upstream != FAILED;
     }
 
     void attempted(int attempt, long nowNanos) {
@@ -68,6 +68,10 @@ final class MemberWatch extends Flux<WatchSignal>
             lastAttempt = attempt;
             attemptedAtNanos = nowNanos;
         }
+    }
+
+    void leave() {
+        tokenAlone = Long.MAX_VALUE;
     }
 
     boolean isUnanswered() {
@@ -126,7 +130,7 @@ final class MemberWatch extends Flux<WatchSignal>
 
     @Override
     public void onError(Throwable error) {
-        hasFailed = true;
+        upstream = FAILED;
         SignalSink queued = queue;
         if (queued == null) {
             subscriber.onError(error);

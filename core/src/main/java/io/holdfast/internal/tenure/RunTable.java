@@ -143,7 +143,7 @@ class RunTable extends Decisions {
             return; // it has tokens of its own
         }
         sweepInTime(at);
-        watch.tokenAlone = token;
+        watch.tokenAlone = Math.max(watch.tokenAlone, token);
         StoreFed run = runs.get(claim.key().name());
         if (run != null && run.holding != null && run.lockRun.lastToken() < token) {
             run.lose(run.holding, LossReason.NOT_HELD, at);
@@ -211,8 +211,7 @@ class RunTable extends Decisions {
             MemberWatch watch = watches.get(id);
             if (watch != null && !claims.containsKey(id)) { // otherwise it has had the lock in an earlier run
                 LocalClaim member = new LocalClaim(id, run);
-                boolean isOver = watch.hasLeft || watch.tokenAlone > granted.number();
-                member.standing = isOver ? Standing.OUTSIDE : Standing.WAITING;
+                member.standing = watch.tokenAlone > granted.number() ? Standing.OUTSIDE : Standing.WAITING;
                 member.tenure = run.holding;
                 claims.put(id, member);
             }

@@ -136,7 +136,7 @@ public final class StoreFedBackend extends Decider<RunTable> {
         MemberWatch watch = locks.watches.get(claim.id());
         synchronized (locks) {
             if (watch != null) {
-                watch.hasLeft = true;
+                watch.leave();
             }
             if (locks.knows(claim.id())) {
                 return true;
