@@ -11,6 +11,7 @@ import io.holdfast.spi.LockAttempt;
 import io.lettuce.core.RedisURI;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -173,15 +174,16 @@ class RedirectionIT {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "-TRYAGAIN Multiple keys request during rehashing of slot|moving the lock's slot",
-                "-CLUSTERDOWN The cluster is down|wait for the failover",
-                "-CLUSTERDOWN Hash slot not served|wait for the failover",
-                "-MASTERDOWN Link with MASTER is down|wait for the failover",
-                "-LOADING Redis is loading the dataset in memory|wait"
+                "-TRYAGAIN Multiple keys request during rehashing of slot|moving the lock's slot|2",
+                "-CLUSTERDOWN The cluster is down|wait for the failover|1",
+                "-CLUSTERDOWN Hash slot not served|wait for the failover|1",
+                "-MASTERDOWN Link with MASTER is down|wait for the failover|1",
+                "-LOADING Redis is loading the dataset in memory|wait|1"
             })
-    void theEngineRetriesTransientErrorsAndTheMessageNamesThem(String answerAndAdvice) {
-        String[] parts = answerAndAdvice.split("\\|", -1);
-        answers.addAll(List.of(parts[0], parts[0], ACQUIRED, NOT_HELD));
+    void theEngineRetriesTransientErrorsAndTheMessageNamesThem(String answerAdviceAndRequests) {
+        String[] parts = answerAdviceAndRequests.split("\\|", -1);
+        answers.addAll(Collections.nCopies(2 * Integer.parseInt(parts[2]), parts[0]));
+        answers.addAll(List.of(ACQUIRED, NOT_HELD));
         mayAnswer.countDown();
         List<LockEvent.AttemptFailed> failures = new CopyOnWriteArrayList<>();
         LockClient client = LockClient.builder(backend)

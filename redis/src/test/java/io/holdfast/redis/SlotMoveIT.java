@@ -6,6 +6,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockClient;
+import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import io.holdfast.spi.LockAttempt;
@@ -102,6 +103,38 @@ class SlotMoveIT {
     }
 
     @Test
+    void aMutexWithoutWaitersIsServedWhileItsSlotIsOpen() {
+        List<String> names = List.copyOf(names(0, 2));
+        String known = names.get(0);
+        String fresh = names.get(1);
+        LockClient client = LockClient.builder(backend).build();
+        LockClient stranger = LockClient.builder(another).build();
+        await(client.lock(known).acquire().flatMap(LockLease::release));
+        names.forEach(name -> open(name, stores.get(0), stores.get(1)));
+
+        for (String name : names) {
+            LockLease held = requireNonNull(client.lock(name).tryAcquire().block(PATIENCE));
+            assertThat(stranger.lock(name).tryAcquire().blockOptional(PATIENCE))
+                    .as("held")
+                    .isEmpty();
+            await(held.renew());
+            await(held.release());
+            LockLease next = requireNonNull(stranger.lock(name).acquire().block(PATIENCE));
+            assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+            moveKeys(name, stores.get(0), stores.get(1));
+            assertThat(client.lock(name).tryAcquire().blockOptional(PATIENCE))
+                    .as("held, and moved")
+                    .isEmpty();
+            await(next.release());
+        }
+
+        names.forEach(name -> close(name, stores.get(1)));
+        await(client.lock(fresh).acquire().flatMap(LockLease::release));
+        await(client.close());
+        await(stranger.close());
+    }
+
+    @Test
     void tenThousandRedirectedClaimsRequestTheMapOnce() {
         Set<String> names = names(0, 20);
         assertThat(acquired(names)).isEqualTo(20);
@@ -134,10 +167,19 @@ class SlotMoveIT {
 
     /** Moves a slot as redis-cli does: key by key, until none is left. */
     private void move(String name, Store from, Store to) {
+        open(name, from, to);
+        moveKeys(name, from, to);
+        close(name, to);
+    }
+
+    private static void open(String name, Store from, Store to) {
         int slot = slotOf(name);
-        String newOwner = to.redis().clusterMyId();
         to.redis().clusterSetSlotImporting(slot, from.redis().clusterMyId());
-        from.redis().clusterSetSlotMigrating(slot, newOwner);
+        from.redis().clusterSetSlotMigrating(slot, to.redis().clusterMyId());
+    }
+
+    private static void moveKeys(String name, Store from, Store to) {
+        int slot = slotOf(name);
         for (List<String> keys = from.redis().clusterGetKeysInSlot(slot, 10);
                 !keys.isEmpty();
                 keys = from.redis().clusterGetKeysInSlot(slot, 10)) {
@@ -147,7 +189,12 @@ class SlotMoveIT {
                         .isIn("OK", "NOKEY");
             }
         }
-        // The new owner first: otherwise the old one would pass the slot on.
+    }
+
+    /** The new owner first: otherwise the old one would pass the slot on. */
+    private void close(String name, Store to) {
+        int slot = slotOf(name);
+        String newOwner = to.redis().clusterMyId();
         to.redis().clusterSetSlotNode(slot, newOwner);
         stores.forEach(store ->
                 assertThat(store.redis().clusterSetSlotNode(slot, newOwner)).isEqualTo("OK"));

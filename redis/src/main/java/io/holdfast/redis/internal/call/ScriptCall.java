@@ -48,6 +48,9 @@ final class ScriptCall<T> implements Subscription, ScriptPipeline.Call, ScriptCo
     private final ExceptionTranslator failures;
     private final ScriptRequest<T> request;
 
+    /** Set while the slot of the lock moves: the request with its first key only. Written like {@link #destination}. */
+    private @Nullable ScriptRequest<T> ofFirstKey;
+
     /**
      * Null after a cancellation: the driver keeps an unanswered command, and with it everything that waits for the
      * answer.
@@ -146,16 +149,17 @@ final class ScriptCall<T> implements Subscription, ScriptPipeline.Call, ScriptCo
 
     private void send(boolean bringsScript) {
         try {
-            dispatch(bringsScript ? CommandType.EVAL : CommandType.EVALSHA, request.decoder());
+            ScriptRequest<T> now = ofFirstKey == null ? request : ofFirstKey;
+            dispatch(bringsScript ? CommandType.EVAL : CommandType.EVALSHA, now, now.decoder());
         } catch (RuntimeException | Error thrown) { // a lack of memory, for example
             end(thrown);
         }
     }
 
-    private <R> void dispatch(CommandType type, ReplyDecoder<R, T> decoder) {
+    private <R> void dispatch(CommandType type, ScriptRequest<T> now, ReplyDecoder<R, T> decoder) {
         Destination to = requireNonNull(destination);
         ScriptCommand<R, T> sent =
-                new ScriptCommand<>(this, to.link().scripts(), requireNonNull(connection), type, request, decoder);
+                new ScriptCommand<>(this, to.link().scripts(), requireNonNull(connection), type, now, decoder);
         command = sent;
         if (isWanted()) { // checked after the canceller could see what to withdraw
             to.link().scripts().send(sent, to.asking());
@@ -219,6 +223,13 @@ final class ScriptCall<T> implements Subscription, ScriptPipeline.Call, ScriptCo
             }
             topology.refused(link, failed.connection(), error);
             Destination next = isWanted() ? topology.redirected(link.uri(), error) : null;
+            if (next == null && isWanted() && ofFirstKey == null && KnownError.isOfMovingSlot(error)) {
+                ofFirstKey = request.ofFirstKey();
+                if (ofFirstKey != null) {
+                    start(); // at the old master: only that one knows whether the key is still there
+                    return;
+                }
+            }
             if (next == null) {
                 fail(failed, error);
             } else if (redirections++ < MOST_REDIRECTIONS) {

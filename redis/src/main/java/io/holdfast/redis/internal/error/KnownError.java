@@ -186,6 +186,11 @@ public record KnownError(String mark, boolean isTransient, String advice) {
         return isAnswer(error) && String.valueOf(error.getMessage()).contains("CROSSSLOT");
     }
 
+    /** Whether the slot of the keys is moving to another master, and some of them may be there. */
+    public static boolean isOfMovingSlot(Throwable error) {
+        return isAnswer(error) && String.valueOf(error.getMessage()).startsWith("TRYAGAIN");
+    }
+
     /** Whether the user has no right to one of the keys of a call. The server says so before it runs a script. */
     public static boolean isForbiddenKey(Throwable error) {
         String text = String.valueOf(error.getMessage());

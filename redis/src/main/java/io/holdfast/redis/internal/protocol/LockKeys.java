@@ -88,6 +88,11 @@ public record LockKeys(String holder, Type type) {
         SUFFIXES.forEach(suffix -> to.key(head, suffix));
     }
 
+    /** Appends the key of the record twice: then {@code mutex.lua} uses no other key. */
+    void writeRecordAlone(ScriptArgs to) {
+        to.number(2).text(holder).text(holder);
+    }
+
     /** Returns how many keys a renewal needs. */
     int renewedCount() {
         return type == Type.MUTEX ? 1 : 2;

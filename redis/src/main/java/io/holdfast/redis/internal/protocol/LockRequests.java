@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The requests of one client about its locks: the script of each operation, its KEYS and ARGV, and the meaning of the
@@ -96,14 +97,36 @@ public final class LockRequests {
                 () -> unanswered.add(claim.id()));
     }
 
-    private record Attempt(LockRequests requests, LockClaim claim, LockKeys keys, GrantRecipient recipient)
-            implements JoinedCalls.Operation {
+    /** An operation of {@code mutex.lua} or {@code shared.lua}. */
+    private interface LockOperation extends JoinedCalls.Operation {
+
+        LockRequests requests();
+
+        LockKeys keys();
 
         @Override
-        public void write(ScriptArgs to, RedisURI server) {
-            requests.writeKeys(keys, to);
+        default void write(ScriptArgs to, RedisURI server) {
+            if (requests().isCluster) {
+                keys().writeAll(to);
+            } else {
+                keys().writeRecord(to);
+            }
             writeArgs(to, server);
         }
+
+        @Override
+        default @Nullable KeysAndArgs ofFirstKey() {
+            return keys().type() == LockKeys.Type.MUTEX
+                    ? (to, server) -> {
+                        keys().writeRecordAlone(to);
+                        writeArgs(to, server);
+                    }
+                    : null;
+        }
+    }
+
+    private record Attempt(LockRequests requests, LockClaim claim, LockKeys keys, GrantRecipient recipient)
+            implements LockOperation {
 
         @Override
         public void writeArgs(ScriptArgs to, RedisURI server) {
@@ -150,13 +173,7 @@ public final class LockRequests {
      */
     private record OtherOperation(
             LockRequests requests, LockKeys keys, String id, char word, long number, String head, String rest)
-            implements JoinedCalls.Operation {
-
-        @Override
-        public void write(ScriptArgs to, RedisURI server) {
-            requests.writeKeys(keys, to);
-            writeArgs(to, server);
-        }
+            implements LockOperation {
 
         @Override
         public void writeArgs(ScriptArgs to, RedisURI server) {
@@ -169,14 +186,6 @@ public final class LockRequests {
 
     private static String orNone(String text) {
         return text.isEmpty() ? NONE : text;
-    }
-
-    private void writeKeys(LockKeys keys, ScriptArgs to) {
-        if (isCluster) {
-            keys.writeAll(to);
-        } else {
-            keys.writeRecord(to);
-        }
     }
 
     private String word(Waiting waiting) {

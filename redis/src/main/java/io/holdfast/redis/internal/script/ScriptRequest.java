@@ -7,6 +7,7 @@ import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A script call: what to send to a server, and how to decode the answer.
@@ -35,6 +36,12 @@ public record ScriptRequest<T>(
             Supplier<ExceptionTranslator.Subject> subject,
             Runnable onUnknown) {
         this(script, firstKey, arguments, ReplyDecoder.ofNumbers(answers, decode), subject, onUnknown);
+    }
+
+    /** Returns the same request with its first key only; null if its script needs more keys. */
+    public @Nullable ScriptRequest<T> ofFirstKey() {
+        KeysAndArgs alone = arguments.ofFirstKey();
+        return alone == null ? null : new ScriptRequest<>(script, firstKey, alone, decoder, subject, onUnknown);
     }
 
     /** Appends the script, by its hash or as a whole, and its arguments. */

@@ -1,7 +1,8 @@
 -- All about mutexes but their renewal: one operation or several, in their order, each for itself.
 --
 -- KEYS    the record of each operation's lock. In a cluster a call has one operation and names the other keys of its lock too.
---         Otherwise it could run while some of them move to another master. For all keys see usual.lua, for the states of the record record.lua
+--         Otherwise it could run while some of them move to another master. While they do, the record alone, twice: then the call does what the
+--         record is enough for, and else answers TRYAGAIN. For all keys see usual.lua, for the states of the record record.lua
 -- ARGV    four for each operation; '-' for no channel, client or secret:
 --         1  id of the claim; to end a run: its client
 --         2  A<lease ms> to acquire with the first attempt and without a floor, T<lease ms> with the first attempt and a floor,
@@ -37,6 +38,7 @@ local operate -- does what the loop does not handle; defined on first use, which
 
 local answers = {}
 local count = #ARGV / 4
+local is_alone = count == 1 and #KEYS == 2 -- with the record
 local take = count == 1 and call or try -- an error of one operation concerns no other; the server reports the error of a single one
 local oom -- the error of a server without memory, which refuses only the first write of a script
 local i = 1
@@ -67,13 +69,14 @@ while i <= count do
       answer = not saved.err and 1
       oom = oom or saved.err and find(saved.err, 'OOM', 1, true) and saved
     end
-  elseif what == 65 or what == 84 then
+  elseif what == 65 or what == 84 or is_alone and what == 97 then
     -- The usual attempt, at a free lock: there are no waiters, and only tombstones of other claims.
     local new_flag, last
-    if version == 49 and kind == F and #text == 19 and find(text, '^%d+$', 4) and (flag == 48 or flag == 50 and not try('ZSCORE', key .. ':gone', id)) then
+    if version == 49 and kind == F and #text == 19 and find(text, '^%d+$', 4) and (flag == 48 or flag == 50 and not is_alone and not try('ZSCORE', key .. ':gone', id)) then
       new_flag = flag == 50 and call('EXISTS', key .. ':gone') == 1 and '1H2' or '1H0'
       last = sub(text, 4)
-    elseif not text and take('EXISTS', key .. ':queue', key .. ':gone', key .. ':interest', key .. ':aside') == 0 then
+    elseif not text and (is_alone and not try('ZSCORE', key .. ':gone', id)
+      or not is_alone and take('EXISTS', key .. ':queue', key .. ':gone', key .. ':interest', key .. ':aside') == 0) then
       new_flag, last = '1H0', ''
     end
     if last then
@@ -82,7 +85,7 @@ while i <= count do
         ends_digits, kept_until = format('%010d%06d', ends / 1000000, ends % 1000000), format('%d', ends / 1000000 + KEPT_SECONDS)
       end
       local token, token_digits, kept = now, now_digits, kept_until
-      local floor = what == 84 and tonumber(match(ARGV[at], ' (%d+) ')) or 0
+      local floor = what ~= 65 and tonumber(match(ARGV[at], ' (%d+) ')) or 0
       if last >= now_digits or floor > now then
         token = math.max((tonumber(last) or 0) + 1, now, floor)
         token_digits, kept = format('%010d%06d', token / 1000000, token % 1000000), format('%d', math.max(ends, token) / 1000000 + KEPT_SECONDS)

@@ -16,6 +16,24 @@ local function is_free_for(id)
   return not holder or ends <= now and ends % 2 == 1 and size == 1 and holder ~= id
 end
 
+-- While the slot moves: what needs no other key. A lock without flags has no waiters and no tombstones.
+local function record_alone(id, is_attempt, number, note, words)
+  local its_attempt, its_lease, own, its_client = match(note, '^(%d+) (%d+) (%S+) (%S+)$')
+  local is_held = holder and ends > now
+  if not record or flags() > 0 or not is_attempt or is_held and holder ~= id and find(words, 'none', 1, true) ~= 1 then
+    return 'TRYAGAIN the slot of the lock moves'
+  elseif is_held and holder ~= id then
+    return {3, ms_of((ends - now) / 1000 + 10, number / 3)}
+  end
+  local is_repeated = is_held and tonumber(its_attempt) >= attempt
+  if is_repeated or not is_held then
+    its_lease = tonumber(its_lease)
+    local last = math.max(is_held and token or token + 1, is_held and 0 or now, tonumber(match(words, ' (%d+) ')))
+    hold(0, id, its_attempt, its_lease, own, its_client, 1, last, its_lease, false, is_held and since or now)
+  end
+  return {1, token, ms_of((ends - now) / 1000, number)}
+end
+
 -- Several first attempts: the answers are in the list, and nil is returned if a queue has taken them.
 function operate(key, text, i, last)
   local id, what, number, note, words = ARGV[4 * i - 3], byte(ARGV[4 * i - 2]), sub(ARGV[4 * i - 2], 2), ARGV[4 * i - 1], ARGV[4 * i]
@@ -26,6 +44,9 @@ function operate(key, text, i, last)
   if failure then
     local is_foreign = find(failure.err or failure, '^FOREIGN') or find(failure.err or failure, 'WRONGTYPE', 1, true)
     return (is_attempt or not is_foreign) and failure or 0
+  end
+  if is_alone then
+    return record_alone(id, is_attempt, number, note, words)
   end
   local own = is_attempt and match(note, '^%d+ %d+ (%S+)') or note
   if has_flag(4) and own ~= '-' and call('ZRANGEBYLEX', keys[7], '[' .. own .. ' ', '(' .. own .. '!', 'LIMIT', 0, 1)[1] then
