@@ -3,7 +3,7 @@ package io.holdfast;
 import static java.util.Objects.requireNonNull;
 
 import java.time.Duration;
-import java.util.Objects;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -28,22 +28,11 @@ public final class LockOptions {
 
     private static final LockOptions DEFAULTS = new Builder().build();
 
-    private final Duration leaseDuration;
-    private final Optional<Duration> waitTimeout;
-    private final boolean autoRenew;
-    private final Optional<Duration> maxHoldTime;
-    private final Optional<Duration> minHoldTime;
-    private final Backoff backoff;
-    private final boolean reentrant;
+    /** A copy that no caller can reach: it never changes. */
+    private final Builder values;
 
     private LockOptions(Builder builder) {
-        leaseDuration = builder.leaseDuration;
-        waitTimeout = builder.waitTimeout;
-        autoRenew = builder.autoRenew;
-        maxHoldTime = builder.maxHoldTime;
-        minHoldTime = builder.minHoldTime;
-        backoff = builder.backoff;
-        reentrant = builder.reentrant;
+        values = builder.copy();
     }
 
     /** {@return the default options, always the same instance} */
@@ -58,20 +47,12 @@ public final class LockOptions {
 
     /** {@return a new builder with these options} */
     public Builder toBuilder() {
-        Builder builder = new Builder();
-        builder.leaseDuration = leaseDuration;
-        builder.waitTimeout = waitTimeout;
-        builder.autoRenew = autoRenew;
-        builder.maxHoldTime = maxHoldTime;
-        builder.minHoldTime = minHoldTime;
-        builder.backoff = backoff;
-        builder.reentrant = reentrant;
-        return builder;
+        return values.copy();
     }
 
     /** {@return how long the server keeps the lock without a renewal, see {@link Builder#leaseDuration(Duration)}} */
     public Duration leaseDuration() {
-        return leaseDuration;
+        return values.leaseDuration;
     }
 
     /**
@@ -79,17 +60,17 @@ public final class LockOptions {
      * Builder#waitTimeout(Duration)}}
      */
     public Optional<Duration> waitTimeout() {
-        return waitTimeout;
+        return values.waitTimeout;
     }
 
     /** {@return whether the client renews the lease while it is held, see {@link Builder#autoRenew(boolean)}} */
     public boolean autoRenew() {
-        return autoRenew;
+        return values.autoRenew;
     }
 
     /** {@return how long a lease may be held in all, empty for no limit; see {@link Builder#maxHoldTime(Duration)}} */
     public Optional<Duration> maxHoldTime() {
-        return maxHoldTime;
+        return values.maxHoldTime;
     }
 
     /**
@@ -97,49 +78,39 @@ public final class LockOptions {
      * Builder#minHoldTime(Duration)}}
      */
     public Optional<Duration> minHoldTime() {
-        return minHoldTime;
+        return values.minHoldTime;
     }
 
     /** {@return the pauses between attempts when no signal can arrive, see {@link Builder#backoff(Backoff)}} */
     public Backoff backoff() {
-        return backoff;
+        return values.backoff;
     }
 
     /**
      * {@return whether an acquisition inside the same lock gives a nested view, see {@link Builder#reentrant(boolean)}}
      */
     public boolean reentrant() {
-        return reentrant;
+        return values.reentrant;
     }
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof LockOptions that
-                && leaseDuration.equals(that.leaseDuration)
-                && waitTimeout.equals(that.waitTimeout)
-                && autoRenew == that.autoRenew
-                && maxHoldTime.equals(that.maxHoldTime)
-                && minHoldTime.equals(that.minHoldTime)
-                && backoff.equals(that.backoff)
-                && reentrant == that.reentrant;
+        return other instanceof LockOptions that && values.all().equals(that.values.all());
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(leaseDuration, waitTimeout, autoRenew, maxHoldTime, minHoldTime, backoff, reentrant);
+        return values.all().hashCode();
     }
 
     @Override
     public String toString() {
         return "LockOptions[leaseDuration=%s, waitTimeout=%s, autoRenew=%s, maxHoldTime=%s, minHoldTime=%s, backoff=%s, reentrant=%s]"
-                .formatted(
-                        leaseDuration,
-                        waitTimeout.map(Duration::toString).orElse("none"),
-                        autoRenew,
-                        maxHoldTime.map(Duration::toString).orElse("none"),
-                        minHoldTime.map(Duration::toString).orElse("none"),
-                        backoff,
-                        reentrant);
+                .formatted(values.all().stream()
+                        .map(it -> it instanceof Optional<?> some
+                                ? some.map(Object::toString).orElse("none")
+                                : it)
+                        .toArray());
     }
 
     /** Collects options. Not thread-safe. */
@@ -155,6 +126,22 @@ public final class LockOptions {
         private boolean reentrant = true;
 
         private Builder() {}
+
+        private Builder copy() {
+            Builder copy = new Builder();
+            copy.leaseDuration = leaseDuration;
+            copy.waitTimeout = waitTimeout;
+            copy.autoRenew = autoRenew;
+            copy.maxHoldTime = maxHoldTime;
+            copy.minHoldTime = minHoldTime;
+            copy.backoff = backoff;
+            copy.reentrant = reentrant;
+            return copy;
+        }
+
+        private List<Object> all() {
+            return List.of(leaseDuration, waitTimeout, autoRenew, maxHoldTime, minHoldTime, backoff, reentrant);
+        }
 
         /**
          * Sets how long the server keeps the lock without a renewal. After a crash of the holder, it is also the
