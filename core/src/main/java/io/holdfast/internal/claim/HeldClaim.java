@@ -41,7 +41,7 @@ import reactor.util.context.Context;
  * it on.
  *
  * <p>Each event replaces the {@linkplain ClaimState state} by compare-and-set. The thread that succeeds carries out the
- * action, so each action happens once. The alarm is a function of the state.
+ * action, so each action happens once. The claim is an alarm, whose time is a function of the state.
  *
  * <p>The engine refers to the handed-out {@link LeaseHandle} weakly: when the user's object is garbage, the next tick
  * releases the lease.
@@ -58,7 +58,6 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
     final LockSettings lock;
     final PairedEvents holdEvents;
     final LeaseSignals grantedSignals;
-    private final Alarm alarm = new Tick();
 
     @Nullable
     LockClaim claim;
@@ -140,7 +139,7 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
         do {
             current = requireNonNull(state);
             if (current.wantsWake()) {
-                engine().alarms.set(alarm, current.wakeAtNanos());
+                engine().alarms.set(this, current.wakeAtNanos());
             } else {
                 alarmOff();
             }
@@ -148,29 +147,23 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
     }
 
     final void alarmOff() {
-        engine().alarms.off(alarm);
+        engine().alarms.off(this);
     }
 
-    private final class Tick extends Alarm {
-
-        @Override
-        public void ring() {
-            long now = now();
-            WeakReference<LeaseHandle> handedTo = handle;
-            if (handedTo != null && handedTo.get() == null && state instanceof LeaseState s && s.isValid(now)) {
-                reportEnd(new LockEvent.LeaseAbandoned(lockName(), fencingToken(), heldFor()));
-                holding(held -> held.releaseAsked(now));
-            } else {
-                happens(ClaimState.class, any -> any.tick(now));
-            }
-            setAlarm();
+    @Override
+    public final void ring() {
+        long now = now();
+        WeakReference<LeaseHandle> handedTo = handle;
+        if (handedTo != null && handedTo.get() == null && state instanceof LeaseState s && s.isValid(now)) {
+            reportEnd(new LockEvent.LeaseAbandoned(lockName(), fencingToken(), heldFor()));
+            holding(held -> held.releaseAsked(now));
+        } else {
+            happens(ClaimState.class, any -> any.tick(now));
         }
+        setAlarm();
     }
 
-    /**
-     * After it has returned false, it never returns true again. To see the deadline passed decides the loss, and a
-     * later answer does not count any more.
-     */
+    /** Never true again after false: to see the deadline passed decides the loss, and no later answer counts. */
     final boolean isValid(boolean asReader) {
         LeaseState current = lease();
         long now = now();
@@ -471,10 +464,7 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
         }
     }
 
-    /**
-     * Returns the lease as the adopter gets it. Its attempt has the next number: so the adopter's release leaves a
-     * tombstone for late attempts of this client.
-     */
+    /** It has the next attempt, so that the adopter's release leaves a tombstone for late attempts of this client. */
     final ExportedLease handedOn(long minHoldNanos) {
         LockClaim last = claimOf(lease());
         LockClaim usual = last.withLease(lock.options().leaseDuration()).withAttempt(last.attempt() + 1);

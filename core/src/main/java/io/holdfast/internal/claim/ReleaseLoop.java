@@ -45,8 +45,6 @@ final class ReleaseLoop extends Activities.Activity implements BackendCall.Reque
     private final Result result;
 
     /** Made when a request has failed, which is rare; the first request has the same time limit. */
-    private volatile @Nullable Alarm nextTry;
-
     private volatile @Nullable Alarm patienceOver;
 
     /** Whether the request in flight keeps the lock for its least hold time. Written by the sending thread. */
@@ -129,20 +127,21 @@ final class ReleaseLoop extends Activities.Activity implements BackendCall.Reque
         if (isTriedAgain) {
             if (next - patientUntilNanos >= 0) {
                 result.takesLong();
-            } else {
-                patienceOver = set(patienceOver, result::takesLong, patientUntilNanos);
+            } else if (patienceOver == null) {
+                Alarm over = Alarm.of(result::takesLong);
+                patienceOver = over;
+                alarms.set(over, patientUntilNanos);
             }
-            nextTry = set(nextTry, () -> send(alarms.now()), next);
+            alarms.set(this, next);
         }
         if (!isTriedAgain || alarms.isClosed()) { // a closed clock starts no next try
             unconfirmed(error);
         }
     }
 
-    private Alarm set(@Nullable Alarm before, Runnable ring, long dueNanos) {
-        Alarm alarm = before != null ? before : Alarm.of(ring);
-        lock.engine().alarms.set(alarm, dueNanos);
-        return alarm;
+    @Override
+    public void ring() {
+        send(lock.engine().alarms.now());
     }
 
     /** Returns true: the closing client sends no other release. */
@@ -153,7 +152,7 @@ final class ReleaseLoop extends Activities.Activity implements BackendCall.Reque
 
     @Override
     public void abandon() {
-        lock.engine().alarms.off(nextTry);
+        lock.engine().alarms.off(this);
         LockBackendException known = lastFailure;
         String message =
                 "release of lock '%s' was not answered before the client was closed; the back end frees it when the lease ends"

@@ -1,6 +1,7 @@
 package io.holdfast.internal.engine;
 
 import io.holdfast.ClientReport;
+import io.holdfast.internal.timing.AlarmClock.Alarm;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -18,7 +19,7 @@ public final class Activities {
         RELEASING
     }
 
-    public static class Activity {
+    public static class Activity extends Alarm {
 
         // Written under the monitor of the list; outside of the list, an activity is its own neighbour.
         private Activity previous = this;
@@ -27,6 +28,9 @@ public final class Activities {
         public Stage stage() {
             return Stage.RELEASING;
         }
+
+        @Override
+        public void ring() {}
 
         /** Ends it because the client closes, which waits for a release. */
         public void close() {}
