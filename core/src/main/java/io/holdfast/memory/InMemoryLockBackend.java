@@ -274,10 +274,7 @@ public final class InMemoryLockBackend implements LockBackend {
         return Mono.fromCallable(() -> request(verb, claim.key().name(), decision));
     }
 
-    /**
-     * Decides inside the monitor, and signals outside of it: a subscriber may do anything, such as send another
-     * request.
-     */
+    /** Decides inside the monitor, and signals outside of it: a subscriber may do anything. */
     private <A> A request(String verb, String lockName, LongFunction<Outcome<A>> decision) {
         Outcome<A> outcome;
         List<SignalSink> signalled;

@@ -9,9 +9,7 @@ import java.util.List;
 import java.util.Map;
 import reactor.core.scheduler.Scheduler;
 
-/**
- * The watches of each claim. The back end calls all methods under its monitor, except {@link #deliver} and those of {@link SignalSink}.
- */
+/** The watches of each claim. All methods but {@link #deliver} are called under the monitor of the back end. */
 final class InMemoryWatches {
 
     private final Map<String, List<SignalSink>> byClaim = new HashMap<>();
@@ -37,10 +35,7 @@ final class InMemoryWatches {
         }
     }
 
-    /**
-     * Puts the signals into the queues, in the order of the decisions. Returns the watches to which the caller delivers
-     * when it has left the monitor.
-     */
+    /** Queues the signals in the order of the decisions. Returns the watches to {@link #deliver} to. */
     List<SignalSink> enqueue(List<Push> pushes) {
         if (pushes.isEmpty()) {
             return List.of();
@@ -55,10 +50,7 @@ final class InMemoryWatches {
         return signalled;
     }
 
-    /**
-     * Runs the subscriber on another thread: a waiter that is granted may release at once, which grants the next one,
-     * and a long queue would end in a stack overflow.
-     */
+    /** On another thread: each waiter that releases at once grants the next one, and the stack would overflow. */
     void deliver(SignalSink watch) {
         if (watch.isDue()) {
             line.deliver(watch);

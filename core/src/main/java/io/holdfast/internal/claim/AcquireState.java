@@ -349,10 +349,7 @@ final class AcquireState implements ClaimState, Cloneable {
         return new Step(after, Action.NONE);
     }
 
-    /**
-     * Returns how long to rest, so that each waiter keeps a slow server busy for half of the time at most. A slow
-     * answer shows that the server or the client is overloaded, and each signal would add load.
-     */
+    /** Each waiter keeps a slow server busy for half of the time at most: each signal would add load. */
     private long restAfter(int number, long nowNanos, long mostNanos) {
         long took = nowNanos - sent.sentAt(number);
         return took < SLOW_NANOS ? 0 : Math.min(took, mostNanos);

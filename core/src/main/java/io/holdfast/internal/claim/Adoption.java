@@ -16,10 +16,7 @@ import java.time.temporal.ChronoUnit;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 
-/**
- * The operator behind {@code adopt}: an acquisition with the claim of another process. It sends {@code adopt} of that
- * claim instead of an attempt.
- */
+/** Behind {@code adopt}: an acquisition with the claim of another process, which sends {@code adopt} for an attempt. */
 public final class Adoption extends Mono<LockLease> {
 
     private final LockSettings lock;

@@ -290,10 +290,7 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
         return state instanceof LeaseState s ? s.hold().grantedAtNanos() : emission.startedAtNanos();
     }
 
-    /**
-     * Sends one attempt after the other. A back end may answer within the sending, and the next attempt then must not
-     * need more of the stack.
-     */
+    /** A back end may answer within the sending: the next attempt then needs no more of the stack. */
     private void send(int number) {
         attemptToSend = number;
         if (SENDS.getAndIncrement(this) != 0) {

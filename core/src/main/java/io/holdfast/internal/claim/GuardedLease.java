@@ -35,7 +35,9 @@ public interface GuardedLease {
     void stopWatchingLoss();
 
     /** Releases the lease in the background; no work has begun under it. */
-    void releaseUnused();
+    default void releaseUnused() {
+        releaseInBackground();
+    }
 
     Mono<Void> release();
 

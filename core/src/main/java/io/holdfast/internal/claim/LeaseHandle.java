@@ -17,10 +17,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 
-/**
- * The user's side of a lease. The engine holds it weakly. So each object that must keep the lease alive refers to it,
- * such as the publishers made here.
- */
+/** The user's side of a lease. The engine holds it weakly, so the publishers made here refer to it. */
 public final class LeaseHandle implements EngineLease {
 
     private final HeldClaim claim;

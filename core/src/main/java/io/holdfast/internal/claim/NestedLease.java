@@ -23,10 +23,7 @@ final class NestedLease implements EngineLease {
 
     private final LeaseHandle outermost;
 
-    /**
-     * The loss of this view, empty when it was released. Written once, by the first thread that releases the view or
-     * finds that the outermost lease has ended.
-     */
+    /** The loss of this view, empty when it was released. Written once, by the first thread that finds its end. */
     private final AtomicReference<@Nullable Optional<Loss>> end = new AtomicReference<>();
 
     private final Sinks.Empty<Void> over = Sinks.empty();
@@ -102,11 +99,6 @@ final class NestedLease implements EngineLease {
         if (watching != null) {
             watching.dispose();
         }
-    }
-
-    @Override
-    public void releaseUnused() {
-        releaseInBackground();
     }
 
     /** Returns the context unchanged: a lock nested in this view finds the outermost lease. */

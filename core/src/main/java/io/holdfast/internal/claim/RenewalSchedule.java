@@ -11,10 +11,7 @@ final class RenewalSchedule {
     private static final long SHORTEST_RETRY_NANOS = 10_000_000;
     private static final long LONGEST_RETRY_NANOS = 1_000_000_000;
 
-    /**
-     * A holder that releases a contended lock within this time needs no confirmation; at least nine tenths of the grant
-     * are left then.
-     */
+    /** A holder that releases within this time sends no confirmation; nine tenths of its grant are left then. */
     private static final long CONFIRMATION_NANOS = 50_000_000;
 
     private RenewalSchedule() {}

@@ -60,10 +60,7 @@ abstract class Successor<T> implements Emission.Owner {
         emission.fail(why);
     }
 
-    /**
-     * A cancellation after the emission has begun releases nothing, since a process may have the text. If an operator
-     * drops the text then, the lock stays held until its lease ends.
-     */
+    /** A cancellation after the emission has begun releases nothing, since a process may have the text. */
     static final class Export extends Successor<String> {
 
         private final AtomicBoolean isReleased = new AtomicBoolean();

@@ -36,10 +36,7 @@ public record CandidateState(Backoff backoff, long leaseNanos, int inARow, boole
                 : null;
     }
 
-    /**
-     * An acquisition gives up after one lease duration of failures, with a pause before the last of them. A longer
-     * candidacy got answers before these failures.
-     */
+    /** An acquisition gives up after one lease of failures and a pause. A longer candidacy got answers before. */
     private boolean hasAnsweredMeanwhile(Candidacy candidacy) {
         long longestPause = backoff.pause(Integer.MAX_VALUE, 0).toNanos();
         return candidacy.lastedNanos() > 2 * leaseNanos + longestPause;

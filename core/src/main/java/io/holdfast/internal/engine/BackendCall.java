@@ -98,10 +98,7 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
         call.sent(nowNanos);
     }
 
-    /**
-     * Sends a request for each subscription, until the client closes. A subscriber may cancel before the answer: what
-     * has to happen all the same belongs to the request.
-     */
+    /** Sends a request for each subscription, until the client closes. A cancellation does not end the request. */
     public static <T> Mono<T> mono(
             Engine engine, String lockName, String what, long limitNanos, Supplier<? extends Publisher<T>> request) {
         return Mono.create(sink -> {

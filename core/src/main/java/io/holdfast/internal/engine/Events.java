@@ -42,10 +42,7 @@ public final class Events {
         notify(event);
     }
 
-    /**
-     * Logs a failure that several renewals share. A lease that was released meanwhile needs no renewal, and no warning.
-     * While a server is unreachable, most lines would be equal.
-     */
+    /** Logs a failure that several renewals share, and that concerns a lease still held; seldom, if it repeats. */
     void renewalsFailed(List<Renewable> leases, LockBackendException error, long nowNanos) {
         long held = leases.stream().filter(Renewable::isHeld).count();
         long failures = held == 0 ? 0 : failedRenewals.count(nowNanos);

@@ -281,10 +281,7 @@ final class Guard<L, T> implements CoreSubscriber<L>, Subscription, GuardedLease
         cancelRunning();
     }
 
-    /**
-     * Does not cancel through the demand: that passes no cancellation on while it passes on the first request, and all
-     * synchronous work runs within that.
-     */
+    /** The demand passes on no cancellation within the first request, where all synchronous work runs. */
     private void cancelRunning() {
         RUNNING.getAndSet(this, Operators.cancelledSubscription()).cancel();
     }

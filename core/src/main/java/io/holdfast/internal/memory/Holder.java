@@ -9,10 +9,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * A claim that holds the lock of a {@link LockQueue}, or a share of it, until its expiry. It is confirmed if its client
- * has sent a request since the grant.
- */
+/** A claim that holds a lock, or a share of it. Confirmed if its client has sent a request since the grant. */
 record Holder(LockClaim claim, long token, long sinceNanos, long expiryNanos, boolean isConfirmed) {
 
     int permits() {
@@ -50,10 +47,7 @@ record Holder(LockClaim claim, long token, long sinceNanos, long expiryNanos, bo
                 held.run, as.claim().attempt(), Duration.ofNanos(expiryNanos - as.attemptedAtNanos()));
     }
 
-    /**
-     * Counts the lease from the attempt that the grant answers: the only moment whose send time the client knows for
-     * sure.
-     */
+    /** Counts the lease from the attempt that the grant answers: the client knows when it sent that. */
     WatchSignal granted(Waiter as) {
         return new WatchSignal.Granted(
                 token, as.claim().attempt(), Duration.ofNanos(expiryNanos - as.attemptedAtNanos()));

@@ -56,10 +56,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LockQueue {
 
-    /**
-     * How long a pushed grant lasts without a confirmation; also the time in which the first waiters send an attempt,
-     * to find a dead holder.
-     */
+    /** How long a pushed grant lasts without a confirmation, and how soon the first waiters look for a dead holder. */
     static final long CLAIM_NANOS = Duration.ofSeconds(2).toNanos();
 
     /** Waiters further behind send their attempt a little later, so that the first waiter finds an expiry first. */
@@ -113,9 +110,6 @@ final class LockQueue {
     /** How many permits the holders have taken together. Written together with {@link #holders}. */
     private long taken;
 
-    /** How many holders are writers. Written together with {@link #holders}. */
-    private int writers;
-
     /** The place of the last waiter. Written by {@link #join}. */
     private long lastPlace;
 
@@ -165,9 +159,7 @@ final class LockQueue {
                 pushes);
     }
 
-    /**
-     * A writer may become a reader, but not the other way round. Any other attempt for the other side is not available.
-     */
+    /** A writer may become a reader. Any other attempt for the other side is not available. */
     private Outcome<LockAttempt> attemptOf(Holder holder, LockClaim claim, boolean overtaken, long now) {
         boolean otherSide = holder.claim().key().kind() != claim.key().kind();
         if (otherSide && (overtaken || claim.key().kind() != LockKind.READ)) {
@@ -182,10 +174,7 @@ final class LockQueue {
         return new Outcome<>(answer, pushes);
     }
 
-    /**
-     * Only the first member confirms the grant: it is the holder. A member keeps its place. An attempt without the
-     * client of the run cannot serve it.
-     */
+    /** Only the first member confirms the grant: it is the holder. A run needs the client of its members. */
     private LockAttempt attemptOf(HeldRun held, LockClaim claim, boolean overtaken, long now) {
         if (held.gone.contains(claim.id())) {
             return new LockAttempt.Contended(claim.lease());
@@ -319,10 +308,7 @@ final class LockQueue {
         return pushes;
     }
 
-    /**
-     * The member that left may have got the grant for all. So the next one gets it too, even if it is confirmed: the
-     * answer that says so may be lost.
-     */
+    /** The member that left may have got the grant for all, or the answer may be lost: so the next one gets it too. */
     private List<Push> signalToRest(HeldRun held) {
         Holder holder = requireNonNull(holders.get(held.holder()));
         if (!held.isFirstGone()) {
@@ -372,10 +358,7 @@ final class LockQueue {
         return Optional.of(granted(next, now));
     }
 
-    /**
-     * The members get their places back, also the first one. They may become stale from now on, as of their last
-     * attempts; a client that has ended the run lives, so its members begin anew.
-     */
+    /** The members get their places back, and may become stale; if the client has ended the run, they begin anew. */
     private void putBack(HeldRun held, boolean isAlive, long now) {
         if (!held.isFirstGone()) {
             waiters.put(held.holder(), held.first);
@@ -447,10 +430,7 @@ final class LockQueue {
         interested.clear();
     }
 
-    /**
-     * Returns the number of the claim's last processed attempt, 0 when none is on record. A released claim may still
-     * have attempts under way with a higher number.
-     */
+    /** The number of its last processed attempt, 0 for none. Later ones of a released claim may still be under way. */
     int lastAttempt(String id) {
         Holder holder = holders.get(id);
         if (holder != null) {
@@ -474,7 +454,6 @@ final class LockQueue {
         isUnserved = true;
         examined[0] += holders.size() + 2L * waiters.size() + interested.size();
         taken = 0;
-        writers = 0;
         holders.values().removeIf(holder -> hasEnded(holder, now));
         waiters.values().removeIf(waiter -> hasEnded(waiter, now));
         line.values().removeIf(waiter -> isStale(waiter, now));
@@ -521,7 +500,6 @@ final class LockQueue {
 
     private void count(Holder holder, int times) {
         taken += (long) times * holder.permits();
-        writers += holder.isWriter() ? times : 0;
     }
 
     private void endsAt(long nanos) {
@@ -629,10 +607,7 @@ final class LockQueue {
                 .formatted(claim.key().kind(), claim.key().name(), standing, claim.id());
     }
 
-    /**
-     * Grants the lock to the first waiters that it admits. Pushes a grant to each of them except the caller: its
-     * answer says so.
-     */
+    /** Grants the lock to the first waiters that it admits, and pushes the grant to each of them except the caller. */
     private List<Push> promote(String caller, long now) {
         isUnserved = false;
         List<Push> pushes = new ArrayList<>();
@@ -694,7 +669,8 @@ final class LockQueue {
     private boolean admits(LockClaim claim) {
         return switch (claim.key().kind()) {
             case MUTEX, WRITE -> holders.isEmpty();
-            case READ -> writers == 0;
+            case READ ->
+                holders.isEmpty() || !holders.values().iterator().next().isWriter(); // a writer is alone
             case SEMAPHORE -> taken + claim.permits() <= claim.key().permits();
         };
     }

@@ -1,9 +1,6 @@
 package io.holdfast.internal.memory;
 
-/**
- * One rising counter for all locks of a back end. So the tokens of each lock rise too, and the back end keeps nothing
- * for a free lock.
- */
+/** One rising counter for all locks of a back end, so that it keeps nothing for a free lock. */
 final class Tokens {
 
     /** Every token stays exact in a double (Redis scripts compute in doubles), with room for 2^40 grants above any floor. */

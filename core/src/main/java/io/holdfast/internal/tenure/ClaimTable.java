@@ -46,10 +46,7 @@ class ClaimTable extends Decisions {
         this.rules = rules;
     }
 
-    /**
-     * Returns whether a claim takes part: it queues for a mutex. Only a mutex has one owner at a time, and tokens that
-     * follow from each other. A claim of a quorum has a floor.
-     */
+    /** Whether it queues for a mutex: only a mutex has one owner at a time. A claim of a quorum has a floor. */
     static boolean concerns(LockClaim claim) {
         return claim.key().kind() == LockKind.MUTEX && claim.waiting() == Waiting.QUEUE && claim.tokenFloor() == 0;
     }
@@ -104,7 +101,7 @@ class ClaimTable extends Decisions {
 
     private boolean hasWaiters(LockClaim claim) {
         return claim.key().kind() == LockKind.MUTEX
-                && locks.getOrDefault(claim.key().name(), List.of()).stream().anyMatch(ClientFed::hasWaiters);
+                && locks.getOrDefault(claim.key().name(), List.of()).stream().anyMatch(ClientFed::hasNext);
     }
 
     LockAttempt answered(Reply.Ask<LockAttempt> asked, String id, LockAttempt answer, Moment at) {

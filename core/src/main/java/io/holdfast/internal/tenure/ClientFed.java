@@ -42,10 +42,7 @@ class ClientFed extends TenureRules {
     /** The pauses between attempts, increasingly long, while signals do not arrive. */
     private static final Backoff POLLS = Backoff.exponential(Duration.ofMillis(50), Duration.ofSeconds(1));
 
-    /**
-     * A back end remembers a release for longer than this. A later answer may be to an attempt that arrived when the
-     * back end had forgotten the release.
-     */
+    /** A back end remembers a release for longer. After that, an attempt that arrives late may take the lock again. */
     private static final long LATE_NANOS = Duration.ofSeconds(4).toNanos();
 
     /** The claims that wait in this process, in order of arrival. Any of them may leave while thousands wait. */
@@ -61,10 +58,6 @@ class ClientFed extends TenureRules {
     ClientFed(LockKey key, Duration lease, Bounds bounds) {
         super(key, lease);
         this.bounds = bounds;
-    }
-
-    boolean hasWaiters() {
-        return !line.isEmpty();
     }
 
     @Override
@@ -325,9 +318,7 @@ class ClientFed extends TenureRules {
         push(first(), new WatchSignal.Changed(), at);
     }
 
-    /**
-     * Signals the first claim when the attempt for the next tenure is due, or if it would send its attempt too late.
-     */
+    /** Signals the first claim when the attempt for the next tenure is due before it would send it. */
     private void attend(Moment at) {
         LocalClaim first = first();
         if (first != null

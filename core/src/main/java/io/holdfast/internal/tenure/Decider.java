@@ -24,10 +24,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/**
- * A back end that decides about events in a short critical section, and acts outside of it. The monitor of the decisions
- * guards their state.
- */
+/** Decides about events in a short critical section, under the monitor of the decisions, and acts outside of it. */
 abstract class Decider<T extends Decisions> implements ForwardingLockBackend {
 
     final LockBackend store;
@@ -53,10 +50,7 @@ abstract class Decider<T extends Decisions> implements ForwardingLockBackend {
     /** Runs under the monitor after each decision. */
     void decided() {}
 
-    /**
-     * Decides about a request of a claim of this process. Other claims get their signals on other threads, so that this
-     * claim need not wait for their subscribers.
-     */
+    /** Other claims get their signals on other threads: this claim need not wait for their subscribers. */
     @CanIgnoreReturnValue
     final <R extends @Nullable Object> R decide(BiFunction<T, Moment, R> decision) {
         return decide(decision, line::deliver);

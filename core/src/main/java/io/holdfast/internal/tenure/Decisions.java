@@ -23,10 +23,7 @@ abstract class Decisions {
 
     abstract @Nullable Tenure owned(String id);
 
-    /**
-     * Returns the tenure to renew instead of a claim; null to renew the claim itself. The claim carries its lease
-     * duration, which may be shorter than that of the tenure.
-     */
+    /** The tenure to renew instead of a claim, perhaps for a shorter lease; null to renew the claim itself. */
     final Reply.@Nullable Ask<Renewal> renew(LockClaim renewal, long now) {
         Tenure tenure = owned(renewal.id());
         if (tenure == null) {

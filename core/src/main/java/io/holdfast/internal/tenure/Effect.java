@@ -18,10 +18,7 @@ sealed interface Effect {
     /** Requests the block of tokens; the answer goes to {@link ClaimTable#reserved}. */
     record Reserve(Tenure tenure, LockClaim claim) implements Effect {}
 
-    /**
-     * Releases a claim at the back end. No claim of this process waits for the answer; if none arrives, the lease ends by
-     * itself.
-     */
+    /** Releases a claim. No claim waits for the answer; if none arrives, the lease ends by itself. */
     record Release(LockClaim claim) implements Effect {}
 
     /** Ends a run. No claim waits for the answer; if none arrives, the lease ends by itself. */

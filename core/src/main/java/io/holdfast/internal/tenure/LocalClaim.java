@@ -27,10 +27,7 @@ final class LocalClaim {
     final TenureRules of;
     Standing standing = Standing.OUTSIDE;
 
-    /**
-     * The number of its last attempt, and the time of its arrival. Its client counts the validity of a grant from a
-     * little earlier.
-     */
+    /** Its last attempt, and when it arrived. Its client counts the validity of a grant from a little earlier. */
     int attempt;
 
     long attemptedAtNanos;
@@ -61,10 +58,7 @@ final class LocalClaim {
         tenure = null;
     }
 
-    /**
-     * Returns this claim as the holder, in place of the claim of its tenure. It does not know for how long it holds the
-     * lock: that claim may have had other owners.
-     */
+    /** This claim in place of that of its tenure. That one may have had other owners, so the time held is not known. */
     LockHolder shown(LockHolder atStore) {
         Map<String, String> details = new LinkedHashMap<>(atStore.details());
         details.put("claim at the store", atStore.claimId());

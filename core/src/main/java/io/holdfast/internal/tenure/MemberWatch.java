@@ -42,10 +42,7 @@ final class MemberWatch extends Flux<WatchSignal>
     int lastAttempt;
     long attemptedAtNanos;
 
-    /**
-     * The token of its last grant outside of a run, 0 for none: earlier runs cannot serve it. No run can serve a claim
-     * that its client has withdrawn.
-     */
+    /** The token of its last grant alone, or the highest when its client withdraws it: no run before that serves it. */
     long tokenAlone;
 
     MemberWatch(StoreFedBackend backend, LockClaim claim) {

@@ -8,10 +8,7 @@ sealed interface Reply<A> {
 
     record Answer<A>(A answer) implements Reply<A> {}
 
-    /**
-     * The caller sends a request to the back end, and passes its answer to {@link ClaimTable}. Before it releases the
-     * tenure, it releases {@link Tenure#withdrawn()}.
-     */
+    /** The caller sends this request and passes on the answer; before a release, that of {@link Tenure#withdrawn()}. */
     record Ask<A>(Tenure tenure, LockClaim claim) implements Reply<A> {}
 
     /** The back end decides: the caller sends the request of the claim itself. */

@@ -27,10 +27,7 @@ import org.jspecify.annotations.Nullable;
 /** The runs of one client by lock, and the claims that they serve. Not thread-safe. */
 class RunTable extends Decisions {
 
-    /**
-     * The back end may still answer with a run that is over here; at least so long. An answer to an older request begins
-     * nothing.
-     */
+    /** An answer to a request older than this begins nothing: the run may be over here, and forgotten. */
     private static final long LATE_NANOS = Duration.ofSeconds(5).toNanos();
 
     /**

@@ -136,10 +136,7 @@ class StoreFed extends TenureRules {
         tellNext(at);
     }
 
-    /**
-     * The lease of an owner may end before that of the run. The work of that owner may go on, so the client lets no
-     * other member begin: it ends the run.
-     */
+    /** If the lease of an owner ends before that of the run, its work may go on: so no other member begins. */
     @Override
     void settle(Moment at) {
         LocalClaim owner = tenure.owner;

@@ -31,10 +31,7 @@ import reactor.core.scheduler.Scheduler;
 import reactor.util.context.Context;
 import reactor.util.retry.Retry;
 
-/**
- * Serves the runs that a back end grants to one client: the reactive part of {@link RunTable}. A claim that is in no run
- * goes to the back end as it is.
- */
+/** The reactive part of {@link RunTable}. A claim that is in no run goes to the back end as it is. */
 public final class StoreFedBackend extends Decider<RunTable> {
 
     private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");

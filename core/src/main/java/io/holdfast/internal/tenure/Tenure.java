@@ -11,10 +11,7 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Sinks;
 
-/**
- * One claim at the back end: its place in the queue there, and the tokens that it may hand over while it holds the
- * lock. Used under the lock of its {@link Decisions}.
- */
+/** One claim at the back end: its place in the queue there, and then the tokens that it may hand over. */
 final class Tenure {
 
     final TenureRules of;
@@ -190,10 +187,7 @@ final class Tenure {
         claim.validUntilNanos = validUntilNanos;
     }
 
-    /**
-     * Returns the lease to report to an owner, counted from its attempt. The client then computes a deadline that is
-     * not after the deadline of the tenure.
-     */
+    /** The lease that an owner counts from its attempt, so that its deadline is not after that of the tenure. */
     long leaseFor(LocalClaim claim) {
         long toExpiry = expiresAtNanos - claim.attemptedAtNanos;
         if (Validity.until(claim.attemptedAtNanos, toExpiry) - validUntilNanos > 0) {

@@ -29,10 +29,7 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.util.function.Tuple2;
 
-/**
- * The reactive part of {@link io.holdfast.LocalHandOver}: calls the back end, and carries out the decisions of
- * {@link ClaimTable}.
- */
+/** The reactive part of {@link io.holdfast.LocalHandOver}: carries out the decisions of {@link ClaimTable}. */
 public final class TenureBackend extends Decider<ClaimTable> {
 
     private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
@@ -49,10 +46,7 @@ public final class TenureBackend extends Decider<ClaimTable> {
         super(store, clock, decisions.apply(clock.now(TimeUnit.NANOSECONDS)));
     }
 
-    /**
-     * Returns all features but {@link LockFeature#HAND_ON} and {@link LockFeature#RUNS}: the back end does not know the
-     * claims of this process.
-     */
+    /** The back end does not know the claims of this process, so none can be handed on or be part of a run there. */
     @Override
     public Set<LockFeature> features() {
         Set<LockFeature> offered = EnumSet.copyOf(store.features());

@@ -35,9 +35,7 @@ public final class AlarmClock {
             return new Plain(ring, false);
         }
 
-        /**
-         * Returns an alarm that also rings when the clock is closed, if it has not rung before: a caller waits for it.
-         */
+        /** Returns an alarm that also rings when the clock is closed: a caller waits for it. */
         public static Alarm atTheLatestAtClose(Runnable ring) {
             return new Plain(ring, true);
         }

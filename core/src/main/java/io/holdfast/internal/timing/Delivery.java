@@ -37,10 +37,7 @@ public final class Delivery {
         }
     }
 
-    /**
-     * Delivers the signals of an answer. Not by {@code publishOn}, which replaces an answer by the error of the
-     * scheduler: a renewal would fail after it has succeeded.
-     */
+    /** Not by {@code publishOn}: if the scheduler rejects a signal, a renewal would fail after its success. */
     public <T> Mono<T> of(Mono<T> answer) {
         if (scheduler == null) {
             return answer;

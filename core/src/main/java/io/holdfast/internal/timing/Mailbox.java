@@ -6,10 +6,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Runs tasks one at a time, in order, on the threads that post them. No thread waits or blocks. A task posted from
- * within a task runs after it.
- */
+/** Runs tasks one at a time, in order, on the threads that post them, without waiting. */
 public final class Mailbox {
 
     private static final Logger LOG = LoggerFactory.getLogger(Mailbox.class);

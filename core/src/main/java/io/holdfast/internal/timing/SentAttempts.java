@@ -8,10 +8,7 @@ import java.util.Arrays;
  */
 public final class SentAttempts {
 
-    /**
-     * Attempts without an answer accumulate while the back end is unreachable; a grant that names a dropped one costs
-     * one more attempt.
-     */
+    /** They accumulate while no answer comes. A grant that names a dropped one costs one more attempt. */
     private static final int MOST = 16;
 
     public static final SentAttempts NONE = new SentAttempts(1, new long[0]);

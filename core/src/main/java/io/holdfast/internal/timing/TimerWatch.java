@@ -18,10 +18,7 @@ import reactor.core.scheduler.Schedulers;
  */
 final class TimerWatch implements Runnable {
 
-    /**
-     * How late a client may detect that its timer has died: short compared with a lease, and four checks a second cost
-     * almost nothing.
-     */
+    /** How late a client may notice that its timer has died; four checks a second cost almost nothing. */
     private static final long PERIOD_MILLIS = 250;
 
     private static final long KEEP_ALIVE_SECONDS = 5;
@@ -29,10 +26,7 @@ final class TimerWatch implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(TimerWatch.class);
     private static final TimerWatch OF_THIS_JVM = new TimerWatch();
 
-    /**
-     * Made for the first timer that dies. Not one of Reactor's own schedulers: {@code Schedulers.shutdownNow()}
-     * disposes those.
-     */
+    /** Made for the first timer that dies. {@code Schedulers.shutdownNow()} disposes Reactor's own schedulers. */
     private static final class Fallback {
         static final Scheduler SCHEDULER = Schedulers.newParallel("holdfast-fallback", 2, true);
     }

@@ -5,10 +5,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/**
- * The claims that were withdrawn while an attempt of theirs may still be under way. Such an attempt must not queue when
- * it arrives. Not thread-safe.
- */
+/** Claims withdrawn while an attempt may be under way: it must not queue when it arrives. Not thread-safe. */
 public final class Tombstones {
 
     /** Longer than an attempt may be under way: an operation timeout is at most 2 s by default. */

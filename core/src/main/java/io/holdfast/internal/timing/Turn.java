@@ -20,9 +20,7 @@ public final class Turn {
 
     private Turn() {}
 
-    /**
-     * Runs engine work, and then the users' code that follows from it. Within a turn, the work is a part of that turn.
-     */
+    /** Runs engine work, and then the users' code that follows from it. A turn within a turn is a part of it. */
     public static void take(Runnable engineWork) {
         if (USERS_CODE.get() != null) {
             engineWork.run();

@@ -61,10 +61,7 @@ public final class OwnerLabel {
         return label;
     }
 
-    /**
-     * Keeps the whole process number, the end of the host, which distinguishes pods, and the beginning of the
-     * application.
-     */
+    /** Keeps the process number, the end of the host, which tells pods apart, and the beginning of the application. */
     static String of(String application, String host, long pid) {
         String its = clean(host, "host");
         String end = ":" + its.substring(Math.max(0, its.length() - MOST_OF_HOST)) + ":" + pid;
