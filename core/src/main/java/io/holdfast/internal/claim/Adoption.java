@@ -13,11 +13,10 @@ import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.Renewal;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
 
 /** Behind {@code adopt}: an acquisition with the claim of another process, which sends {@code adopt} for an attempt. */
-public final class Adoption extends Mono<LockLease> {
+public final class Adoption {
 
     private final LockSettings lock;
     private final ExportedLease exported;
@@ -41,8 +40,9 @@ public final class Adoption extends Mono<LockLease> {
                         LossReason.NOT_HELD,
                         "this client has released it, and keeps the lock only for the rest of its least hold time"));
             }
-            return adoption.switchIfEmpty(Mono.error(() ->
-                    adoption.lost(LossReason.NOT_HELD, "its claim did not hold it any more when it was adopted")));
+            return adoption.lease()
+                    .switchIfEmpty(Mono.error(() -> adoption.lost(
+                            LossReason.NOT_HELD, "its claim did not hold it any more when it was adopted")));
         });
     }
 
@@ -85,8 +85,7 @@ public final class Adoption extends Mono<LockLease> {
                         : new LockAttempt.Contended(lock.options().leaseDuration()));
     }
 
-    @Override
-    public void subscribe(CoreSubscriber<? super LockLease> subscriber) {
-        subscriber.onSubscribe(new Claim(lock, Mode.TRY, this, false, subscriber).emission());
+    Mono<LockLease> lease() {
+        return Emission.mono(subscriber -> new Claim(lock, Mode.TRY, this, false, subscriber).emission());
     }
 }

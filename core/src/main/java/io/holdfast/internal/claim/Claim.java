@@ -352,7 +352,7 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
         handle = new WeakReference<>(lease); // from now on the lease is the subscriber's, or garbage
         engine().delivery.run(() -> emit(lease), rejected -> {
             release(false);
-            RuntimeException refusal = emission.refusal(lockName(), rejected);
+            RuntimeException refusal = engine().delivery.refusal(lockName(), rejected);
             reportFailed(refusal);
             emission.failNow(refusal);
             emissionOver();

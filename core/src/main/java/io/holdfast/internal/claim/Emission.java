@@ -3,12 +3,13 @@ package io.holdfast.internal.claim;
 import io.holdfast.internal.engine.Engine;
 import java.time.Duration;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Scannable;
+import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
@@ -70,6 +71,16 @@ public final class Emission<T> implements Subscription {
         this.subscriber = subscriber;
         this.engine = engine;
         this.owner = owner;
+    }
+
+    /** Makes an emission for each subscription. */
+    public static <T> Mono<T> mono(Function<CoreSubscriber<? super T>, Emission<T>> made) {
+        return new Mono<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super T> subscriber) {
+                subscriber.onSubscribe(made.apply(subscriber));
+            }
+        };
     }
 
     void handTo(Owner next) {
@@ -160,7 +171,7 @@ public final class Emission<T> implements Subscription {
     public void deliver(T value, GuardedLease lease, String lockName) {
         engine.delivery.run(() -> emit(value, lease), rejected -> {
             lease.releaseUnused();
-            failNow(refusal(lockName, rejected));
+            failNow(engine.delivery.refusal(lockName, rejected));
         });
     }
 
@@ -175,10 +186,6 @@ public final class Emission<T> implements Subscription {
         } else {
             lease.releaseUnused();
         }
-    }
-
-    RuntimeException refusal(String lockName, RejectedExecutionException rejected) {
-        return engine.delivery.refusal(lockName, rejected);
     }
 
     /** After true, {@link #emit} follows. False: the subscriber has cancelled before. */

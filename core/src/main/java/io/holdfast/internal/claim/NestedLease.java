@@ -7,7 +7,6 @@ import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
 import io.holdfast.spi.support.Printable;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -24,7 +23,7 @@ final class NestedLease implements EngineLease {
     private final LeaseHandle outermost;
 
     /** The loss of this view, empty when it was released. Written once, by the first thread that finds its end. */
-    private final AtomicReference<@Nullable Optional<Loss>> end = new AtomicReference<>();
+    private final AtomicReference<@Nullable Loss> end = new AtomicReference<>();
 
     private final Sinks.Empty<Void> over = Sinks.empty();
 
@@ -57,7 +56,7 @@ final class NestedLease implements EngineLease {
     @Override
     public Mono<LossReason> onLoss() {
         return Mono.firstWithSignal(over.asMono(), outermost.noLongerHeld())
-                .then(Mono.defer(() -> Mono.justOrEmpty(end()).map(Loss::reason)));
+                .then(Mono.fromSupplier(() -> isReleased() ? null : end().reason()));
     }
 
     @Override
@@ -82,9 +81,9 @@ final class NestedLease implements EngineLease {
     @Override
     public Mono<Void> release() {
         return Mono.defer(() -> {
-            Optional<Loss> loss = end();
+            boolean isReleased = isReleased();
             Sinks.EmitResult unused = over.tryEmitEmpty();
-            return loss.<Mono<Void>>map(it -> Mono.error(exception(it))).orElse(Mono.empty());
+            return isReleased ? Mono.empty() : Mono.error(lost());
         });
     }
 
@@ -109,21 +108,21 @@ final class NestedLease implements EngineLease {
 
     @Override
     public LockLostException lost() {
-        return exception(end().orElse(Loss.RELEASED));
+        return end().exception(lockName(), fencingToken());
+    }
+
+    private boolean isReleased() {
+        return end().equals(Loss.RELEASED);
     }
 
     /** A view without an end ends now; it counts as released if the outermost lease is valid. */
-    private Optional<Loss> end() {
-        Optional<Loss> known = end.get();
+    private Loss end() {
+        Loss known = end.get();
         if (known != null) {
             return known;
         }
-        Optional<Loss> mine = outermost.isValid() ? Optional.empty() : Optional.of(outermost.lossOfViews());
+        Loss mine = outermost.isValid() ? Loss.RELEASED : outermost.lossOfViews();
         return end.compareAndSet(null, mine) ? mine : requireNonNull(end.get());
-    }
-
-    private LockLostException exception(Loss loss) {
-        return loss.exception(lockName(), fencingToken());
     }
 
     @Override

@@ -4,7 +4,6 @@ import io.holdfast.LockLease;
 import io.holdfast.internal.claim.ClaimState.Step;
 import io.holdfast.internal.engine.Engine;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Function;
 import reactor.core.CoreSubscriber;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
@@ -26,20 +25,11 @@ abstract class Successor<T> implements Emission.Owner {
     }
 
     static Mono<String> export(LeaseHandle lease) {
-        return mono(subscriber -> new Export(lease, subscriber));
+        return Emission.mono(subscriber -> new Export(lease, subscriber).emission);
     }
 
     static Mono<LockLease> downgrade(LeaseHandle lease) {
-        return mono(subscriber -> new Downgrade(lease, subscriber));
-    }
-
-    private static <T> Mono<T> mono(Function<CoreSubscriber<? super T>, Successor<T>> made) {
-        return new Mono<>() {
-            @Override
-            public void subscribe(CoreSubscriber<? super T> subscriber) {
-                subscriber.onSubscribe(made.apply(subscriber).emission);
-            }
-        };
+        return Emission.mono(subscriber -> new Downgrade(lease, subscriber).emission);
     }
 
     abstract Step asked(LeaseState state, long nowNanos);

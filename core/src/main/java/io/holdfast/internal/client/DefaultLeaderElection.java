@@ -45,18 +45,13 @@ final class DefaultLeaderElection implements LeaderElection {
         Engine engine = settings.engine();
         Mono<Optional<LockHolder>> answer = engine.has(LockFeature.HOLDERS)
                 ? BackendCall.mono(
-                        engine, name(), "request for the leader", settings.operationNanos(), this::firstHolder)
+                        engine,
+                        name(),
+                        "request for the leader",
+                        settings.operationNanos(),
+                        () -> engine.backend.holders(settings.key()).next().singleOptional())
                 : Mono.error(() -> engine.unsupported("report the leader"));
         return engine.delivery.of(answer.flatMap(Mono::justOrEmpty));
-    }
-
-    private Mono<Optional<LockHolder>> firstHolder() {
-        return settings.engine()
-                .backend
-                .holders(settings.key())
-                .next()
-                .map(Optional::of)
-                .defaultIfEmpty(Optional.empty());
     }
 
     @Override

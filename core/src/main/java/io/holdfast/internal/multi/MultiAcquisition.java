@@ -51,12 +51,7 @@ public final class MultiAcquisition implements Emission.Owner {
     }
 
     public static Mono<MultiLease> mono(MultiLockSettings locks, boolean waits) {
-        return new Mono<>() {
-            @Override
-            public void subscribe(CoreSubscriber<? super MultiLease> subscriber) {
-                subscriber.onSubscribe(new MultiAcquisition(locks, waits, subscriber).emission);
-            }
-        };
+        return Emission.mono(subscriber -> new MultiAcquisition(locks, waits, subscriber).emission);
     }
 
     @Override

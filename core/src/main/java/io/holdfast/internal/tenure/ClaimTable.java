@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -25,12 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 class ClaimTable extends Decisions {
 
-    @FunctionalInterface
-    interface Rules {
-        ClientFed of(LockKey key, Duration lease);
-    }
-
-    private final Rules rules;
+    private final BiFunction<LockKey, Duration, ClientFed> rules;
 
     /** By name; a name has more than one only if lease durations differ. */
     private final Map<String, List<ClientFed>> locks = new HashMap<>();
@@ -41,7 +37,7 @@ class ClaimTable extends Decisions {
         this((key, lease) -> new ClientFed(key, lease, bounds), now);
     }
 
-    ClaimTable(Rules rules, long now) {
+    ClaimTable(BiFunction<LockKey, Duration, ClientFed> rules, long now) {
         super(now);
         this.rules = rules;
     }
@@ -203,7 +199,7 @@ class ClaimTable extends Decisions {
                 return lock;
             }
         }
-        ClientFed made = rules.of(claim.key(), claim.lease());
+        ClientFed made = rules.apply(claim.key(), claim.lease());
         ofName.add(made);
         return made;
     }

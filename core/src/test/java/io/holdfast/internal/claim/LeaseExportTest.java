@@ -33,7 +33,7 @@ class LeaseExportTest {
         LockClaim claim = lock.newClaim(Mode.TRY).withAttempt(Integer.MAX_VALUE); // there is no later number
         long token = ((LockAttempt.Acquired) attempt(claim)).fencingToken();
         TestSubscriber<LockLease> lease = TestSubscriber.create();
-        new Adoption(lock, new ExportedLease(claim, token, 0)).subscribe(lease);
+        new Adoption(lock, new ExportedLease(claim, token, 0)).lease().subscribe(lease);
         clock.advanceTimeBy(Duration.ZERO);
 
         TestSubscriber<String> text = TestSubscriber.create();
