@@ -23,6 +23,7 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -350,13 +351,14 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
             stopWatching(); // the lease ended before the watch was set
         }
         handle = new WeakReference<>(lease); // from now on the lease is the subscriber's, or garbage
-        engine().delivery.run(() -> emit(lease), rejected -> {
+        RejectedExecutionException rejected = engine().delivery.rejection(() -> emit(lease));
+        if (rejected != null) {
             release(false);
             RuntimeException refusal = engine().delivery.refusal(lockName(), rejected);
             reportFailed(refusal);
             emission.failNow(refusal);
             emissionOver();
-        });
+        }
     }
 
     private void emit(LeaseHandle lease) {

@@ -3,6 +3,7 @@ package io.holdfast.internal.claim;
 import io.holdfast.internal.engine.Engine;
 import java.time.Duration;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -169,10 +170,11 @@ public final class Emission<T> implements Subscription {
     }
 
     public void deliver(T value, GuardedLease lease, String lockName) {
-        engine.delivery.run(() -> emit(value, lease), rejected -> {
+        RejectedExecutionException rejected = engine.delivery.rejection(() -> emit(value, lease));
+        if (rejected != null) {
             lease.releaseUnused();
             failNow(engine.delivery.refusal(lockName, rejected));
-        });
+        }
     }
 
     private void emit(T value, GuardedLease lease) {

@@ -132,7 +132,7 @@ final class LeaseSignals {
             reason = lost;
         }
         if (receiver != null && !isRelease) {
-            delivery.run(() -> signal(receiver::lost));
+            delivery.run(receiver::lost);
         }
         if (lossSink != null) {
             signal(reason == null ? lossSink::tryEmitEmpty : () -> lossSink.tryEmitValue(reason.reason()));
@@ -144,7 +144,7 @@ final class LeaseSignals {
             signal(reason == null ? releasedSink::tryEmitEmpty : () -> releasedSink.tryEmitError(reason));
         }
         if (receiver != null && isRelease) {
-            delivery.run(() -> signal(() -> receiver.released(reason)));
+            delivery.run(() -> receiver.released(reason));
         }
     }
 

@@ -2,7 +2,6 @@ package io.holdfast.internal.timing;
 
 import io.holdfast.LockClosedException;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
@@ -22,18 +21,22 @@ public final class Delivery {
     }
 
     public void run(Runnable signal) {
-        run(signal, rejected -> signal.run());
+        if (rejection(signal) != null) {
+            signal.run();
+        }
     }
 
-    public void run(Runnable signal, Consumer<RejectedExecutionException> refused) {
+    /** Returns why the scheduler does not run the signal; null if it does. */
+    public @Nullable RejectedExecutionException rejection(Runnable signal) {
         if (scheduler == null) {
             Turn.runUsersCode(signal);
-            return;
+            return null;
         }
         try {
             Disposable unused = scheduler.schedule(signal);
+            return null;
         } catch (RejectedExecutionException rejected) {
-            refused.accept(rejected);
+            return rejected;
         }
     }
 
