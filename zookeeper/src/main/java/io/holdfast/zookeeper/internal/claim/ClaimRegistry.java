@@ -160,7 +160,7 @@ public final class ClaimRegistry implements LockQueues.Claims {
             return;
         }
         state.watchesEnd();
-        Disposable unused = zooKeeper.watchEnd(session, path).subscribe(watched -> {
+        Disposable unused = zooKeeper.listAndWatch(session, path).subscribe(watched -> {
             if (watched.isNoNode() && path.equals(state.path())) {
                 vanished(state);
             }

@@ -63,7 +63,7 @@ public final class AsyncZooKeeper {
 
     /** Creates an ephemeral node; the server appends a number to its name. */
     public Mono<Reply<Created>> enter(Session session, String prefix, LockClaim claim) {
-        return create(session, prefix, NodeData.entering(claim), CreateMode.EPHEMERAL_SEQUENTIAL);
+        return create(session, prefix, NodeData.of(NodeData.WAITS, claim), CreateMode.EPHEMERAL_SEQUENTIAL);
     }
 
     /**
@@ -77,7 +77,7 @@ public final class AsyncZooKeeper {
         List<Op> operations = List.of(
                 Op.create(queue, NOTHING, rights.of(queue), CreateMode.CONTAINER),
                 Op.create(path, NOTHING, rights.of(path), CreateMode.EPHEMERAL),
-                Op.setData(path, NodeData.entering(claim), ANY_VERSION));
+                Op.setData(path, NodeData.of(NodeData.WAITS, claim), ANY_VERSION));
         return Transaction.of(executor, session, operations).map(reply -> begun(path, reply));
     }
 
@@ -133,13 +133,8 @@ public final class AsyncZooKeeper {
         return list(session, path, null);
     }
 
-    /** Lists the nodes, and watches for new and deleted ones. */
+    /** Lists the nodes, and watches for new and deleted ones. A node without any, as that of a claim, is watched for its end. */
     public Mono<Reply<List<String>>> listAndWatch(Session session, String path) {
-        return list(session, path, session.watcher());
-    }
-
-    /** Watches for the end of a node only: an ephemeral node has no children. */
-    public Mono<Reply<List<String>>> watchEnd(Session session, String path) {
         return list(session, path, session.watcher());
     }
 
@@ -270,12 +265,12 @@ public final class AsyncZooKeeper {
 
     /** Marks the node of a claim as one that holds the lock. Clients that watch the node are notified. */
     public Mono<Reply<Stat>> mark(Session session, String path, LockClaim claim) {
-        return write(session, path, NodeData.holding(claim));
+        return write(session, path, NodeData.of(NodeData.HOLDS, claim));
     }
 
     /** Marks the node of a writer as the node of a reader. Clients that watch the node are notified. */
     public Mono<Reply<Stat>> markReader(Session session, String path, LockClaim claim) {
-        return write(session, path, NodeData.reading(claim));
+        return write(session, path, NodeData.of(NodeData.READS, claim));
     }
 
     private Mono<Reply<Stat>> write(Session session, String path, byte[] data) {

@@ -11,28 +11,13 @@ import org.apache.zookeeper.data.Stat;
  */
 final class NodeData {
 
-    private static final char WAITS = 'w';
-    private static final char HOLDS = 'h';
-    private static final char READS = 'r';
+    static final char WAITS = 'w';
+    static final char HOLDS = 'h';
+    static final char READS = 'r';
 
     private NodeData() {}
 
-    /** Returns the data of a new node. */
-    static byte[] entering(LockClaim claim) {
-        return of(WAITS, claim);
-    }
-
-    /** Returns the data for the node of a claim that holds the lock. */
-    static byte[] holding(LockClaim claim) {
-        return of(HOLDS, claim);
-    }
-
-    /** Returns the data for the node of a writer that has become a reader. Its name stays that of a writer. */
-    static byte[] reading(LockClaim claim) {
-        return of(READS, claim);
-    }
-
-    private static byte[] of(char letter, LockClaim claim) {
+    static byte[] of(char letter, LockClaim claim) {
         return (letter + claim.owner()).getBytes(StandardCharsets.ISO_8859_1);
     }
 

@@ -16,6 +16,7 @@ import java.util.function.Supplier;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
@@ -185,12 +186,11 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
             end(session);
         }
         String base = found.namespace().isEmpty() ? "" : '/' + found.namespace();
-        SessionWatcher watcher = new SessionWatcher(executor, this::happened);
-        agreedMillis = found.handle().getSessionTimeout();
+        ZooKeeper handle = found.handle();
+        Watcher watcher = event -> executor.run(() -> happened(handle, event));
+        agreedMillis = handle.getSessionTimeout();
         SessionValidity validity = validities.found(executor.now(), agreedMillis);
-        Session opened = new Session(
-                found.handle(), found.handle().getSessionId(), found.chroot(), base + root, watcher, validity);
-        watcher.watches(opened);
+        Session opened = new Session(handle, handle.getSessionId(), found.chroot(), base + root, watcher, validity);
         session = opened;
         disconnectedNanos = 0;
         hadSession = true;
@@ -251,8 +251,9 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
         }
     }
 
-    private void happened(Session to, WatchedEvent event) {
-        if (!isCurrent(to)) {
+    private void happened(ZooKeeper from, WatchedEvent event) {
+        Session to = session;
+        if (to == null || to.handle() != from) {
             return;
         }
         if (event.getType() == EventType.None) {

@@ -17,20 +17,24 @@ import io.holdfast.zookeeper.internal.client.SerialExecutor;
 import io.holdfast.zookeeper.internal.client.ZooKeeperFailures;
 import io.holdfast.zookeeper.internal.client.ZooKeeperFailures.Subject;
 import io.holdfast.zookeeper.internal.queue.LockQueue;
+import io.holdfast.zookeeper.internal.queue.NewerFormException;
 import io.holdfast.zookeeper.internal.queue.QueueNode;
+import io.holdfast.zookeeper.internal.queue.QueueStanding;
 import io.holdfast.zookeeper.internal.session.Session;
 import io.holdfast.zookeeper.internal.session.SessionValidity;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 import reactor.core.publisher.Mono;
 
 /**
  * One attempt of one claim. It creates the claim's node if there is none, finds out whether the node is first, and watches the node in
- * front. On the executor, with no other operation of the claim at the same time. {@link NodeCreation} and {@link AttemptWithoutNode} are
- * parts of it.
+ * front. On the executor, with no other operation of the claim at the same time. {@link NodeCreation} is a
+ * part of it.
  *
  * @param claim the claim with the options of this attempt
  * @param state what the claim has so far
@@ -56,7 +60,7 @@ record AcquireOperation(
         if (state.belongsTo(session)) {
             return nodeCreation().recover();
         }
-        return queues() ? enter() : new AttemptWithoutNode(this).answer();
+        return queues() ? enter() : withoutNode();
     }
 
     /** A writer may become a reader, but a reader may not become a writer. */
@@ -98,6 +102,75 @@ record AcquireOperation(
 
     boolean queues() {
         return claim.waiting() == Waiting.QUEUE;
+    }
+
+    /**
+     * The attempt of a claim that does not queue. While a node blocks it, it writes nothing: it reads, and it watches if it wants a
+     * notification.
+     */
+    private Mono<LockAttempt> withoutNode() {
+        return whenFree(claims.queues().list(path(), session), this::refused);
+    }
+
+    private Mono<LockAttempt> whenFree(
+            Mono<Reply<List<String>>> list, Function<QueueNode, Mono<LockAttempt>> otherwise) {
+        return list.flatMap(listed -> {
+            if (!listed.isOk()) {
+                if (!listed.isNoNode()) {
+                    return fail(listed);
+                }
+                queue().isMissing();
+                return enter();
+            }
+            return zooKeeper
+                    .read(
+                            listed.get(),
+                            () -> Optional.ofNullable(QueueStanding.blockerOf(QueueNode.newcomer(claim), listed.get())))
+                    .onErrorMap(
+                            NewerFormException.class,
+                            newer -> failure(Reply.newer(state.queue().of(newer.node()))))
+                    .flatMap(blocker -> blocker.map(otherwise).orElseGet(this::enter));
+        });
+    }
+
+    private Mono<LockAttempt> refused(QueueNode blocker) {
+        if (claim.key().kind() == LockKind.READ) {
+            return zooKeeper.content(session, state.queue().of(blocker.name())).flatMap(read -> {
+                if (read.isOk() && read.get().reads()) {
+                    queue().reads(blocker);
+                    // The blocker was the nearest writer and the first node: there is no other writer.
+                    return enter();
+                }
+                return refusedFor(blocker);
+            });
+        }
+        return refusedFor(blocker);
+    }
+
+    private Mono<LockAttempt> refusedFor(QueueNode blocker) {
+        if (claim.waiting() == Waiting.NONE) {
+            return contended();
+        }
+        return claim.key().kind() == LockKind.SEMAPHORE
+                ? refusedPermit()
+                : refusedBehind(state.queue().of(blocker.name()));
+    }
+
+    private Mono<LockAttempt> refusedBehind(String path) {
+        claims.expect(path, state);
+        return zooKeeper.watch(session, path).flatMap(watched -> {
+            if (watched.isNoNode()) {
+                claims.expectNothing(state);
+                return withoutNode();
+            }
+            return watched.isOk() ? contended() : fail(watched);
+        });
+    }
+
+    /** A permit waits for a change of any node in the queue. */
+    private Mono<LockAttempt> refusedPermit() {
+        claims.expect(path(), state);
+        return whenFree(zooKeeper.listAndWatch(session, path()), blocker -> contended());
     }
 
     Mono<LockAttempt> fromItsPlace() {
@@ -173,13 +246,13 @@ record AcquireOperation(
     private Mono<LockAttempt> waitInLine(LockQueue<ClaimState> queue) {
         state.stands();
         if (queue.isAtTheHead(state.node())) {
-            return claims.queues().list(state.queue().path(), session).flatMap(this::unlessItIsStillAtTheHead);
+            return claims.queues().list(path(), session).flatMap(this::unlessItIsStillAtTheHead);
         }
         QueueNode blocker = queue.blockerToWatch(state.node());
         if (blocker == null) {
             return queued();
         }
-        return claims.queues().watch(state.queue().path(), blocker, session).flatMap(watched -> {
+        return claims.queues().watch(path(), blocker, session).flatMap(watched -> {
             if (watched.isNoNode()) {
                 claims.queues().gone(watched.path());
                 return inLine();
@@ -197,7 +270,11 @@ record AcquireOperation(
     }
 
     LockQueue<ClaimState> queue() {
-        return claims.queues().at(state.queue().path());
+        return claims.queues().at(path());
+    }
+
+    private String path() {
+        return state.queue().path();
     }
 
     /** Deletes the node, and any node that a creation with an unknown outcome may have left. */
@@ -214,7 +291,7 @@ record AcquireOperation(
     }
 
     private Mono<LockAttempt> listAgain() {
-        return claims.queues().list(state.queue().path(), session).flatMap(listed -> {
+        return claims.queues().list(path(), session).flatMap(listed -> {
             if (listed.isOk()) {
                 state.stands(); // another client may have listed it before it holds
             }

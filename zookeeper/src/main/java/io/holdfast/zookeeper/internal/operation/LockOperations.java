@@ -2,6 +2,7 @@ package io.holdfast.zookeeper.internal.operation;
 
 import static io.holdfast.zookeeper.internal.client.BackendLog.LOG;
 
+import io.holdfast.LockBackendException;
 import io.holdfast.LockHolder;
 import io.holdfast.LockReport;
 import io.holdfast.spi.LockAttempt;
@@ -12,6 +13,7 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.Closing;
+import io.holdfast.spi.support.Printable;
 import io.holdfast.zookeeper.internal.claim.ClaimRegistry;
 import io.holdfast.zookeeper.internal.claim.ClaimState;
 import io.holdfast.zookeeper.internal.claim.ReleasedClaims;
@@ -36,12 +38,15 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
+import reactor.util.retry.Retry;
 
 /**
  * The operations of one back end. They run on its executor, one thread at a time, so their state needs no lock. An operation that waits for
  * an answer of ZooKeeper does not occupy the executor.
  */
 public final class LockOperations {
+
+    private static final Duration BETWEEN_TRIES = Duration.ofMillis(50);
 
     /** The settings that a user may choose. */
     public record Options(
@@ -61,7 +66,8 @@ public final class LockOperations {
     private final QueueAdmission admission;
     private final ReleasedClaims releasedClaims = new ReleasedClaims();
     private final RenewOperation renewing;
-    private final CloseOperation releasingAll;
+    private final Duration closingTime;
+    private final Scheduler scheduler;
     private final Closing closing;
 
     /** Written once, on the executor. From then on, the back end accepts no new claims. */
@@ -96,7 +102,8 @@ public final class LockOperations {
                 new SessionReactions(claims, signals, zooKeeper, options.failFast(), this::releaseOnceMore),
                 options.parts().validities());
         renewing = new RenewOperation(claims, sessions, zooKeeper, signals);
-        releasingAll = new CloseOperation(options.closingTime(), scheduler, this::release);
+        closingTime = options.closingTime();
+        this.scheduler = scheduler;
         closing = new Closing("the ZooKeeper back end", closeNow());
     }
 
@@ -287,7 +294,25 @@ public final class LockOperations {
 
     private Mono<Void> releaseAll() {
         isClosing = true;
-        return releasingAll.releaseAll(claims.all());
+        return Flux.fromIterable(claims.all())
+                .flatMap(this::releaseInTime, Integer.MAX_VALUE)
+                .then();
+    }
+
+    /** Retries until the limit, since the connection may be lost for a moment. */
+    private Mono<Ownership> releaseInTime(ClaimState state) {
+        return release(state.claim())
+                .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, BETWEEN_TRIES)
+                        .filter(error -> error instanceof LockBackendException failure && failure.isTransient())
+                        .scheduler(scheduler))
+                .timeout(closingTime, scheduler)
+                .onErrorResume(error -> {
+                    LOG.warn(
+                            "{} could not be deleted in time; it is deleted when a server is reached again, or with its session: {}",
+                            state,
+                            Printable.text(error.toString()));
+                    return Mono.empty();
+                });
     }
 
     /** The session may last long. So claims that could not be released in time are released when a server is reached again. */

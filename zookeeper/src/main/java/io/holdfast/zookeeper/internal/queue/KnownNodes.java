@@ -26,12 +26,12 @@ final class KnownNodes<C> {
     private final NavigableMap<QueueNode, C> holding = new TreeMap<>(QueueNode.ORDER);
 
     /** The nodes of the claims that wait or hold. */
-    private final Line own = new Line();
+    final Line own = new Line();
 
     /** The nodes of other clients, and of claims of the session that may have another node, too. */
-    private final Line others = new Line();
+    final Line others = new Line();
 
-    private final Line all = new Line();
+    final Line all = new Line();
 
     private int upTo = NOTHING;
 
@@ -62,11 +62,6 @@ final class KnownNodes<C> {
         if (claim != null) {
             holding.put(node, claim);
         }
-    }
-
-    /** Another client has reported that its node holds. */
-    void isReported(QueueNode holder) {
-        all.isReported(holder);
     }
 
     /** The node holds the lock as a reader from now on. */
@@ -135,14 +130,6 @@ final class KnownNodes<C> {
         return hasClaims() ? own.nodes().last().sequence() : NOTHING;
     }
 
-    int count() {
-        return all.size();
-    }
-
-    int otherCount() {
-        return others.size();
-    }
-
     /** Returns the first waiting claim; null without one. */
     @Nullable
     C firstWaiting() {
@@ -152,11 +139,6 @@ final class KnownNodes<C> {
     @Nullable
     C waitingAt(QueueNode node) {
         return waiting.get(node);
-    }
-
-    /** Whether the claims of the session alone would let a new node at the end hold the lock. */
-    boolean ownAdmit(QueueNode newcomer) {
-        return own.admits(newcomer);
     }
 
     LockQueue.Position position(QueueNode node) {
@@ -175,20 +157,9 @@ final class KnownNodes<C> {
         return QueueNode.ORDER.compare(first, node) < 0 && first.blocks(node.kind());
     }
 
-    /** Returns the nearest node of another client that this one may have to wait for; null without one. */
-    @Nullable
-    QueueNode otherInFront(QueueNode node) {
-        return others.nearestInFront(node);
-    }
-
-    /** Whether only nodes that hold are in front of this one, and it waits for them. */
-    boolean isAtTheHead(QueueNode node) {
-        return all.isAtTheHead(node);
-    }
-
     /** Whether another client has to release the lock more than once before this node can get it. */
     boolean isBehindSeveral(QueueNode node) {
-        return node.kind() == LockKind.SEMAPHORE ? !isAtTheHead(node) : others.hasSeveralInFront(node);
+        return node.kind() == LockKind.SEMAPHORE ? !all.isAtTheHead(node) : others.hasSeveralInFront(node);
     }
 
     boolean isKnown(QueueNode node) {
@@ -226,14 +197,5 @@ final class KnownNodes<C> {
     boolean isFollowedByOwn(QueueNode node) {
         QueueNode next = all.nodes().higher(node);
         return next != null && isOwn(next) && (isKnown(next) || next.sequence() == node.sequence() + 1);
-    }
-
-    boolean isFollowed(QueueNode node) {
-        return all.nodes().higher(node) != null;
-    }
-
-    /** Whether the holders leave so many permits. */
-    boolean hasRoomFor(long more, int permits) {
-        return all.hasRoomFor(more, permits);
     }
 }

@@ -87,7 +87,7 @@ public class LockQueue<C> {
 
     /** Whether the number of its node will be enough for a claim that enters now, unless another client comes in between. */
     public boolean mayDoWithoutList(QueueNode newcomer) {
-        return !nodes.ownAdmit(newcomer) || (wasAlone && isContinuous());
+        return !nodes.own.admits(newcomer) || (wasAlone && isContinuous());
     }
 
     /** Whether the numbers surely have not started again. */
@@ -209,7 +209,7 @@ public class LockQueue<C> {
 
     /** The owner of another node has marked it as the node of a holder. */
     public void isHeld(QueueNode node) {
-        nodes.isReported(node);
+        nodes.all.isReported(node);
     }
 
     /**
@@ -223,7 +223,9 @@ public class LockQueue<C> {
         }
         long leavingPermits =
                 leaving.values().stream().mapToLong(QueueNode::taken).sum();
-        return hasStood || nodes.isFollowed(holder) || !nodes.hasRoomFor(leavingPermits, holder.permits());
+        return hasStood
+                || nodes.all.nodes().higher(holder) != null
+                || !nodes.all.hasRoomFor(leavingPermits, holder.permits());
     }
 
     /** The claim has ended. From now on its node blocks no other claim of the session. */
@@ -310,7 +312,9 @@ public class LockQueue<C> {
 
     /** Whether a claim for a permit has only holders in front. */
     public boolean isAtTheHead(QueueNode node) {
-        return node.kind() == LockKind.SEMAPHORE && nodes.isAtTheHead(node) && nodes.otherInFront(node) != null;
+        return node.kind() == LockKind.SEMAPHORE
+                && nodes.all.isAtTheHead(node)
+                && nodes.others.nearestInFront(node) != null;
     }
 
     /** The server will report the next change of the names. */
@@ -343,7 +347,7 @@ public class LockQueue<C> {
      * @return null if it waits for another claim of the session, or for a node that such a claim watches
      */
     public @Nullable QueueNode blockerToWatch(QueueNode node) {
-        return node.equals(nodes.firstBehind()) && nodes.isKnown(node) ? nodes.otherInFront(node) : null;
+        return node.equals(nodes.firstBehind()) && nodes.isKnown(node) ? nodes.others.nearestInFront(node) : null;
     }
 
     /** Returns what the first waiter needs but does not have. */
@@ -356,7 +360,7 @@ public class LockQueue<C> {
             // A claim of the session that waits in front will send the request.
             return nodes.isBehindWaiting(node) ? new QueueNeed.Nothing() : new QueueNeed.Names();
         }
-        QueueNode blocker = nodes.otherInFront(node);
+        QueueNode blocker = nodes.others.nearestInFront(node);
         boolean isAtTheHead = isAtTheHead(node);
         if (blocker == null || (isAtTheHead ? areNamesWatched : blocker.name().equals(watched))) {
             return new QueueNeed.Nothing();
@@ -388,13 +392,13 @@ public class LockQueue<C> {
         if (node == null || !nodes.isKnown(node) || nodes.isBehindWaiting(node)) {
             return null;
         }
-        return nodes.otherInFront(node) != null && !nodes.isBehindSeveral(node) ? nodes.waitingAt(node) : null;
+        return nodes.others.nearestInFront(node) != null && !nodes.isBehindSeveral(node) ? nodes.waitingAt(node) : null;
     }
 
     /** Returns an upper bound for the number of places up to that node. */
     public int mostPlaces(QueueNode last) {
         int unknown = Math.max(0, last.sequence() - nodes.upTo());
-        return nodes.count() + leaving.size() + unknown;
+        return nodes.all.size() + leaving.size() + unknown;
     }
 
     /** Events may have been missed, or the queue was deleted. */
@@ -425,7 +429,7 @@ public class LockQueue<C> {
 
     /** Returns how many names it keeps that do not belong to claims of the session, for tests. */
     int remembered() {
-        return nodes.otherCount() + leaving.size() + lists.remembered();
+        return nodes.others.size() + leaving.size() + lists.remembered();
     }
 
     public boolean isForgettable() {
