@@ -3,7 +3,6 @@ package io.holdfast.r2dbc.internal.inspect;
 import io.holdfast.LockHolder;
 import io.holdfast.LockReport;
 import io.holdfast.r2dbc.internal.dialect.Dialect;
-import io.holdfast.r2dbc.internal.dialect.SessionSettings;
 import io.holdfast.r2dbc.internal.error.SqlFailures;
 import io.holdfast.r2dbc.internal.lane.Connections;
 import io.holdfast.r2dbc.internal.lane.Lanes;
@@ -43,29 +42,26 @@ public final class Inspection {
     public Inspection(BackendSettings settings) {
         dialect = settings.dialect();
         query = new LockQuery(dialect);
-        connections = new Connections(
-                settings.connections(),
-                settings.dialect(),
-                new SessionSettings(settings.schema(), settings.replyTimeout()),
-                settings.timer());
-        failures = new SqlFailures(settings.dialect(), settings.address(), settings.replyTimeout());
+        connections = settings.connect();
+        failures = settings.failures();
         claimMillis = settings.claimTime().toMillis();
     }
 
     /** Emits the locks with this name. */
     public Flux<LockReport> named(String name) {
-        return ask(name, "inspect '%s'".formatted(Printable.text(name)), open -> query.named(open, name))
+        return named("inspect", name);
+    }
+
+    private Flux<LockReport> named(String act, String name) {
+        return ask(name, "%s '%s'".formatted(act, Printable.text(name)), open -> query.named(open, name))
                 .flatMapIterable(found -> found)
                 .map(FoundLock::report);
     }
 
     /** Emits the holders of one lock. */
     public Flux<LockHolder> holders(LockKey key) {
-        String name = key.name();
         LockReport.Type type = LockReport.Type.of(key.kind());
-        return ask(name, "list the holders of '%s'".formatted(Printable.text(name)), open -> query.named(open, name))
-                .flatMapIterable(found -> found)
-                .map(FoundLock::report)
+        return named("list the holders of", key.name())
                 .filter(report -> report.type() == type)
                 .flatMapIterable(LockReport::holders);
     }

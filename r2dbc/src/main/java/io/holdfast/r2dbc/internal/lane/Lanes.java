@@ -11,6 +11,7 @@ import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -43,11 +44,13 @@ public final class Lanes {
 
     /** Sends the operation on subscription. If the subscriber cancels before it was sent, it is not sent. */
     public Mono<Answer> send(Operation operation) {
-        return Mono.create(subscriber -> {
-            Call call = new Call(operation, unanswered, subscriber, timer.now(TimeUnit.NANOSECONDS));
-            subscriber.onCancel(call::cancel);
-            usual.submit(List.of(call));
-        });
+        return Mono.create(subscriber -> usual.submit(List.of(call(operation, subscriber))));
+    }
+
+    private Call call(Operation operation, MonoSink<Answer> subscriber) {
+        Call call = new Call(operation, unanswered, subscriber, timer.now(TimeUnit.NANOSECONDS));
+        subscriber.onCancel(call::cancel);
+        return call;
     }
 
     /**
@@ -60,9 +63,7 @@ public final class Lanes {
         List<Mono<T>> answers = new ArrayList<>(operations.size());
         for (Operation operation : operations) {
             answers.add(each.apply(operation, Mono.create(subscriber -> {
-                Call call = new Call(operation, unanswered, subscriber, timer.now(TimeUnit.NANOSECONDS));
-                subscriber.onCancel(call::cancel);
-                calls.add(call);
+                calls.add(call(operation, subscriber));
                 if (calls.size() == operations.size()) {
                     usual.submit(calls);
                 }

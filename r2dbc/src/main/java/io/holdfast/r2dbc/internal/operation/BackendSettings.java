@@ -1,6 +1,9 @@
 package io.holdfast.r2dbc.internal.operation;
 
 import io.holdfast.r2dbc.internal.dialect.Dialect;
+import io.holdfast.r2dbc.internal.dialect.SessionSettings;
+import io.holdfast.r2dbc.internal.error.SqlFailures;
+import io.holdfast.r2dbc.internal.lane.Connections;
 import io.r2dbc.spi.ConnectionFactory;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -18,4 +21,13 @@ public record BackendSettings(
         @Nullable String address,
         Duration claimTime,
         Duration replyTimeout,
-        Scheduler timer) {}
+        Scheduler timer) {
+
+    public Connections connect() {
+        return new Connections(connections, dialect, new SessionSettings(schema, replyTimeout), timer);
+    }
+
+    public SqlFailures failures() {
+        return new SqlFailures(dialect, address, replyTimeout);
+    }
+}

@@ -1,7 +1,6 @@
 package io.holdfast.r2dbc.internal.operation;
 
 import io.holdfast.LockBackendException;
-import io.holdfast.r2dbc.internal.dialect.SessionSettings;
 import io.holdfast.r2dbc.internal.error.SqlFailures;
 import io.holdfast.r2dbc.internal.lane.Connections;
 import io.holdfast.r2dbc.internal.lane.Lanes;
@@ -36,13 +35,9 @@ public final class LockOperations {
 
     /** Does not connect yet. */
     public LockOperations(BackendSettings settings) {
-        Connections connections = new Connections(
-                settings.connections(),
-                settings.dialect(),
-                new SessionSettings(settings.schema(), settings.replyTimeout()),
-                settings.timer());
+        Connections connections = settings.connect();
         watches = new Watches(connections.deadlines(), settings.timer(), settings.claimTime(), this::giveBack);
-        SqlFailures failures = new SqlFailures(settings.dialect(), settings.address(), settings.replyTimeout());
+        SqlFailures failures = settings.failures();
         channel = new Channel(connections, failures, watches, settings.claimTime());
         lanes = new Lanes(
                 connections, failures, channel::name, settings.claimTime().toMillis(), this::deliver);
@@ -67,22 +62,20 @@ public final class LockOperations {
     }
 
     public Mono<Renewal> renew(LockClaim claim) {
-        return renewed(renewal(claim));
+        return adopt(claim, 0);
     }
 
+    /** A token of 0 stands for any token. */
     public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
-        return renewed(new Operation(Operation.Verb.RENEW, claim, false, fencingToken));
-    }
-
-    private Mono<Renewal> renewed(Operation renewal) {
-        return Mono.defer(() -> lanes.send(renewal))
-                .map(answer -> answer.renewal(Duration.ofMillis(renewal.leaseMillis())));
+        Operation renewal = new Operation(Operation.Verb.RENEW, claim, false, fencingToken);
+        return lanes.send(renewal).map(answer -> answer.renewal(Duration.ofMillis(renewal.leaseMillis())));
     }
 
     public Flux<Renewal> renewAll(List<LockClaim> claims) {
         return Flux.defer(() -> {
-            List<Operation> renewals =
-                    claims.stream().map(LockOperations::renewal).toList();
+            List<Operation> renewals = claims.stream()
+                    .map(claim -> new Operation(Operation.Verb.RENEW, claim, false))
+                    .toList();
             return Flux.mergeSequential(
                     lanes.sendAll(renewals, LockOperations::renewed), Math.max(1, renewals.size()), 1);
         });
@@ -93,13 +86,8 @@ public final class LockOperations {
                 .onErrorResume(LockBackendException.class, failure -> Mono.just(new Renewal.Unknown(failure)));
     }
 
-    private static Operation renewal(LockClaim claim) {
-        return new Operation(Operation.Verb.RENEW, claim, false);
-    }
-
     public Mono<Ownership> release(LockClaim claim) {
-        return Mono.defer(() -> lanes.send(new Operation(Operation.Verb.RELEASE, claim, false)))
-                .map(Answer::ownership);
+        return lanes.send(new Operation(Operation.Verb.RELEASE, claim, false)).map(Answer::ownership);
     }
 
     /**
@@ -127,7 +115,7 @@ public final class LockOperations {
 
     public Mono<Void> ping() {
         LockClaim neverGranted = LockClaim.first(PING, "ping", Duration.ofSeconds(1), Waiting.NONE);
-        return Mono.defer(() -> lanes.send(new Operation(Operation.Verb.PING, neverGranted, false)))
+        return lanes.send(new Operation(Operation.Verb.PING, neverGranted, false))
                 .then();
     }
 

@@ -1,6 +1,7 @@
 package io.holdfast.r2dbc.internal.protocol;
 
 import io.holdfast.spi.LockKind;
+import java.util.Locale;
 
 /** The names of locks in the database. */
 public final class LockText {
@@ -39,11 +40,6 @@ public final class LockText {
 
     /** Returns how a claim wants to hold the lock. */
     public static String mode(LockKind kind) {
-        return switch (kind) {
-            case MUTEX -> "mutex";
-            case READ -> "read";
-            case WRITE -> "write";
-            case SEMAPHORE -> "semaphore";
-        };
+        return kind.name().toLowerCase(Locale.ROOT);
     }
 }

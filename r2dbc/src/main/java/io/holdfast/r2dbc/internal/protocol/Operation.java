@@ -2,6 +2,7 @@ package io.holdfast.r2dbc.internal.protocol;
 
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.support.Printable;
+import java.util.Locale;
 
 /**
  * One request for one claim.
@@ -39,12 +40,7 @@ public record Operation(Verb verb, LockClaim claim, boolean isWatched, long toke
 
     public String word() {
         return switch (verb) {
-            case ACQUIRE ->
-                switch (claim.waiting()) {
-                    case NONE -> "none";
-                    case NOTIFY -> "notify";
-                    case QUEUE -> "queue";
-                };
+            case ACQUIRE -> claim.waiting().name().toLowerCase(Locale.ROOT);
             case RELEASE -> "release";
             case RENEW, PING -> "renew";
         };

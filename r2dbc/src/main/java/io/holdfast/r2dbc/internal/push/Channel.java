@@ -61,14 +61,11 @@ public final class Channel {
     /** The listening connection. Guarded by this. */
     private @Nullable Session session;
 
-    /** Guarded by this. */
-    private @Nullable Disposable heartbeat;
-
     /** The messages of that connection. Guarded by this. */
     private @Nullable Listening listening;
 
-    /** The subscription to the messages. Guarded by this. */
-    private @Nullable Disposable hearing;
+    /** Its heartbeat, and the subscription to the messages. Guarded by this. */
+    private Disposable.Composite tasks = Disposables.composite();
 
     /** Does not connect yet. */
     public Channel(Connections connections, SqlFailures failures, Watches watches, Duration claimTime) {
@@ -130,6 +127,7 @@ public final class Channel {
     }
 
     private void opened(Session open, Listening fresh, int number) {
+        Disposable.Composite begun;
         synchronized (this) {
             if (isClosed) {
                 return;
@@ -137,29 +135,23 @@ public final class Channel {
             pause = FIRST_PAUSE;
             listenings.ends();
             listening = fresh;
-            heartbeat = connections
+            begun = Disposables.composite(connections
                     .timer()
                     .schedulePeriodically(
                             () -> beat(open, number),
                             HEARTBEAT.toMillis(),
                             HEARTBEAT.toMillis(),
-                            TimeUnit.MILLISECONDS);
+                            TimeUnit.MILLISECONDS));
+            tasks = begun;
         }
-        Disposable begun = fresh.heard()
+        boolean isOpen = begun.add(fresh.heard()
                 .subscribe(
                         watches::deliver,
                         error -> lost(number, error),
-                        () -> lost(number, new IllegalStateException("it ended")));
-        boolean isOver;
-        synchronized (this) {
-            isOver = listening != fresh;
-            hearing = isOver ? null : begun;
+                        () -> lost(number, new IllegalStateException("it ended"))));
+        if (isOpen) {
+            watches.arm();
         }
-        if (isOver) {
-            begun.dispose();
-            return;
-        }
-        watches.arm();
     }
 
     private void beat(Session listening, int number) {
@@ -173,25 +165,22 @@ public final class Channel {
     private void lost(int number, Throwable error) {
         Session before;
         Duration now;
-        Disposable heard;
+        Disposable stopped;
         boolean wasOpen;
         synchronized (this) {
             if (isClosed || !isOpening || number != opening) {
                 return;
             }
             before = session;
-            stopHeartbeat();
             wasOpen = listening != null;
-            heard = stopHearing();
-            session = null;
-            isOpening = false;
+            stopped = stop();
             now = pause;
             Duration next = pause.multipliedBy(2);
             pause = next.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : next;
             name = beginning + number;
         }
         watches.disarm();
-        heard.dispose();
+        stopped.dispose();
         if (!wasOpen && listenings.begins()) {
             LOG.warn("this client cannot listen, so its waiters get locks late: {}", failures.described(error));
         }
@@ -209,39 +198,25 @@ public final class Channel {
         }
     }
 
-    private void stopHeartbeat() {
-        Disposable beating = heartbeat;
-        heartbeat = null;
-        if (beating != null) {
-            beating.dispose();
-        }
-    }
-
-    /**
-     * Returns the subscription to the messages, to be disposed. The connection is dropped, so a request on it may be cancelled. Guarded by
-     * this.
-     */
-    private Disposable stopHearing() {
-        Disposable heard = hearing;
-        hearing = null;
+    /** Returns what is to be disposed. The connection is dropped, so a request on it may be cancelled. Guarded by this. */
+    private Disposable stop() {
+        session = null;
         listening = null;
-        return heard == null ? Disposables.disposed() : heard;
+        isOpening = false;
+        return tasks;
     }
 
     /** Closes the channel for good. */
     public Mono<Void> close() {
         return Mono.defer(() -> {
             Session last;
-            Disposable heard;
+            Disposable stopped;
             synchronized (this) {
                 isClosed = true;
-                isOpening = false;
-                stopHeartbeat();
-                heard = stopHearing();
                 last = session;
-                session = null;
+                stopped = stop();
             }
-            heard.dispose();
+            stopped.dispose();
             return last == null
                     ? Mono.empty()
                     : connections.limited(Mono.from(last.connection().close())).onErrorComplete();
