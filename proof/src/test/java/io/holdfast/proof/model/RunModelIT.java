@@ -119,22 +119,14 @@ class RunModelIT {
         all.put("MaxGrants", "3");
         all.put("IsPatient", "FALSE");
         all.put("Mutant", "\"" + mutant + "\"");
-        set(all, bounds);
+        Tlc.set(all, bounds);
         return all;
     }
 
     /** Enough grants for each schedule, and a store that lets a run expire only if its client cannot end it. */
     private static Map<String, String> patient(String mutant, String bounds) {
         Map<String, String> all = constants(mutant, "IsPatient=TRUE; MaxGrants=6; MayLeave={\"a1\"}");
-        set(all, bounds);
+        Tlc.set(all, bounds);
         return all;
-    }
-
-    private static void set(Map<String, String> constants, String bounds) {
-        for (String bound : bounds.isEmpty() ? new String[0] : bounds.split("; ", -1)) {
-            int is = bound.indexOf('=');
-            assertThat(constants).containsKey(bound.substring(0, is));
-            constants.put(bound.substring(0, is), bound.substring(is + 1));
-        }
     }
 }

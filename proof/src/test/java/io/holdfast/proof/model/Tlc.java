@@ -58,6 +58,15 @@ final class Tlc {
         return new Result(broken, states.find() ? Long.parseLong(states.group(1).replace(",", "")) : 0, output);
     }
 
+    /** Sets constants of the model, such as {@code MaxAsks=1; MaySave=TRUE}. */
+    static void set(Map<String, String> constants, String bounds) {
+        for (String bound : bounds.isEmpty() ? new String[0] : bounds.split("; ", -1)) {
+            int is = bound.indexOf('=');
+            assertThat(constants).containsKey(bound.substring(0, is));
+            constants.put(bound.substring(0, is), bound.substring(is + 1));
+        }
+    }
+
     private static String jar() {
         return TLC.class.getProtectionDomain().getCodeSource().getLocation().getPath();
     }
