@@ -5,6 +5,7 @@ import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import org.slf4j.Logger;
@@ -32,15 +33,15 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
     private static final AtomicIntegerFieldUpdater<ClaimWatch> STAGE =
             AtomicIntegerFieldUpdater.newUpdater(ClaimWatch.class, "stage");
 
+    private static final AtomicReferenceFieldUpdater<ClaimWatch, Subscription> SUBSCRIPTION =
+            AtomicReferenceFieldUpdater.newUpdater(ClaimWatch.class, Subscription.class, "subscription");
+
     private volatile int stage;
 
     private final Target target;
 
-    /** Written at the subscription and at the disposal. */
+    /** Cancelled by the disposal, also if that comes first. */
     private volatile @Nullable Subscription subscription;
-
-    private volatile boolean disposed;
-    private volatile boolean stopped;
 
     private ClaimWatch(Target target) {
         this.target = target;
@@ -59,26 +60,17 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
 
     /** Returns whether the watch has been active so far. From now on every signal reaches the target. */
     boolean isArmed() {
-        return STAGE.getAndSet(this, STARTED) == ARMED_BEFORE_FIRST_ATTEMPT && !stopped;
+        return STAGE.getAndSet(this, STARTED) == ARMED_BEFORE_FIRST_ATTEMPT;
     }
 
     void dispose() {
-        disposed = true;
-        Subscription s = subscription;
-        if (s != null) {
-            s.cancel();
-        }
+        boolean unused = Operators.terminate(SUBSCRIPTION, this);
     }
 
     @Override
     public void onSubscribe(Subscription s) {
-        if (Operators.validate(subscription, s)) {
-            subscription = s;
-            if (disposed) {
-                s.cancel();
-            } else {
-                s.request(Long.MAX_VALUE);
-            }
+        if (Operators.setOnce(SUBSCRIPTION, this, s)) {
+            s.request(Long.MAX_VALUE);
         }
     }
 
@@ -94,20 +86,20 @@ final class ClaimWatch implements CoreSubscriber<WatchSignal> {
 
     @Override
     public void onError(Throwable error) {
-        stopped = true;
+        stage = STARTED; // it is not armed
         pass(target::signalsStopped);
     }
 
     /** A watch should last until it is cancelled. */
     @Override
     public void onComplete() {
-        stopped = true;
+        stage = STARTED;
         pass(target::signalsStopped);
     }
 
     /** The back end's thread goes on with the signals of other claims. */
     private void pass(Runnable signal) {
-        if (!disposed) {
+        if (subscription != Operators.cancelledSubscription()) {
             Fallible.run(signal, LOG, "a signal of a back end could not be handled");
         }
     }
