@@ -160,10 +160,8 @@ final class AcquireState implements ClaimState, Cloneable {
     }
 
     /**
-     * This thread, or the back end, is slower than the lease. The same claim sends another attempt, but not in a tight
-     * loop. After the first late grant it does so at once: a process that has just started may have loaded its classes
-     * meanwhile. An acquisition that does not wait sends at least one more attempt, and goes on for one lease duration
-     * at most.
+     * This thread, or the back end, is slower than the lease. The claim tries again, at first at once: a new process
+     * may have loaded its classes meanwhile. Without a wait, it tries once more, and for one lease at most.
      */
     private Step grantedTooLate(AcquireState after, int number, long nowNanos, double random) {
         boolean tooLong = failedAgain(after, number, nowNanos);

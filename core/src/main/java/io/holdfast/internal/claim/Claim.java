@@ -380,11 +380,7 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
         }
     }
 
-    /**
-     * The lease ended before it was handed out: another claim begins in its place, as if the lock had not been granted.
-     * So no answer or signal of the old one can reach the new one. Or the client closes or drains, and the acquisition
-     * fails.
-     */
+    /** The lease ended before it was handed out: another claim takes its place, which no late answer can reach. */
     private void missed() {
         release(false);
         if (emission.isOver()) {

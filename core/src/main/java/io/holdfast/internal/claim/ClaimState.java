@@ -2,10 +2,7 @@ package io.holdfast.internal.claim;
 
 import io.holdfast.spi.WatchSignal;
 
-/**
- * The state of a claim: it {@linkplain AcquireState acquires} the lock, or {@linkplain LeaseState holds} it. States do
- * not change; each method takes an event and returns the next state with the action.
- */
+/** A claim acquires the lock, or holds it. States do not change: each event returns the next one, with an action. */
 sealed interface ClaimState permits AcquireState, LeaseState {
 
     enum Action {

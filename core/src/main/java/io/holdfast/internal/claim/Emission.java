@@ -14,10 +14,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
 
-/**
- * The subscriber's side of an acquisition, an export or a downgrade. One atomic field decides how it ends: with a value,
- * with another signal, or with a cancellation.
- */
+/** The subscriber's side of an acquisition, an export or a downgrade. One atomic field decides how it ends. */
 public final class Emission<T> implements Subscription {
 
     public interface Owner {
@@ -240,10 +237,8 @@ public final class Emission<T> implements Subscription {
     }
 
     /**
-     * Finds a subscriber further down that drops the lease, although its cancellation has not arrived here yet: a
-     * subscriber marks itself first, and cancels then. Without this check, the garbage collector would have to find the
-     * lease if a thread sleeps in between. The future of {@code toFuture()} cannot be scanned, but it knows whether it
-     * was cancelled.
+     * Finds a subscriber further down that drops the lease: it marks itself first, and its cancellation arrives later.
+     * The future of {@code toFuture()} cannot be scanned, but it knows whether it was cancelled.
      */
     private @Nullable Object cancelledBelow() {
         Object marked = null;

@@ -14,11 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A lease as a text with which another process takes it over: the claim with all that a back end may need. The text has
- * letters, digits, {@code -}, {@code _} and dots.
- *
- * @param claim the claim with the usual lease duration, and the number of its last attempt
- * @param fencingToken its token
- * @param minHoldNanos the rest of the least hold time; 0 for none
+ * letters, digits, {@code -}, {@code _} and dots. The claim has its usual lease duration and the number of its last
+ * attempt, and {@code minHoldNanos} is the rest of its least hold time.
  */
 record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
 
@@ -55,11 +52,8 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
     }
 
     /**
-     * Reads a text, which may come from anywhere. It ignores white space around the text: a file or a shell may have
-     * added a line break.
-     *
-     * @throws IllegalArgumentException if the text is not an exported lease; the message does not repeat the text,
-     *     which is a secret
+     * Reads a text, which may come from anywhere: a file or a shell may have added a line break. No message repeats the
+     * text, which is a secret.
      */
     static ExportedLease of(String given) {
         String text = given.strip();

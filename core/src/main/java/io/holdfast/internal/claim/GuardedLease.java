@@ -50,10 +50,7 @@ public interface GuardedLease {
         Disposable unused = release().subscribe(none -> {}, failure -> {});
     }
 
-    /**
-     * Returns an action that releases the lease, and that does not keep the user's object from being garbage collected.
-     * A nested lease is the exception: the server does not know it.
-     */
+    /** An action that releases it. It keeps no user's object from being garbage collected, unless that is nested. */
     default Runnable giveBack() {
         return this::releaseInBackground;
     }

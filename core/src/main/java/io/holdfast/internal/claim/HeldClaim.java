@@ -37,14 +37,10 @@ import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 
 /**
- * How a {@link Claim} decides, and what it does while it holds: renews its lease, detects its loss, releases it or hands
- * it on.
- *
- * <p>Each event replaces the {@linkplain ClaimState state} by compare-and-set. The thread that succeeds carries out the
- * action, so each action happens once. The claim is an alarm, whose time is a function of the state.
- *
- * <p>The engine refers to the handed-out {@link LeaseHandle} weakly: when the user's object is garbage, the next tick
- * releases the lease.
+ * How a {@link Claim} decides, and what it does while it holds. Each event replaces the {@linkplain ClaimState state}
+ * by compare-and-set. The thread that succeeds carries out the action, so each action happens once. The claim is an
+ * alarm, whose time is a function of the state. The handed-out {@link LeaseHandle} is held weakly: if it is garbage,
+ * the next tick releases the lease.
  */
 abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewable {
 
@@ -478,11 +474,7 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
         BackendCall.start(lock, context, readRequest(attempt, now), now);
     }
 
-    /**
-     * An attempt that turns the writer into a reader. The claim may be released before the attempt ends, and the
-     * sending thread may have slept until after the release. So a lock that the attempt gets then is released once
-     * more.
-     */
+    /** The claim may be released before the attempt is sent: a lock that it gets then is released once more. */
     private BackendCall.Request<LockAttempt> readRequest(LockClaim attempt, long sentAtNanos) {
         return new BackendCall.Request<>() {
 

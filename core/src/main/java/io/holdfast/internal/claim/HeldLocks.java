@@ -28,10 +28,7 @@ public final class HeldLocks {
         this.outer = outer;
     }
 
-    /**
-     * Behind {@code acquire} and {@code tryAcquire}: each subscription is a nested view or a new claim.
-     * {@code isMember}: whether it is one of several locks, whose leases are handed out together.
-     */
+    /** Each subscription is a nested view or a new claim; a member's lease is handed out with those of other locks. */
     public static Mono<LockLease> acquire(LockSettings lock, Mode mode, boolean isMember) {
         return new Mono<>() {
             @Override

@@ -11,10 +11,7 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/**
- * The signals of a lease: its loss, the end of its release, and, for nested leases, the end of the hold. All replay.
- * Most leases end without a subscriber, so each signal is made when it is first used.
- */
+/** The signals of a lease: its loss, its release, and the end of the hold for nested ones. Made at their first use. */
 final class LeaseSignals {
 
     private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");

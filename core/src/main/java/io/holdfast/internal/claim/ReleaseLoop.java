@@ -17,12 +17,9 @@ import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
 
 /**
- * Releases a claim, whatever its state. It repeats the release until it is answered, fails for good, or is useless
- * because the server has ended the lease by itself. The client lists each loop, so that its close can wait for them.
- *
- * <p>Within a least hold time it sends a renewal that makes the lease end with that time. So the server keeps the lock
- * without this client too. A release follows when the time is over, to wake the waiters. If either request is lost, the
- * lock is free later.
+ * Repeats a release until it is answered, fails for good, or the server has ended the lease by itself. Within a least
+ * hold time it sends a renewal until the end of that time, so that the server keeps the lock without this client too. A
+ * release follows then, to wake the waiters. If either request is lost, the lock is free later.
  */
 final class ReleaseLoop extends Activities.Activity implements BackendCall.Request<Ownership> {
 

@@ -27,10 +27,7 @@ final class RenewalSchedule {
         return Math.floorDiv(sentAtNanos + period - phase, step) * step + phase;
     }
 
-    /**
-     * A tenth of the time that is left, but at most a second. So a server that is reachable again is noticed soon, and
-     * the more the less time is left. A lease of 3 s is tried about 40 times before it ends, one of 30 s about 60 times.
-     */
+    /** A tenth of the time left, at most a second: about 40 tries for a lease of 3 s, and 60 for one of 30 s. */
     static long retry(long nowNanos, long validUntilNanos) {
         long pause = Math.min(LONGEST_RETRY_NANOS, Math.max(SHORTEST_RETRY_NANOS, (validUntilNanos - nowNanos) / 10));
         return nowNanos + pause;

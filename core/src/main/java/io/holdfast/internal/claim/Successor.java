@@ -8,10 +8,7 @@ import reactor.core.CoreSubscriber;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 
-/**
- * What follows a lease that ends without a release: a text for another process, or a read lease. It is one subscription
- * to {@code export} or {@code downgrade}; a cancellation before its value releases the lock.
- */
+/** A text for another process, or a read lease, in place of a release. A cancellation before that releases the lock. */
 abstract class Successor<T> implements Emission.Owner {
 
     final LeaseHandle lease;

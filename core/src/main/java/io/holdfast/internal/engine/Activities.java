@@ -7,10 +7,7 @@ import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The list of all that is under way in one client: claims and releases. It is linked through its activities, because each
- * lock cycle joins and leaves it twice. Thread-safe: the monitor guards a few memory accesses.
- */
+/** All that is under way in one client: claims and releases, linked through themselves. Thread-safe. */
 public final class Activities {
 
     public enum Stage {

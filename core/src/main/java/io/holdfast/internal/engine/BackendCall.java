@@ -135,9 +135,8 @@ public final class BackendCall<T> extends Alarm implements CoreSubscriber<T> {
     }
 
     /**
-     * Sets the alarm, unless the answer has arrived already. The first request of a process loads the classes of the
-     * driver, here, on the caller's thread. That time does not count for the back end: if it took longer than the
-     * limit, the limit counts from now. A machine that took so long to send may also take as long to read the answer.
+     * Sets the alarm, unless the answer has arrived. The first request of a process loads the classes of the driver,
+     * here; if that took longer than the limit, the limit counts from now, and is as long as that took.
      */
     private void sent(long begunNanos) {
         if (isOver()) {

@@ -42,11 +42,7 @@ public record LockTerms(
         return lease(options.leaseDuration(), leftNanos, operationNanos);
     }
 
-    /**
-     * The minimum counts from the moment when this client receives the grant. The server granted it at most one
-     * operation timeout before, and the local deadline comes a margin before the server's expiry. A lease with room for
-     * both ends on neither side before the minimum.
-     */
+    /** A grant arrives an operation timeout late, and its deadline is a margin early, at most: room for both. */
     static Duration lease(Duration usual, long leftNanos, long operationNanos) {
         if (leftNanos <= 0) {
             return usual;

@@ -95,10 +95,7 @@ final class LockQueue {
     /** How many claims the requests of all locks have examined, in one element. */
     private final long[] examined;
 
-    /**
-     * Before this time nothing ends: no lease of a holder, and no place of a waiter. It may be too early, since a
-     * renewal postpones an end. Written by {@link #endsAt} and {@link #settle}.
-     */
+    /** Nothing ends before this time, which may be too early. Written by {@link #endsAt} and {@link #settle}. */
     private long nothingEndsBefore;
 
     /** Whether there is anything that ends. Written together with {@link #nothingEndsBefore}. */

@@ -20,9 +20,7 @@ import java.util.stream.Stream;
 
 /**
  * All locks of one back end. Keeps nothing for a lock without holders and waiters: requests for other locks remove the
- * data of expired claims.
- *
- * <p>Times are nanoseconds on the server's clock; only their differences count. Not thread-safe.
+ * data of expired claims. Times are nanoseconds; only their differences count. Not thread-safe.
  */
 public final class LockTable {
 

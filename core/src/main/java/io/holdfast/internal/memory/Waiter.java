@@ -10,10 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * A claim in a {@link LockQueue}, as of its last attempt, and its place: lower numbers are served first. It is stale half
- * a lease after the last sign of its client: that attempt, or the end of a run that it was a member of.
- */
+/** A claim as of its last attempt, and its place. Stale half a lease after that attempt, or the end of its run. */
 record Waiter(LockClaim claim, long attemptedAtNanos, long aliveAtNanos, long place) {
 
     Waiter alive(long now) {

@@ -20,10 +20,7 @@ import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The claims of one process by their ids, and the rules of the locks that they want. Keeps nothing of a lock without a
- * claim of this process that waits for it or holds it. Not thread-safe.
- */
+/** The claims of one process by their ids, and the rules of the locks that they want. Not thread-safe. */
 class ClaimTable extends Decisions {
 
     private final BiFunction<LockKey, Duration, ClientFed> rules;

@@ -11,11 +11,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Operators;
 
 /**
- * The signals of a claim that may be part of a run: those of the back end about the claim, and those of its run. It
- * knows the last attempt of the claim.
- *
- * <p>As long as no run has signalled the claim, the signals of the back end go to the subscriber as they come. After
- * that all of them go through one queue.
+ * The signals of a claim that may be part of a run, from the back end and from its run. They go to the subscriber as
+ * they come; from the first signal of a run on, through one queue.
  */
 final class MemberWatch extends Flux<WatchSignal>
         implements CoreSubscriber<WatchSignal>, Subscription, Consumer<WatchSignal> {

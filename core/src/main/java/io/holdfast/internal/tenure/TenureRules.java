@@ -24,8 +24,7 @@ import org.jspecify.annotations.Nullable;
  * <li>A tenure whose renewal is in doubt hands nothing over.
  * </ul>
  *
- * <p>Times are nanoseconds on this process's clock; only their differences count. Each method that takes a list adds the
- * actions besides the answer to it, in order. Not thread-safe.
+ * <p>Times are nanoseconds on this process's clock; only their differences count. Not thread-safe.
  */
 abstract class TenureRules {
 

@@ -5,10 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Alarms sorted by time: a binary heap in which each alarm knows its place. Nearly every alarm is taken off before it is
- * due. That costs O(log n) and leaves nothing behind. Not thread-safe.
- */
+/** A binary heap in which each alarm knows its place: nearly every alarm is taken off before it is due. */
 final class AlarmHeap {
 
     static final int OFF = -1;

@@ -48,11 +48,7 @@ public final class DeliveryLine {
         }
     }
 
-    /**
-     * Runs a delivery now; if this thread runs another delivery, after that. For a thread with nothing else to do until
-     * then, such as one that reads from a back end: deliveries that follow from this one stay there for half a
-     * millisecond.
-     */
+    /** Runs a delivery now, or after the one that this thread runs: for a thread with nothing else to do. */
     public void deliverHere(Runnable delivery) {
         waiting.add(delivery);
         if (RUNNING.get() == this) {

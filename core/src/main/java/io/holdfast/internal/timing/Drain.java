@@ -4,10 +4,7 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Work for one thread at a time. A thread that wants it while another one works leaves it to that thread, which works
- * once more. Whatever the work throws, later work is done.
- */
+/** Work for one thread at a time, and once more for those that wanted it meanwhile, whatever the work throws. */
 public final class Drain implements Runnable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Drain.class);

@@ -3,11 +3,8 @@ package io.holdfast.internal.timing;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Detects a timer that does not run its tasks: the same task is overdue at several visits of the {@link TimerWatch}. It
- * counts visits and not time, so that a paused process is no reason: the watch was paused too.
- *
- * <p>It ignores a clock that does not advance with this machine's clock: a test moves such a clock by hand, and its
- * tasks run then.
+ * Detects a timer that does not run its tasks: one is overdue at several visits of the {@link TimerWatch}. A paused
+ * process makes no visits. A clock that does not advance with this machine's clock is moved by hand, by a test.
  */
 final class StallDetector {
 

@@ -11,11 +11,7 @@ public final class StoreDurations {
     /** Also the longest duration that options accept: sums of several stay far below the end of a long. */
     private static final Duration MOST = Duration.ofDays(366);
 
-    /**
-     * The least pause between two attempts of one claim, whatever a back end or a back-off says: a millisecond, as
-     * short as the shortest pause that {@link io.holdfast.Backoff} accepts. Without it, a back end that answers zero
-     * keeps a core busy, and one that answers at once never lets the timer go on.
-     */
+    /** The least pause between two attempts: without it, a back end that answers zero keeps a core busy. */
     public static final long LEAST_PAUSE_NANOS = 1_000_000;
 
     private StoreDurations() {}

@@ -12,10 +12,7 @@ import org.slf4j.LoggerFactory;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/**
- * Watches the timers of all clients of this JVM with pending alarms, on its own thread: a disposed scheduler drops its
- * tasks without a signal. The thread ends when there is no timer to watch.
- */
+/** Watches the timers on a thread of its own, since a disposed scheduler drops its tasks without a signal. */
 final class TimerWatch implements Runnable {
 
     /** How late a client may notice that its timer has died; four checks a second cost almost nothing. */
