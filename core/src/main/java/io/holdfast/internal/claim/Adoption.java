@@ -54,7 +54,6 @@ public final class Adoption {
             options = options.minHoldTime(
                     Duration.ofNanos(lease.minHoldNanos()).plusMillis(1).truncatedTo(ChronoUnit.MILLIS));
         }
-        engine.backend.checkLease(duration);
         return LockSettings.of(engine, lease.claim().key(), lease.claim().permits(), options.build());
     }
 

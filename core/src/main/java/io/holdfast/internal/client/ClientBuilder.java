@@ -101,7 +101,6 @@ public final class ClientBuilder implements LockClient.Builder {
 
     @Override
     public LockClient build() {
-        backend.checkLease(options.leaseDuration());
         Scheduler clock = timer != null ? timer : Schedulers.parallel();
         String label = owner != null ? owner : randomness.owner();
         Duration limit = operationTimeout;

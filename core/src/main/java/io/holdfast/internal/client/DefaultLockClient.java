@@ -51,7 +51,7 @@ final class DefaultLockClient implements LockClient {
         this.engine = engine;
         this.defaults = LockTerms.of(engine, defaults);
         this.timer = timer;
-        patience = engine.operationTimeout(defaults);
+        patience = Duration.ofNanos(this.defaults.operationNanos());
         Mono<Void> released = Mono.defer(() -> engine.shutDown().asMono())
                 .timeout(patience, Mono.empty(), timer)
                 .onErrorResume(RejectedExecutionException.class, disposed -> Mono.empty())

@@ -17,7 +17,6 @@ public record LockSettings(Engine engine, LockKey key, int permits, LockTerms te
     }
 
     public LockSettings with(LockOptions other) {
-        engine.backend.checkLease(other.leaseDuration());
         return of(engine, key, permits, other);
     }
 

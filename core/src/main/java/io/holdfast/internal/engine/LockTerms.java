@@ -24,6 +24,7 @@ public record LockTerms(
 
     /** Checks the options against the client and its back end: see {@link io.holdfast.ReactiveLock#with}. */
     public static LockTerms of(Engine engine, LockOptions options) {
+        engine.backend.checkLease(options.leaseDuration());
         long operationNanos = engine.operationTimeout(options).toNanos();
         long minHoldNanos = options.minHoldTime().map(Duration::toNanos).orElse(0L);
         Duration claimLease = lease(options.leaseDuration(), minHoldNanos, operationNanos);
