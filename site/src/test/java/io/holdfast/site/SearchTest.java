@@ -38,6 +38,8 @@ class SearchTest {
         "migrating redisson, docs/decide/migrating/redisson.html",
         "LockLostException, docs/reference/exceptions.html",
         "pgbouncer, docs/operate/postgresql.html",
+        "elasticache, docs/operate/rented-servers.html",
+        "cloud sql, docs/operate/rented-servers.html",
     })
     void theIndexFindsKnownWords(String words, String address) {
         try (Context context = context()) {
