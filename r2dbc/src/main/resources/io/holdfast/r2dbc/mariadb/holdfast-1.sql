@@ -879,15 +879,12 @@ begin
   declare v_kind varchar(10) character set ascii collate ascii_bin;
   declare v_slot bigint;
   declare v_found bigint;
-  declare v_id varchar(96) character set ascii collate ascii_bin;
   -- The next token of a deleted row is higher than its last one, since tokens follow the clock.
   declare old_locks cursor for
     select name, kind, slot from holdfast_lock l
      where name > v_from and name <= v_last and expires_us <= v_old and token < v_old
        and (slot > 0 or not exists (select 1 from holdfast_lock s where s.name = l.name and s.kind = l.kind and s.slot > 0))
      order by name, kind, slot;
-  declare old_waiters cursor for
-    select name, kind, id from holdfast_waiter where looked_us + lease_ms * 500 <= v_now - 60000000 limit 1000;
   declare continue handler for not found set v_end = true;
   declare exit handler for sqlexception begin
     rollback;
@@ -909,22 +906,9 @@ begin
   if v_due is not null and v_swept < v_now - 60000000 then
     set transaction isolation level read committed;
     start transaction;
-    set v_end = false;
-    open old_waiters;
-    waiters: loop
-      fetch old_waiters into v_name, v_kind, v_id;
-      if v_end then
-        leave waiters;
-      end if;
-      set v_found = null;
-      select ticket into v_found from holdfast_waiter
-       where name = v_name and kind = v_kind and id = v_id and looked_us + lease_ms * 500 <= v_now - 60000000 for update skip locked;
-      if v_found is not null then
-        delete from holdfast_waiter where name = v_name and kind = v_kind and id = v_id;
-      end if;
-      set v_end = false;
-    end loop;
-    close old_waiters;
+    delete w from (select name, kind, id from holdfast_waiter
+                    where looked_us + lease_ms * 500 <= v_now - 60000000 limit 1000 for update skip locked) old
+             straight_join holdfast_waiter w on w.name = old.name and w.kind = old.kind and w.id = old.id;
     delete g from (select id from holdfast_tombstone where until_us <= v_now limit 10000 for update skip locked) old
              straight_join holdfast_tombstone g on g.id = old.id;
     delete t from (select n from holdfast_inbox where told_us <= v_now - 60000000 limit 10000 for update skip locked) old

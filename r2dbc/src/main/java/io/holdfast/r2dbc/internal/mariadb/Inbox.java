@@ -33,7 +33,7 @@ final class Inbox implements Listening {
             + ") on duplicate key update seen_us = " + NOW;
 
     private static final String READ =
-            "select n, word, token, ms, attempt, id from holdfast_inbox where channel = '%s' order by n limit "
+            "select n, concat_ws(' ', 0, word, token, ms, attempt, channel, id) from holdfast_inbox where channel = '%s' order by n limit "
                     + MOST_AT_ONCE;
 
     private final Connection connection;
@@ -107,19 +107,10 @@ final class Inbox implements Listening {
     }
 
     private static Message message(Readable row) {
-        Answer answer = new Answer(
-                0,
-                Objects.requireNonNull(row.get(1, String.class)),
-                number(row, 2),
-                number(row, 3),
-                (int) number(row, 4),
-                null,
-                row.get(5, String.class));
-        return new Message(number(row, 0), Push.of(answer));
-    }
-
-    private static long number(Readable row, int column) {
-        return Objects.requireNonNull(row.get(column, Long.class));
+        String line = Objects.requireNonNull(row.get(1, String.class));
+        return new Message(
+                Objects.requireNonNull(row.get(0, Long.class)),
+                Push.of(Answer.lines(line).get(0)));
     }
 
     private <T> Mono<T> delete(List<Message> messages) {
