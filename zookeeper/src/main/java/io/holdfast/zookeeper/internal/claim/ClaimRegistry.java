@@ -12,14 +12,16 @@ import io.holdfast.zookeeper.internal.session.Session;
 import io.holdfast.zookeeper.internal.signal.ClaimSignals;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /**
- * Records what each claim of this back end has in ZooKeeper: its own node, and the node that it waits for. {@link SessionReactions} applies
+ * Records what each claim of this back end has in ZooKeeper, and which claims want a hint. {@link SessionReactions} applies
  * the events of the session to them. On the executor only.
  */
 public final class ClaimRegistry implements LockQueues.Claims {
@@ -32,7 +34,8 @@ public final class ClaimRegistry implements LockQueues.Claims {
 
     private final Map<String, ClaimState> byClaim = new HashMap<>();
 
-    private final WatchedNodes watchedNodes = new WatchedNodes();
+    /** Claims that want a hint and have no place. In the order of arrival, so that a simulation can repeat a run. */
+    private final Set<ClaimState> hinted = new LinkedHashSet<>();
 
     private final Map<String, ClaimState> byOwnNode = new HashMap<>();
 
@@ -86,7 +89,7 @@ public final class ClaimRegistry implements LockQueues.Claims {
         if (!state.isHeld()) {
             queues.advance(state); // even a claim without a node may have learned something that other claims wait for
         }
-        if (state.isEmpty() && state.operations().areOver()) {
+        if (state.isEmpty() && !hinted.contains(state) && state.operations().areOver()) {
             byClaim.remove(state.id(), state);
             tellIfEmpty();
         }
@@ -107,12 +110,12 @@ public final class ClaimRegistry implements LockQueues.Claims {
     }
 
     /** Call it before the watch is set, so that no event is missed. */
-    public void expect(String path, ClaimState state) {
-        watchedNodes.expect(path, state);
+    public void expect(ClaimState state) {
+        hinted.add(state);
     }
 
     public void expectNothing(ClaimState state) {
-        watchedNodes.expectNothing(state);
+        hinted.remove(state);
     }
 
     /** The claim has a node in the queue. */
@@ -249,7 +252,7 @@ public final class ClaimRegistry implements LockQueues.Claims {
         if (path != null && isLost) {
             state.orphaned(path);
         } else if (path != null) {
-            leftovers.add(path);
+            leftovers.delete(path, null);
         }
         if (isLost) {
             LOG.debug("{} ended with {}", state, session);
@@ -266,14 +269,19 @@ public final class ClaimRegistry implements LockQueues.Claims {
         }
     }
 
-    /** The server reported that a node was deleted or has changed. The claims that wait for it send another attempt. */
+    /** The server reported a change of a queue or of a node in it. The claims that want a hint send another attempt. */
     void changed(String path) {
-        watchedNodes.take(path).forEach(state -> signals.changed(state.id()));
+        for (ClaimState state : List.copyOf(hinted)) {
+            if ((path + '/').startsWith(state.queue().path() + '/')) {
+                hinted.remove(state);
+                signals.changed(state.id());
+            }
+        }
     }
 
-    /** Returns how many nodes claims wait for, for tests. */
-    int waitedFor() {
-        return watchedNodes.count();
+    /** Returns how many claims want a hint, for tests. */
+    int hinted() {
+        return hinted.size();
     }
 
     /** Returns a line for each claim that is not removed yet. */

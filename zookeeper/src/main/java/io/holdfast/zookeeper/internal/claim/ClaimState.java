@@ -68,9 +68,6 @@ public final class ClaimState {
     private boolean isEndWatched;
     private boolean isWithdrawn;
 
-    /** Written by {@link WatchedNodes} only. */
-    private @Nullable String waitsFor;
-
     private @Nullable String orphan;
 
     ClaimState(LockClaim claim) {
@@ -179,7 +176,7 @@ public final class ClaimState {
     }
 
     boolean isEmpty() {
-        return stage == Stage.NONE && waitsFor == null && orphan == null;
+        return stage == Stage.NONE && orphan == null;
     }
 
     /**
@@ -252,16 +249,6 @@ public final class ClaimState {
 
     public boolean isWithdrawn() {
         return isWithdrawn;
-    }
-
-    /** Returns the node whose change the claim waits for; null without one. */
-    @Nullable
-    public String waitsFor() {
-        return waitsFor;
-    }
-
-    void waitFor(@Nullable String watched) {
-        waitsFor = watched;
     }
 
     /** Its node waits for another node, or another client may have seen it so. */

@@ -5,6 +5,7 @@ import io.holdfast.zookeeper.internal.session.Session;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.function.BiConsumer;
 import reactor.core.Disposable;
 
 /**
@@ -12,12 +13,6 @@ import reactor.core.Disposable;
  * executor only.
  */
 final class DelayedWatches {
-
-    /** Sets the watch, if the claim still has that node. */
-    interface Watches {
-
-        void watch(ClaimState state, Session session);
-    }
 
     /** A watch to set at that time. */
     private record Due(ClaimState state, Session session, long nanos) {}
@@ -27,9 +22,10 @@ final class DelayedWatches {
 
     private final SerialExecutor executor;
     private final Duration pause;
-    private final Watches watches;
+    private final BiConsumer<ClaimState, Session> watches;
 
-    DelayedWatches(SerialExecutor executor, Duration pause, Watches watches) {
+    /** @param watches sets the watch, if the claim still has that node */
+    DelayedWatches(SerialExecutor executor, Duration pause, BiConsumer<ClaimState, Session> watches) {
         this.executor = executor;
         this.pause = pause;
         this.watches = watches;
@@ -52,7 +48,7 @@ final class DelayedWatches {
                     return;
                 }
                 due.remove();
-                watches.watch(first.state(), first.session());
+                watches.accept(first.state(), first.session());
             }
         });
     }

@@ -19,12 +19,7 @@ final class LeftoverNodes {
         this.zooKeeper = zooKeeper;
     }
 
-    /** Adds a node, which the next {@link #delete} deletes. */
-    void add(String path) {
-        paths.add(path);
-    }
-
-    /** Adds a node, and deletes it now if there is a session. */
+    /** Adds a node, and deletes it now if there is a session. If not, the next {@link #delete} deletes it. */
     void delete(String path, @Nullable Session session) {
         paths.add(path);
         if (session != null) {

@@ -106,12 +106,16 @@ public final class SerialExecutor {
                 }
                 run(() -> sink.success(result));
             };
-            try {
-                Disposable unused = threads.schedule(task);
-            } catch (RejectedExecutionException schedulerIsDisposed) {
-                task.run();
-            }
+            runElsewhere(task);
         });
+    }
+
+    private void runElsewhere(Runnable task) {
+        try {
+            Disposable unused = threads.schedule(task);
+        } catch (RejectedExecutionException schedulerIsDisposed) {
+            task.run();
+        }
     }
 
     /** Reactor's operators throw errors of the JVM instead of passing them on, so the request would never end. */
@@ -153,11 +157,7 @@ public final class SerialExecutor {
     }
 
     private void drainSoon() {
-        try {
-            Disposable unused = threads.schedule(() -> depart(drain(null)));
-        } catch (RejectedExecutionException schedulerIsDisposed) {
-            depart(drain(null));
-        }
+        runElsewhere(() -> depart(drain(null)));
     }
 
     /**
@@ -218,11 +218,7 @@ public final class SerialExecutor {
     }
 
     private void departSoon(Runnable signal) {
-        try {
-            Disposable unused = threads.schedule(() -> runSafely(signal));
-        } catch (RejectedExecutionException schedulerIsDisposed) {
-            runSafely(signal);
-        }
+        runElsewhere(() -> runSafely(signal));
     }
 
     private static void runSafely(Runnable task) {

@@ -28,34 +28,28 @@ public final class ZooKeeperFailures {
 
     /** The topmost node is missing, so no other node can be created. */
     public static LockBackendException noChroot(Subject subject, Session session) {
-        return exception(
+        return permanent(
                 subject,
                 "the chroot %s of the connect string does not exist: create it, or correct the connect string"
-                        .formatted(Printable.text(session.chroot())),
-                false,
-                null);
+                        .formatted(Printable.text(session.chroot())));
     }
 
     public static LockBackendException notConnected(Subject subject, Session session, Servers servers, Duration tried) {
-        return exception(
+        return passing(
                 subject,
                 "%s is not connected to %s for %d ms now; the client keeps trying. Do the servers run, and do they have a majority?"
-                        .formatted(session, servers, tried.toMillis()),
-                true,
-                null);
+                        .formatted(session, servers, tried.toMillis()));
     }
 
     public static LockBackendException noSession(Subject subject) {
-        return exception(subject, "the session has ended, and the client has not opened another one yet", true, null);
+        return passing(subject, "the session has ended, and the client has not opened another one yet");
     }
 
     public static LockBackendException notProven(Subject subject, Session session) {
-        return exception(
+        return passing(
                 subject,
                 "%s was silent for so long that a server may end it at any moment; it is proved again after a third of its time-out"
-                        .formatted(session),
-                true,
-                null);
+                        .formatted(session));
     }
 
     public static LockBackendException clientNotRunning(Subject subject, @Nullable Throwable cause) {
@@ -67,33 +61,25 @@ public final class ZooKeeperFailures {
     }
 
     public static LockBackendException ownerClosed(Subject subject) {
-        return exception(
+        return permanent(
                 subject,
-                "its owner has closed the Curator client, and with it the session of all its locks; close the locks first, and make new ones for a new client",
-                false,
-                null);
+                "its owner has closed the Curator client, and with it the session of all its locks; close the locks first, and make new ones for a new client");
     }
 
     public static LockBackendException notOpened(Subject subject, Servers servers, Throwable cause) {
         Throwable missing = linkageError(cause);
-        return missing != null
-                ? exception(
-                        subject,
-                        "Curator could not open a session, because the class path is incomplete or mixes versions: "
-                                + missing,
-                        false,
-                        cause)
-                : exception(
-                        subject, "Curator could not open a session with %s: %s".formatted(servers, cause), true, cause);
+        String text = missing == null
+                ? "Curator could not open a session with %s: %s".formatted(servers, cause)
+                : "Curator could not open a session, because the class path is incomplete or mixes versions: "
+                        + missing;
+        return exception(subject, text, missing == null, cause);
     }
 
     public static LockBackendException noServerYet(Subject subject, Servers servers, Duration tried) {
-        return exception(
+        return passing(
                 subject,
                 "no session with %s after %d ms; the client keeps trying. Do the servers run, is the address right, and do they accept this client?"
-                        .formatted(servers, tried.toMillis()),
-                true,
-                null);
+                        .formatted(servers, tried.toMillis()));
     }
 
     /** ZooKeeper creates its connection by reflection, and wraps the error. */
@@ -109,24 +95,20 @@ public final class ZooKeeperFailures {
     }
 
     public static LockBackendException noClient(Subject subject) {
-        return exception(
+        return permanent(
                 subject,
                 "there is no Curator client yet. If it is that of a clustered Vert.x, the cluster manager has not"
-                        + " joined its cluster yet: use locks after the future of buildClustered() has completed",
-                false,
-                null);
+                        + " joined its cluster yet: use locks after the future of buildClustered() has completed");
     }
 
     public static LockBackendException closed(Subject subject) {
-        return exception(subject, "the back end was closed", false, null);
+        return permanent(subject, "the back end was closed");
     }
 
     public static LockBackendException vanished(Subject subject) {
-        return exception(
+        return passing(
                 subject,
-                "another program deleted its node while it was read; no other program may change the nodes under the root",
-                true,
-                null);
+                "another program deleted its node while it was read; no other program may change the nodes under the root");
     }
 
     public static LockQueueFullException queueFull(Subject subject, QueueLimit limit) {
@@ -147,17 +129,23 @@ public final class ZooKeeperFailures {
     }
 
     public static LockBackendException numbersUsedUp(Subject subject) {
-        return exception(
+        return passing(
                 subject,
-                "its queue has given out 2^31 numbers without a pause; it begins again as soon as all claims have left it",
-                true,
-                null);
+                "its queue has given out 2^31 numbers without a pause; it begins again as soon as all claims have left it");
     }
 
     public static LockException unexpected(Subject subject, Throwable error) {
         return error instanceof LockException known
                 ? known
                 : exception(subject, "an unexpected error:  " + error, false, error);
+    }
+
+    private static LockBackendException passing(Subject subject, String text) {
+        return exception(subject, text, true, null);
+    }
+
+    private static LockBackendException permanent(Subject subject, String text) {
+        return exception(subject, text, false, null);
     }
 
     private static LockBackendException exception(

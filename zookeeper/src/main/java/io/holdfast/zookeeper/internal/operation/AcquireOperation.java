@@ -157,7 +157,7 @@ record AcquireOperation(
     }
 
     private Mono<LockAttempt> refusedBehind(String path) {
-        claims.expect(path, state);
+        claims.expect(state);
         return zooKeeper.watch(session, path).flatMap(watched -> {
             if (watched.isNoNode()) {
                 claims.expectNothing(state);
@@ -169,7 +169,7 @@ record AcquireOperation(
 
     /** A permit waits for a change of any node in the queue. */
     private Mono<LockAttempt> refusedPermit() {
-        claims.expect(path(), state);
+        claims.expect(state);
         return whenFree(zooKeeper.listAndWatch(session, path()), blocker -> contended());
     }
 

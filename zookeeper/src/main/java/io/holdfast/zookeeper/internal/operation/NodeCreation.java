@@ -44,7 +44,7 @@ record NodeCreation(AcquireOperation acquire) {
 
     /** The claim waited for its admission and was released. This is a task of its own: it admits the next claim, which may be released, too. */
     private Mono<LockAttempt> leaveTheAdmission() {
-        acquire.executor().run(() -> acquire.admission().answered(session(), queue(), null));
+        acquire.executor().run(() -> answered(null));
         return acquire.contended();
     }
 
@@ -71,7 +71,7 @@ record NodeCreation(AcquireOperation acquire) {
                 .doOnNext(begun -> queue.beginningAnswered())
                 .doOnError(notSent -> {
                     queue.beginningAnswered();
-                    acquire.admission().answered(session(), queue(), null);
+                    answered(null);
                 })
                 .flatMap(begun -> begun(queue, begun, tries));
     }
@@ -85,7 +85,7 @@ record NodeCreation(AcquireOperation acquire) {
             queue.isThere();
             return create(tries);
         }
-        acquire.admission().answered(session(), queue(), begun.isOk() ? (Integer) 1 : null);
+        answered(begun.isOk() ? (Integer) 1 : null);
         if (!begun.isOk()) {
             return notBegun(begun, tries);
         }
@@ -117,14 +117,14 @@ record NodeCreation(AcquireOperation acquire) {
             queue.entering();
             if (!isListed) {
                 return Mono.zip(created, guarded)
-                        .doOnError(notSent -> acquire.admission().answered(session(), queue(), null))
+                        .doOnError(notSent -> answered(null))
                         .flatMap(it -> unlisted(queue, it.getT1(), tries));
             }
             int asked = queue.namesAsked();
             return Mono.zip(created, zooKeeper().list(session(), queue()), guarded)
                     .doOnError(notSent -> {
                         queue.namesNotRead();
-                        acquire.admission().answered(session(), queue(), null);
+                        answered(null);
                     })
                     .flatMap(it -> listed(queue, asked, it.getT1(), it.getT2(), tries));
         });
@@ -149,38 +149,36 @@ record NodeCreation(AcquireOperation acquire) {
     }
 
     private Mono<LockAttempt> unlisted(LockQueue<ClaimState> queue, Reply<Created> created, int tries) {
-        boolean isIn = created.isOk() && state().isIn(session());
-        if (!isIn || state().node().isPastTheEnd()) {
-            acquire.admission().answered(session(), queue(), null);
+        if (!isInLine(created)) {
+            answered(null);
             return notInLine(created, tries);
         }
         int most = queue.mostPlaces(state().node());
         if (most < places() / 2) {
-            acquire.admission().answered(session(), queue(), most);
+            answered(most);
             return acquire.inLine();
         }
         return queues().list(queue(), session()).flatMap(listed -> {
-            acquire.admission().answered(session(), queue(), sizeOf(listed));
+            answered(sizeOf(listed));
             return unlessItIsFull(listed);
         });
     }
 
     private Mono<LockAttempt> listed(
             LockQueue<ClaimState> queue, int asked, Reply<Created> created, Reply<List<String>> listed, int tries) {
-        acquire.admission().answered(session(), queue(), sizeOf(listed));
-        boolean isIn = created.isOk() && state().isIn(session());
-        if (!isIn || state().node().isPastTheEnd()) {
+        answered(sizeOf(listed));
+        if (!isInLine(created) || !listed.isOk()) {
             queue.namesNotRead();
-            return notInLine(created, tries);
-        }
-        if (!listed.isOk()) {
-            queue.namesNotRead();
-            return acquire.judged(listed);
+            return isInLine(created) ? acquire.judged(listed) : notInLine(created, tries);
         }
         if (mayBeSeenWaiting(listed.get())) {
             state().stands();
         }
         return queues().learn(queue, asked, state().node().sequence(), listed).flatMap(this::unlessItIsFull);
+    }
+
+    private boolean isInLine(Reply<Created> created) {
+        return created.isOk() && state().isIn(session()) && !state().node().isPastTheEnd();
     }
 
     private Mono<LockAttempt> notInLine(Reply<Created> created, int tries) {
@@ -196,6 +194,10 @@ record NodeCreation(AcquireOperation acquire) {
     /** True if the session has ended since the creation was sent: its client was replaced by another one, but still answers. */
     private boolean isLate() {
         return !state().belongsTo(session());
+    }
+
+    private void answered(@Nullable Integer size) {
+        acquire.admission().answered(session(), queue(), size);
     }
 
     private static @Nullable Integer sizeOf(Reply<List<String>> listed) {

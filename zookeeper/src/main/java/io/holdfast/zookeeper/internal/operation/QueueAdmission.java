@@ -7,7 +7,6 @@ import io.holdfast.zookeeper.internal.queue.AdmissionWindow;
 import io.holdfast.zookeeper.internal.session.Session;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooKeeper;
@@ -25,10 +24,8 @@ final class QueueAdmission {
     /** The most gates of long queues in which this client has no request under way. */
     private static final int MOST_IDLE = 1_000;
 
-    private record Entering(MonoSink<Reply<Boolean>> sink) {}
-
     /** In the order of use, the latest one last. */
-    private final Map<String, AdmissionWindow<Entering>> byQueue = new LinkedHashMap<>(16, 0.75f, true);
+    private final Map<String, AdmissionWindow<MonoSink<Reply<Boolean>>>> byQueue = new LinkedHashMap<>(16, 0.75f, true);
 
     private final AsyncZooKeeper zooKeeper;
     private final int maxWaiters;
@@ -61,11 +58,11 @@ final class QueueAdmission {
      *     request to the server failed
      */
     Mono<Reply<Boolean>> enter(Session session, String queue) {
-        AdmissionWindow<Entering> gate = byQueue.computeIfAbsent(queue, it -> new AdmissionWindow<>());
+        AdmissionWindow<MonoSink<Reply<Boolean>>> gate = byQueue.computeIfAbsent(queue, it -> new AdmissionWindow<>());
         return gate.enters(limit(session).places())
                 ? Mono.just(new Reply<>(Code.OK, queue, true))
                 : Mono.create(sink -> {
-                    gate.add(new Entering(sink));
+                    gate.add(sink);
                     if (gate.hasToAsk()) {
                         ask(gate, session, queue);
                     }
@@ -78,7 +75,7 @@ final class QueueAdmission {
      * @param size how many places the queue had then; null if not known
      */
     void answered(Session session, String queue, @Nullable Integer size) {
-        AdmissionWindow<Entering> gate = byQueue.get(queue);
+        AdmissionWindow<MonoSink<Reply<Boolean>>> gate = byQueue.get(queue);
         if (gate == null) {
             return;
         }
@@ -93,15 +90,15 @@ final class QueueAdmission {
         settle(gate, session, queue);
     }
 
-    private void letIn(AdmissionWindow<Entering> gate, Session session, String queue) {
+    private void letIn(AdmissionWindow<MonoSink<Reply<Boolean>>> gate, Session session, String queue) {
         int places = limit(session).places();
-        for (Entering next = gate.next(places); next != null; next = gate.next(places)) {
-            next.sink().success(new Reply<>(Code.OK, queue, true));
+        for (MonoSink<Reply<Boolean>> next = gate.next(places); next != null; next = gate.next(places)) {
+            next.success(new Reply<>(Code.OK, queue, true));
         }
     }
 
     /** While the request is under way, no claim enters. Claims that arrive meanwhile wait for the same answer. */
-    private void ask(AdmissionWindow<Entering> gate, Session session, String queue) {
+    private void ask(AdmissionWindow<MonoSink<Reply<Boolean>>> gate, Session session, String queue) {
         Disposable unused = zooKeeper.stat(session, queue).subscribe(found -> {
             gate.asked();
             if (found.isOk() || found.isNoNode()) {
@@ -115,18 +112,17 @@ final class QueueAdmission {
         });
     }
 
-    private void turnAwayIfFull(AdmissionWindow<Entering> gate, Session session, String queue) {
+    private void turnAwayIfFull(AdmissionWindow<MonoSink<Reply<Boolean>>> gate, Session session, String queue) {
         if (gate.isFull(limit(session).places())) {
             turnAway(gate, new Reply<>(Code.OK, queue, false));
         }
     }
 
-    private static void turnAway(AdmissionWindow<Entering> gate, Reply<Boolean> with) {
-        List<Entering> all = gate.turnAway();
-        all.forEach(it -> it.sink().success(with));
+    private static void turnAway(AdmissionWindow<MonoSink<Reply<Boolean>>> gate, Reply<Boolean> with) {
+        gate.turnAway().forEach(sink -> sink.success(with));
     }
 
-    private void settle(AdmissionWindow<Entering> gate, Session session, String queue) {
+    private void settle(AdmissionWindow<MonoSink<Reply<Boolean>>> gate, Session session, String queue) {
         if (gate.isForgettable(limit(session).places())) {
             byQueue.remove(queue, gate);
         } else if (byQueue.size() > MOST_IDLE) {
@@ -135,7 +131,8 @@ final class QueueAdmission {
     }
 
     private void forgetTheOldest() {
-        Iterator<AdmissionWindow<Entering>> oldest = byQueue.values().iterator();
+        Iterator<AdmissionWindow<MonoSink<Reply<Boolean>>>> oldest =
+                byQueue.values().iterator();
         while (oldest.hasNext()) {
             if (oldest.next().isIdle()) {
                 oldest.remove();

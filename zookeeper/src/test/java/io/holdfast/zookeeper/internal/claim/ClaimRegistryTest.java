@@ -36,22 +36,22 @@ class ClaimRegistryTest {
     /** For example: a permit became free between two lists, and then the creation of the node was refused. */
     @Test
     void aClaimThatWaitedAndThenHasNoNodeLeavesNothingBehind() {
-        claims.expect("/holdfast/pool", permit);
+        claims.expect(permit);
         permit.left();
         claims.expectNothing(permit);
         claims.settle(permit);
 
-        assertThat(claims.waitedFor()).isZero();
+        assertThat(claims.hinted()).isZero();
         assertThat(claims.all()).isEmpty();
     }
 
     @Test
     void aClaimThatWaitedAndThenHoldsLeavesNothingBehind() {
-        claims.expect("/holdfast/pool", permit);
+        claims.expect(permit);
         permit.hold(false);
         claims.expectNothing(permit);
 
-        assertThat(claims.waitedFor()).isZero();
+        assertThat(claims.hinted()).isZero();
     }
 
     /** Locks are held for a moment, one after another. Waking a thread for each would cost as much as an answer. */
