@@ -3,11 +3,15 @@ package io.holdfast.r2dbc.internal.mariadb;
 import io.holdfast.r2dbc.internal.protocol.Answer;
 import io.holdfast.r2dbc.internal.protocol.LockText;
 import io.holdfast.r2dbc.internal.protocol.Operation;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
 import java.nio.charset.StandardCharsets;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * Writes operations as one text, for procedures that accept no arrays, and reads their answers. It sends operations in the order of their
@@ -34,11 +38,9 @@ public final class CallText {
                                 LockText.kind(operations.get(i).claim().key().kind())))
                 .mapToInt(Integer::intValue)
                 .toArray();
-        StringBuilder text = new StringBuilder();
-        for (int i : order) {
-            append(text, operations.get(i));
-        }
-        return new CallText(text.toString(), order);
+        String batch =
+                IntStream.of(order).mapToObj(i -> line(operations.get(i))).collect(Collectors.joining());
+        return new CallText(batch, order);
     }
 
     /** Returns the text to send, as {@code holdfast_call_v1} reads it. */
@@ -46,31 +48,23 @@ public final class CallText {
         return batch;
     }
 
-    private static void append(StringBuilder text, Operation operation) {
-        var claim = operation.claim();
-        var key = claim.key();
-        text.append(operation.word())
-                .append(' ')
-                .append(LockText.kind(key.kind()))
-                .append(' ')
-                .append(LockText.mode(key.kind()))
-                .append(' ')
-                .append(key.permits())
-                .append(' ')
-                .append(claim.permits())
-                .append(' ')
-                .append(claim.attempt())
-                .append(' ')
-                .append(operation.leaseMillis())
-                .append(' ')
-                .append(operation.token())
-                .append(' ')
-                .append(operation.isWatched() ? '1' : '0')
-                .append(' ')
-                .append(hex(LockText.name(key.name())))
-                .append(' ')
-                .append(hex(claim.id()))
-                .append('|');
+    private static String line(Operation operation) {
+        LockClaim claim = operation.claim();
+        LockKey key = claim.key();
+        return Stream.<Object>of(
+                        operation.word(),
+                        LockText.kind(key.kind()),
+                        LockText.mode(key.kind()),
+                        key.permits(),
+                        claim.permits(),
+                        claim.attempt(),
+                        operation.leaseMillis(),
+                        operation.token(),
+                        operation.isWatched() ? 1 : 0,
+                        hex(LockText.name(key.name())),
+                        hex(claim.id()))
+                .map(String::valueOf)
+                .collect(Collectors.joining(" ", "", "|"));
     }
 
     private static String hex(String text) {
