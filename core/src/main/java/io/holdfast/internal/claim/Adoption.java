@@ -85,6 +85,6 @@ public final class Adoption {
     }
 
     Mono<LockLease> lease() {
-        return Emission.mono(subscriber -> new Claim(lock, Mode.TRY, this, false, subscriber).emission());
+        return Emission.mono(subscriber -> new Claim(lock, Mode.TRY, this, false, subscriber).emission);
     }
 }

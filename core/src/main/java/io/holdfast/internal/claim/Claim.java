@@ -51,7 +51,7 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
 
     private final boolean isMember;
 
-    private final Emission<LockLease> emission;
+    final Emission<LockLease> emission;
     private final PairedEvents acquireEvents;
 
     private final int attemptsBefore;
@@ -89,10 +89,6 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
         emission = before.emission;
         acquireEvents = before.acquireEvents;
         attemptsBefore = before.attempts();
-    }
-
-    Emission<LockLease> emission() {
-        return emission;
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.holdfast.internal.claim;
 
 import io.holdfast.LockException;
 import io.holdfast.LockLease;
+import io.holdfast.LockReport;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.LockSettings;
 import io.holdfast.internal.engine.LockTerms.Mode;
@@ -43,7 +44,7 @@ public final class HeldLocks {
                 if (outer != null) {
                     Mono.<LockLease>just(new NestedLease(outer)).subscribe(subscriber);
                 } else {
-                    subscriber.onSubscribe(new Claim(lock, mode, null, isMember, subscriber).emission());
+                    subscriber.onSubscribe(new Claim(lock, mode, null, isMember, subscriber).emission);
                 }
             }
         };
@@ -96,8 +97,8 @@ public final class HeldLocks {
         LockKey mine = lease.key();
         return lease.lock().engine() == lock.engine()
                 && mine.name().equals(lock.key().name())
-                && isReadWrite(mine.kind()) == isReadWrite(lock.key().kind())
-                && (isReadWrite(mine.kind()) || mine.kind() == lock.key().kind());
+                && LockReport.Type.of(mine.kind())
+                        == LockReport.Type.of(lock.key().kind());
     }
 
     private boolean covers(LockSettings lock) {
@@ -130,9 +131,5 @@ public final class HeldLocks {
 
     private boolean upgrades(LockKey wanted) {
         return lease.key().kind() == LockKind.READ && wanted.kind() == LockKind.WRITE;
-    }
-
-    private static boolean isReadWrite(LockKind kind) {
-        return kind == LockKind.READ || kind == LockKind.WRITE;
     }
 }

@@ -20,7 +20,7 @@ import reactor.util.context.Context;
 /** The user's side of a lease. The engine holds it weakly, so the publishers made here refer to it. */
 public final class LeaseHandle implements EngineLease {
 
-    private final HeldClaim claim;
+    final HeldClaim claim;
     private final LeaseSignals signals;
 
     /** Whether it is the read lease that follows a downgrade; the claim's other lease has ended then. */
@@ -33,10 +33,6 @@ public final class LeaseHandle implements EngineLease {
         this.claim = claim;
         this.signals = signals;
         this.asReader = asReader;
-    }
-
-    HeldClaim claim() {
-        return claim;
     }
 
     LockSettings lock() {

@@ -40,7 +40,7 @@ abstract class Successor<T> implements Emission.Owner {
 
     @Override
     public void left() {
-        lease.claim().successorCancelled(this);
+        lease.claim.successorCancelled(this);
     }
 
     final void failed(Throwable why) {
@@ -65,7 +65,7 @@ abstract class Successor<T> implements Emission.Owner {
         @Override
         public void left() {
             super.left();
-            if (lease.claim().isHandedOnTo(this)) {
+            if (lease.claim.isHandedOnTo(this)) {
                 release();
             }
         }
@@ -73,14 +73,14 @@ abstract class Successor<T> implements Emission.Owner {
         /** No process has the text. */
         private void release() {
             if (isReleased.compareAndSet(false, true)) {
-                lease.claim().releaseInBackground();
+                lease.claim.releaseInBackground();
             }
         }
 
         void succeeded(long minHoldNanos) {
             String text;
             try {
-                text = lease.claim().handedOn(minHoldNanos).text();
+                text = lease.claim.handedOn(minHoldNanos).text();
             } catch (Throwable broken) {
                 release();
                 failed(broken);

@@ -93,9 +93,8 @@ final class DefaultLockClient implements LockClient {
     }
 
     private LockSettings ownSettings(ReactiveLock lock) {
-        if (requireNonNull(lock, "lock") instanceof DefaultReactiveLock own
-                && own.settings().engine() == engine) {
-            return own.settings();
+        if (requireNonNull(lock, "lock") instanceof DefaultReactiveLock own && own.settings.engine() == engine) {
+            return own.settings;
         }
         throw new IllegalArgumentException(
                 "lock '%s' is not of this client: only locks of one client can be taken together"

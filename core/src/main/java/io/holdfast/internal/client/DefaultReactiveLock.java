@@ -13,14 +13,10 @@ import reactor.core.publisher.Mono;
 
 class DefaultReactiveLock extends LockWithWork<LockLease> implements ReactiveLock {
 
-    private final LockSettings settings;
+    final LockSettings settings;
 
     DefaultReactiveLock(LockSettings settings) {
         this.settings = settings;
-    }
-
-    final LockSettings settings() {
-        return settings;
     }
 
     @Override

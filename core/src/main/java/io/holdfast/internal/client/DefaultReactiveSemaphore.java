@@ -16,11 +16,11 @@ final class DefaultReactiveSemaphore extends DefaultReactiveLock implements Reac
 
     @Override
     public ReactiveSemaphore with(LockOptions options) {
-        return new DefaultReactiveSemaphore(settings().with(requireNonNull(options, "options")));
+        return new DefaultReactiveSemaphore(settings.with(requireNonNull(options, "options")));
     }
 
     @Override
     public ReactiveLock permits(int taken) {
-        return new DefaultReactiveLock(settings().withPermits(taken));
+        return new DefaultReactiveLock(settings.withPermits(taken));
     }
 }
