@@ -15,7 +15,7 @@
  * <p>Doors: the API makes a client in {@code client}, and {@code LocalHandOver} a back end in {@code tenure}. A client
  * puts {@code tenure}'s {@code StoreFedBackend} between its engine and a back end that grants runs. The back
  * end in {@code io.holdfast.memory} uses {@code memory} and {@code timing}, and the tools in
- * {@code io.holdfast.spi.support} use {@code timing}.
+ * {@code io.holdfast.spi.support} use {@code timing}, and {@code claim} for a Reactor Context with leases.
  */
 @NullMarked
 @CheckReturnValue

@@ -166,7 +166,8 @@ public final class ArchitectureRules {
                 .should()
                 .callMethodWhere(calls(
                         "a static of Schedulers",
-                        call -> call.getTargetOwner().getFullName().equals("reactor.core.scheduler.Schedulers")));
+                        call -> call.getTargetOwner().getFullName().equals("reactor.core.scheduler.Schedulers")
+                                && !call.getName().equals("isInNonBlockingThread")));
     }
 
     /**

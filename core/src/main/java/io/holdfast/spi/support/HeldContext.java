@@ -1,0 +1,42 @@
+package io.holdfast.spi.support;
+
+import io.holdfast.LockLease;
+import io.holdfast.MultiLease;
+import io.holdfast.internal.claim.GuardedLease;
+import reactor.util.context.Context;
+
+/**
+ * Puts leases into a Reactor Context, as {@code withLock} does for its work. It is for integrations whose callers have
+ * no Reactor Context, such as blocking code: they know in another way which leases a caller holds.
+ */
+public final class HeldContext {
+
+    private HeldContext() {}
+
+    /**
+     * Adds a lease. Acquisitions of its lock with the new context are nested in it, and the work that makes them may go
+     * on while the client is drained. The lease cannot be downgraded any more.
+     *
+     * @param lease from {@code acquire} or {@code tryAcquire}
+     * @param context the context so far
+     * @return the context with the lease; the same one for a nested lease
+     */
+    public static Context with(LockLease lease, Context context) {
+        return added(lease, context);
+    }
+
+    /**
+     * Adds the leases of several locks.
+     *
+     * @param leases from {@code acquire} or {@code tryAcquire}
+     * @param context the context so far
+     * @return the context with all leases
+     */
+    public static Context with(MultiLease leases, Context context) {
+        return added(leases, context);
+    }
+
+    private static Context added(Object lease, Context context) {
+        return ((GuardedLease) lease).enter(context);
+    }
+}
