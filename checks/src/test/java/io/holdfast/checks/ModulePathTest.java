@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 class ModulePathTest {
 
     private static final Map<String, String> NAMES = Map.ofEntries(
+            Map.entry("holdfast-blocking", "io.holdfast.blocking"),
             Map.entry("holdfast-core", "io.holdfast.core"),
             Map.entry("holdfast-kotlin", "io.holdfast.kotlin"),
             Map.entry("holdfast-micrometer", "io.holdfast.micrometer"),

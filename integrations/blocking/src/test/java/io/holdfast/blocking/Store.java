@@ -1,0 +1,61 @@
+package io.holdfast.blocking;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockInspector;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.LockReport;
+import io.holdfast.LossReason;
+import io.holdfast.memory.InMemoryLockBackend;
+import io.holdfast.testkit.FaultyLockBackend;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/** A store in memory, whose locks a test can take away. */
+final class Store {
+
+    static final Duration LIMIT = Duration.ofSeconds(10);
+    static final LockOptions OPTIONS =
+            LockOptions.builder().leaseDuration(Duration.ofSeconds(20)).build();
+
+    final InMemoryLockBackend backend = InMemoryLockBackend.create();
+    final FaultyLockBackend faulty = FaultyLockBackend.over(backend, Schedulers.parallel());
+    final LockClient client =
+            LockClient.builder(faulty).options(OPTIONS).closeBackend(false).build();
+    final BlockingLocks locks = BlockingLocks.of(client);
+
+    /** Takes the lock away. When it returns, the holder was told. An interrupt of the loss stays pending. */
+    void lose(LockLease lease) {
+        CompletableFuture<LossReason> told = lease.onLoss().toFuture(); // emitted after the signal to the holder
+        new Thread(() -> takeAway(lease)).start();
+        assertThat(told.join()).isEqualTo(LossReason.NOT_HELD);
+    }
+
+    void takeAway(LockLease lease) {
+        LockInspector inspector = backend.inspector();
+        inspector
+                .inspect(lease.lockName())
+                .flatMapIterable(LockReport::holders)
+                .filter(holder -> holder.fencingToken() == lease.fencingToken())
+                .flatMap(holder -> inspector.breakHold(lease.lockName(), holder))
+                .then(lease.renew())
+                .onErrorComplete()
+                .block(LIMIT);
+    }
+
+    boolean isHeld(String name) {
+        return client.election(name).leader().hasElement().block(LIMIT);
+    }
+
+    /** Waits until as many claims wait for the lock. */
+    void awaitWaiters(String name, int number) {
+        Mono.defer(() -> backend.inspector().inspect(name).next())
+                .filter(report -> report.waiterCount() == number)
+                .repeatWhenEmpty(again -> again.delayElements(Duration.ofMillis(1)))
+                .block(LIMIT);
+    }
+}
