@@ -34,6 +34,12 @@ public class Main {
         public Mono<String> sell() {
             return LockedLease.fencingToken().map(token -> "held with token " + token);
         }
+
+        @Locked("stock/43")
+        public String sellAndBlock() {
+            return "works with token " + LockedLease.ofThread().fencingToken() + " on "
+                    + Thread.currentThread().getName();
+        }
     }
 
     public static void main(String[] arguments) throws Exception {
@@ -46,8 +52,10 @@ public class Main {
             }
             context.getBean(LockClient.class)
                     .lock("stock/7")
-                    .withLock(Mono.fromRunnable(() -> System.out.println("works on " + Thread.currentThread().getName())))
+                    .withLock(Mono.fromRunnable(() -> System.out.println(
+                            "works on " + Thread.currentThread().getName())))
                     .block(Duration.ofSeconds(10));
+            System.out.println(context.getBean(Stock.class).sellAndBlock());
             context.getBean(MeterRegistry.class).getMeters().stream()
                     .map(Meter::getId)
                     .filter(it -> it.getName().startsWith("holdfast."))

@@ -50,10 +50,10 @@ class EachSpringBootIT {
         application(THREE);
         application(FOUR);
         Files.writeString(folder.resolve("pom.xml"), """
-                <project><modelVersion>4.0.0</modelVersion>
-                <groupId>com.example</groupId><artifactId>all</artifactId><version>1</version><packaging>pom</packaging>
-                <modules><module>%s</module><module>%s</module></modules></project>
-                """.formatted(THREE, FOUR));
+            <project><modelVersion>4.0.0</modelVersion>
+            <groupId>com.example</groupId><artifactId>all</artifactId><version>1</version><packaging>pom</packaging>
+            <modules><module>%s</module><module>%s</module></modules></project>
+            """.formatted(THREE, FOUR));
         Wrapper.build(folder, "-T2", "compile");
         three = run(THREE, classPath(THREE), output(THREE));
         four = run(FOUR, classPath(FOUR), output(FOUR));
@@ -77,6 +77,7 @@ class EachSpringBootIT {
                         "/sell held with token N",
                         "/actuator/health/holdfast {\"status\":\"UP\"}",
                         "works on holdfast-work-1",
+                        "works with token N on main",
                         "meter holdfast.lock.held [tag(backend=redis), tag(lock.family=stock)]")
                 .anyMatch(it -> it.startsWith("meter holdfast.lock ["))
                 .anyMatch(it -> it.startsWith("/actuator/holdfast/stock/42 {\"locks\":[{\"name\":\"stock/42\""));

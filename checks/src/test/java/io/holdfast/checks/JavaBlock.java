@@ -28,6 +28,7 @@ record JavaBlock(MarkdownPage page, MarkdownPage.Block code, List<String> given)
             "java.util.function.*",
             "java.util.stream.*",
             "io.holdfast.*",
+            "io.holdfast.blocking.*",
             "io.holdfast.memory.*",
             "io.holdfast.micrometer.*",
             "io.holdfast.r2dbc.*",

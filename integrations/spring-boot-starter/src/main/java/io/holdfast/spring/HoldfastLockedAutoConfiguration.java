@@ -1,10 +1,14 @@
 package io.holdfast.spring;
 
+import io.holdfast.LockClient;
+import io.holdfast.blocking.BlockingLocks;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.EnvironmentAware;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
@@ -25,6 +29,14 @@ public final class HoldfastLockedAutoConfiguration {
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LockedAdvisor holdfastLockedAdvisor(ConfigurableListableBeanFactory beans) {
         return new LockedAdvisor(beans);
+    }
+
+    /** The locks of the client for code that may block. */
+    @Bean
+    @ConditionalOnSingleCandidate(LockClient.class)
+    @ConditionalOnMissingBean
+    static BlockingLocks holdfastBlockingLocks(LockClient client) {
+        return BlockingLocks.of(client);
     }
 
     /**

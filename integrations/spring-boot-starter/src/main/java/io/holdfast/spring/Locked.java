@@ -3,6 +3,7 @@ package io.holdfast.spring;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
+import io.holdfast.blocking.BlockingLock;
 import java.lang.annotation.Documented;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -21,15 +22,20 @@ import org.springframework.aot.hint.annotation.Reflective;
  * }
  * }</pre>
  *
- * <p><b>Methods</b> must return a {@code Mono} or a {@code Flux}, or be suspending functions of Kotlin. The method is called again for each
- * subscription, under the lock. If a suspending function returns a {@code Flow}, the lock is held while the flow is collected. With the
- * annotation on any other method, the application does not start. The same is true for final, private and static methods, since a proxy
- * cannot intercept them. A call from a method of the same object does not go through the proxy, so it takes no lock.
+ * <p><b>Reactive methods</b> return a {@code Mono} or a {@code Flux}, or are suspending functions of Kotlin. The method is called again for
+ * each subscription, under the lock. If a suspending function returns a {@code Flow}, the lock is held while the flow is collected.
+ *
+ * <p><b>Methods that block</b> run on the thread of the caller, as {@link BlockingLock#withLock} does: the thread waits for the lock, is
+ * interrupted if the lease is lost, and must be one that may block. An interrupt of the wait is an {@link InterruptedException} if the
+ * method declares it, or else an {@link IllegalStateException} with the interrupt pending. {@link LockedLease#ofThread()} is the lease.
+ *
+ * <p>The application does not start if the work of a method goes on after its return, as that of a {@code CompletableFuture} or a
+ * {@code DeferredResult}. The same is true for final, private and static methods, since a proxy cannot intercept them. A call from a method of the same object does not go through the proxy, so it takes no lock.
  *
  * <p><b>Transactions.</b> The lock is around {@code @Transactional}: it is taken before the transaction begins, and released after the
  * commit. This is true for a transaction that begins with the method. A transaction of its caller ends after the release.
  *
- * <p><b>Errors</b> are those of {@link ReactiveLock#withLock}. The result of the method emits them.
+ * <p><b>Errors</b> are those of {@link ReactiveLock#withLock}. The result of the method emits them, or the method throws them.
  *
  * <p>In each attribute, {@code ${...}} is replaced by a property.
  */
@@ -116,8 +122,9 @@ public @interface Locked {
     /**
      * Whether to skip the method if the lock is taken, as for a job that another instance is doing already.
      *
-     * @return true to make one attempt, and to complete empty without a call of the method if the lock is taken. Not together with {@link
-     *     #waitTimeout}, and only for suspending functions that return {@code Unit}. False, the default, to wait
+     * @return true to make one attempt, and to return without a call of the method if the lock is taken: a {@code Mono} or a {@code Flux}
+     *     completes empty. Not together with {@link #waitTimeout}. A suspending function must return {@code Unit}, and a method that blocks
+     *     {@code void}. False, the default, to wait
      */
     boolean skipWhenTaken() default false;
 }

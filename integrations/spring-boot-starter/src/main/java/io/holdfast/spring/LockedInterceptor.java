@@ -4,10 +4,16 @@ import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.ReactiveLock;
+import io.holdfast.blocking.BlockingLock;
+import io.holdfast.blocking.BlockingLocks;
+import io.holdfast.spi.support.Printable;
 import java.lang.reflect.Method;
+import java.lang.reflect.UndeclaredThrowableException;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -21,8 +27,8 @@ import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * Wraps the result of a method in a lock. Spring turns a suspending function into a Mono before this, and the Mono into a suspension after
- * it.
+ * Wraps the result of a method in a lock, or the call of a method that blocks. Spring turns a suspending function into a Mono before this,
+ * and the Mono into a suspension after it.
  */
 final class LockedInterceptor implements MethodInterceptor {
 
@@ -43,9 +49,41 @@ final class LockedInterceptor implements MethodInterceptor {
             return invocation.proceed();
         }
         Call call = new Call(method, (ProxyMethodInvocation) invocation);
-        return method.many()
-                ? Flux.deferContextual(context -> call.isLocked(context) ? Flux.from(call.proceed()) : many(call))
-                : Mono.deferContextual(context -> call.isLocked(context) ? Mono.from(call.proceed()) : one(call));
+        return switch (method.shape()) {
+            case MANY ->
+                Flux.deferContextual(context -> call.isLocked(context) ? Flux.from(call.proceed()) : many(call));
+            case ONE -> Mono.deferContextual(context -> call.isLocked(context) ? Mono.from(call.proceed()) : one(call));
+            case BLOCKING ->
+                LockedLease.isTakenFor(call.invocation().getProxy()) ? invocation.proceed() : blocking(call);
+        };
+    }
+
+    private @Nullable Object blocking(Call call) throws Exception {
+        AtomicBoolean begun = new AtomicBoolean();
+        BlockingLock lock = call.method().lock(BlockingLocks.of(client.get()), call.lockName());
+        try {
+            return lock.withLock(lease -> {
+                        begun.set(true);
+                        return Optional.ofNullable(
+                                LockedLease.around(lease, call.invocation().getThis(), call::result));
+                    })
+                    .orElse(null);
+        } catch (LockTimeoutException error) {
+            if (call.method().skipWhenTaken() && isTaken(error, begun)) {
+                return null;
+            }
+            throw error;
+        } catch (InterruptedException interrupt) {
+            Method called = call.method().method();
+            if (begun.get() || Stream.of(called.getExceptionTypes()).anyMatch(type -> type.isInstance(interrupt))) {
+                throw interrupt;
+            }
+            Thread.currentThread().interrupt(); // a proxy cannot throw what the method does not declare
+            throw new IllegalStateException(
+                    "%s was not called: its thread was interrupted while it waited for lock '%s'"
+                            .formatted(InvalidLockedMethodException.text(called), Printable.text(lock.name())),
+                    interrupt);
+        }
     }
 
     private Flux<Object> many(Call call) {
@@ -71,8 +109,7 @@ final class LockedInterceptor implements MethodInterceptor {
     }
 
     private ReactiveLock lock(Call call) {
-        return call.method()
-                .lock(client.get(), call.method().name().of(call.invocation().getArguments()));
+        return call.method().lock(client.get(), call.lockName());
     }
 
     /** Whether the lock is taken. An error of the work does not count, which may wait for other locks. */
@@ -93,6 +130,31 @@ final class LockedInterceptor implements MethodInterceptor {
         Context locked(LockLease lease, Context context) {
             Context inside = LockedLease.with(lease, context);
             return invocation.getThis() instanceof SpringProxy inner ? inside.put(Call.class, inner) : inside;
+        }
+
+        String lockName() {
+            return method.name().of(invocation.getArguments());
+        }
+
+        /** Calls a blocking method. */
+        @Nullable
+        Object result() throws Exception {
+            Object result;
+            try {
+                result = invocation.proceed();
+            } catch (Exception | Error thrown) {
+                throw thrown;
+            } catch (Throwable thrown) {
+                throw new UndeclaredThrowableException(thrown);
+            }
+            if (result != null && LockedMethod.isAsynchronous(result.getClass())) {
+                throw new IllegalStateException(
+                        "%s has returned a %s, which goes on after the release: declare its type"
+                                .formatted(
+                                        InvalidLockedMethodException.text(method.method()),
+                                        result.getClass().getSimpleName()));
+            }
+            return result;
         }
 
         /** Continues with a copy, since a publisher may be subscribed to again. */

@@ -3,20 +3,28 @@ package io.holdfast.spring;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
+import io.holdfast.blocking.BlockingLock;
+import io.holdfast.blocking.BlockingLocks;
 import io.holdfast.spring.Locked.Kind;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.stream.BaseStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.KotlinDetector;
+import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.MergedAnnotation;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -26,7 +34,7 @@ import reactor.core.publisher.Mono;
  *
  * @param permits the permits of a semaphore; zero for other kinds
  * @param options returns the options of a lock with this name; empty to use those of the client. Called when all beans can be made
- * @param many whether the method returns a Flux, or a Flow, which Spring turns into a Flux
+ * @param shape how the method does its work
  */
 record LockedMethod(
         Method method,
@@ -35,7 +43,20 @@ record LockedMethod(
         int permits,
         Function<String, Optional<LockOptions>> options,
         boolean skipWhenTaken,
-        boolean many) {
+        Shape shape) {
+
+    enum Shape {
+        /** It returns a Mono, which Spring also makes of a suspending function. */
+        ONE,
+        /** It returns a Flux, which Spring also makes of a Flow. */
+        MANY,
+        /** Its work ends when it returns. */
+        BLOCKING
+    }
+
+    /** Results that Spring MVC goes on with on another thread. */
+    private static final List<String> MVC = List.of(
+            "org.springframework.web.context.request.async.", "org.springframework.web.servlet.mvc.method.annotation.");
 
     private static final String UNIT = "kotlin.Unit";
     private static final String SUPER = "? super ";
@@ -63,21 +84,21 @@ record LockedMethod(
     static LockedMethod of(Method method, MergedAnnotation<Locked> annotation, Surroundings surroundings) {
         requireInterceptable(method);
         boolean suspending = KotlinDetector.isSuspendingFunction(method);
-        boolean many = method.getReturnType() == Flux.class
-                || (suspending && resultOf(method).startsWith(FLOW));
-        if (!many && method.getReturnType() != Mono.class && !suspending) {
+        Shape shape = shape(method, suspending);
+        if (shape == Shape.BLOCKING && isAsynchronous(method.getReturnType())) {
             throw new InvalidLockedMethodException(
                     method,
                     "it returns %s".formatted(method.getReturnType().getSimpleName()),
-                    "Return a Mono or a Flux, or make it a suspending function: a lock is held until what a method returns has ended.");
+                    "Return a Mono or a Flux, make it a suspending function, or return the result itself: a lock is"
+                            + " held until what a method returns has ended.");
         }
         Reader reader = new Reader(method, annotation, surroundings);
         boolean skip = annotation.getBoolean("skipWhenTaken");
-        if (skip && suspending && !resultOf(method).contains(UNIT)) {
+        if (skip && !mayReturnNothing(method, shape, suspending)) {
             throw new InvalidLockedMethodException(
                     method,
                     "it has skipWhenTaken, but returns a result",
-                    "Return Unit, or catch LockTimeoutException with waitTimeout = \"0\".");
+                    "Return void or Unit, or catch LockTimeoutException with waitTimeout = \"0\".");
         }
         Kind kind = annotation.getEnum("kind", Kind.class);
         return new LockedMethod(
@@ -87,7 +108,28 @@ record LockedMethod(
                 reader.permits(kind),
                 reader.options(skip),
                 skip,
-                many);
+                shape);
+    }
+
+    private static Shape shape(Method method, boolean suspending) {
+        Class<?> type = method.getReturnType();
+        if (type == Flux.class || (suspending && resultOf(method).startsWith(FLOW))) {
+            return Shape.MANY;
+        }
+        return type == Mono.class || suspending ? Shape.ONE : Shape.BLOCKING;
+    }
+
+    private static boolean mayReturnNothing(Method method, Shape shape, boolean suspending) {
+        return shape == Shape.BLOCKING
+                ? method.getReturnType() == void.class
+                : !suspending || resultOf(method).contains(UNIT);
+    }
+
+    /** Whether the work goes on after the method has returned such an object. */
+    static boolean isAsynchronous(Class<?> type) {
+        return ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null
+                || Stream.of(Future.class, Callable.class, BaseStream.class).anyMatch(it -> it.isAssignableFrom(type))
+                || MVC.stream().anyMatch(type.getName()::startsWith);
     }
 
     private static void requireInterceptable(Method method) {
@@ -96,7 +138,8 @@ record LockedMethod(
             throw new InvalidLockedMethodException(
                     method,
                     "a %s method cannot be intercepted".formatted(Modifier.toString(modifiers)),
-                    "Make it public and not final; in Kotlin, open it and its class, or use the compiler plugin kotlin-spring.");
+                    "Make it public and not final; in Kotlin, open it and its class, or use the compiler plugin"
+                            + " kotlin-spring.");
         }
     }
 
@@ -114,6 +157,16 @@ record LockedMethod(
             case READ -> client.readWriteLock(lockName).readLock();
             case WRITE -> client.readWriteLock(lockName).writeLock();
             case SEMAPHORE -> client.semaphore(lockName, permits);
+        };
+        return options.apply(lockName).map(lock::with).orElse(lock);
+    }
+
+    BlockingLock lock(BlockingLocks locks, String lockName) {
+        BlockingLock lock = switch (kind) {
+            case MUTEX -> locks.lock(lockName);
+            case READ -> locks.readWriteLock(lockName).readLock();
+            case WRITE -> locks.readWriteLock(lockName).writeLock();
+            case SEMAPHORE -> locks.semaphore(lockName, permits);
         };
         return options.apply(lockName).map(lock::with).orElse(lock);
     }

@@ -1,6 +1,7 @@
 package io.holdfast.spring;
 
 import io.holdfast.LockClient;
+import io.holdfast.blocking.BlockingLocks;
 import io.holdfast.spi.LockBackend;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -17,7 +18,7 @@ import org.springframework.util.StringUtils;
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class MissingLockClientAnalyzer extends AbstractInjectionFailureAnalyzer<NoSuchBeanDefinitionException> {
 
-    private static final Set<Class<?>> OURS = Set.of(LockClient.class, LockBackend.class);
+    private static final Set<Class<?>> OURS = Set.of(LockClient.class, BlockingLocks.class, LockBackend.class);
 
     private final Environment environment;
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -23,9 +24,25 @@ class LockedRefusalTest {
         }
     }
 
-    static class Blocking {
+    static class Submitted {
         @Locked("a")
-        public void call() {}
+        public java.util.concurrent.Future<Void> call() {
+            return CompletableFuture.completedFuture(null);
+        }
+    }
+
+    static class Lazy {
+        @Locked("a")
+        public Stream<String> call() {
+            return Stream.empty();
+        }
+    }
+
+    static class SkipsResult {
+        @Locked(value = "a", skipWhenTaken = true)
+        public int call() {
+            return 1;
+        }
     }
 
     static class Final {
@@ -154,7 +171,9 @@ class LockedRefusalTest {
     static Arguments[] refused() {
         return new Arguments[] {
             Arguments.of(Future.class, "it returns CompletableFuture"),
-            Arguments.of(Blocking.class, "it returns void"),
+            Arguments.of(Submitted.class, "it returns Future"),
+            Arguments.of(Lazy.class, "it returns Stream"),
+            Arguments.of(SkipsResult.class, "it has skipWhenTaken, but returns a result"),
             Arguments.of(Final.class, "a public final method cannot be intercepted"),
             Arguments.of(Private.class, "a private method cannot be intercepted"),
             Arguments.of(Blank.class, "the name of the lock is blank"),
@@ -205,7 +224,8 @@ class LockedRefusalTest {
         assertThatThrownBy(() -> name.of(new Object[] {"b"}))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(
-                        "@Locked on String.concat: {#p0.size} in the name of the lock cannot be read: EL1008E: Property or field 'size'");
+                        "@Locked on String.concat: {#p0.size} in the name of the lock cannot be read: EL1008E:"
+                                + " Property or field 'size'");
         assertThatThrownBy(() -> name.of(new Object[] {null}))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(
