@@ -31,6 +31,7 @@ class SkippedTestsTest {
             Map.entry("FenceIT", "1: the server keeps locks of prepared transactions"),
             Map.entry("FenceMySqlIT", "1: an error that MySQL does not have"),
             Map.entry("PromtoolTest", "1: promtool"),
+            Map.entry("FlowsTest", "1: the version of Java"),
             Map.entry("WhereWorkRunsTest", "2: the version of Java"),
             Map.entry("ClosedClientsIT", "1: Linux"),
             Map.entry("ServerClockIT", "1: libfaketime"),

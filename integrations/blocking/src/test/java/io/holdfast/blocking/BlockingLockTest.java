@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -493,6 +494,7 @@ class BlockingLockTest {
 
     @Test
     void theLossOfAnOuterLockIsToldAlthoughTheInnerOneHasClearedItsOwn() {
+        AtomicBoolean isInterrupted = new AtomicBoolean();
         assertThatThrownBy(() -> lock.withLock(outer -> {
                     assertThatThrownBy(() -> store.locks.lock("b").withLock(inner -> {
                                 store.lose(inner);
@@ -501,12 +503,24 @@ class BlockingLockTest {
                                 return 1;
                             }))
                             .isInstanceOf(LockLostException.class);
-                    Thread.sleep(10_000); // throws at once
+                    isInterrupted.set(Thread.currentThread().isInterrupted());
                     return 1;
                 }))
                 .isInstanceOfSatisfying(
                         LockLostException.class,
                         lost -> assertThat(lost.lockName()).isEqualTo("a"));
+        assertThat(isInterrupted).isTrue();
+    }
+
+    /** The thread may still sleep when the lease that it waited for is lost. */
+    @Test
+    void workThatWasLostBeforeItBeganDoesNotBegin() {
+        HeldByThread held = HeldByThread.current();
+        Work<String> work = new Work<>(held, List.of(), (lease, context) -> context);
+        work.under("lease").subscribe().dispose();
+
+        assertThat(held.begin(work)).isFalse();
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
     }
 
     @Test
