@@ -48,11 +48,16 @@ local function index_of(id)
 end
 
 local function sweep_some(count)
-  local exempt = {}
-  for _, id in ipairs(size > 1 and members() or {}) do
-    exempt[id] = true
-  end
-  sweep(count, exempt)
+  local by_id
+  sweep(count, size > 1 and function()
+    if not by_id then
+      by_id = {}
+      for _, id in ipairs(members()) do
+        by_id[id] = true
+      end
+    end
+    return by_id
+  end)
 end
 
 local function attempt_of(entry)
@@ -225,7 +230,7 @@ local function release(id, its_attempt, own, words, is_unanswered)
     end
     call('HDEL', keys[3], id)
   end
-  if tombstone > 0 and is_late then
+  if tombstone > 0 and (is_late or is_member) then -- a join does not search the run
     leave_tombstone(id, tombstone)
   end
   if is_single then

@@ -21,7 +21,7 @@ local function serve(own, caller, claim_ms, ender)
   its_lease, floor, at = tonumber(its_lease), tonumber(floor), tonumber(at)
   local count = 1
   if its_client ~= '-' and floor == 0 then
-    local head, oldest = its_lease .. ' ' .. its_client .. ' 0 ' .. its_channel .. ' ', format('%016.0f', now - its_lease * 500)
+    local head, oldest = its_lease .. ' ' .. its_client .. ' 0 ' .. its_channel .. ' ', format('%016.0f', now - its_lease * HALF)
     count = run_of(ids, entries, head, oldest)
     if count == FEW then -- there may be more
       ids = call('ZRANGE', keys[2], 0, MOST_IN_RUN - 1)
@@ -91,7 +91,7 @@ local function join(first, last, answers)
     local its_lease, own, its_client = match(ARGV[at - 1], '^1 (%d+) (%S+) (%S+)$')
     local most, floor, claim_ms, secret = match(ARGV[at], '^queue:?(%d*) (%d+) (%d+) (%S+)$')
     limit, its_lease = tonumber(most) or 0, tonumber(its_lease)
-    if known[n] or gone and gone[n] or holder == ids[n] or size > 1 and call('LPOS', keys[4], ids[n]) then
+    if known[n] or gone and gone[n] or holder == ids[n] then
       answers[i] = rest().acquire(ids[n], ARGV[at - 1], ARGV[at])
     elseif limit > 0 and count >= limit then
       answers[i] = {4, count}

@@ -17,6 +17,7 @@
 
 local MOST_IN_RUN, MOST_ASIDE, MOST_INTERESTED = 64, 1024, 64
 local ADOPTED = 1000000000 -- in place of the number of an attempt: what is given back later, without a tombstone, was granted before the adoption
+local HALF = 500 -- of a lease in ms, as microseconds: a waiter that has not asked for so long is dead
 local FEW = 3 -- waiters that are read first: enough to see whether there is a long run
 local PARTS = '^(%d+) (%S+) (%d+) (%S+) (%S+) (%S+) (%d+) (%d+) (%d+)$'
 
@@ -90,7 +91,7 @@ local function first_waiters(own, caller)
     end
     local entries = call('HMGET', keys[3], unpack(ids))
     local lease, channel = match(entries[1] or '', '^(%d+) %S+ %S+ (%S+) ')
-    if lease and (ids[1] == caller or channel ~= '-' and not unreachable[channel] and now - asked_of(entries[1]) <= lease * 500
+    if lease and (ids[1] == caller or channel ~= '-' and not unreachable[channel] and now - asked_of(entries[1]) <= lease * HALF
       and not (has_flag(4) and call('ZSCORE', keys[7], channel .. ' 0')) and (channel == own or is_heard(channel))) then
       return ids, entries
     end

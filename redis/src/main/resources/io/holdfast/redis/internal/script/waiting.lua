@@ -3,7 +3,7 @@
 local OLD_MICROS = 300000000 -- after that, no repeated end of a run comes
 
 local function is_stale(entry)
-  return now - asked_of(entry) > match(entry, '^%d+') * 500
+  return now - asked_of(entry) > match(entry, '^%d+') * HALF
 end
 
 -- Fails if there is a foreign value under a key, before anything is written. The script that includes this reads the first and the fourth itself.
@@ -161,21 +161,27 @@ local function clear_way(own, caller)
   end
 end
 
--- Drops some of the waiters that send no more attempts: of as many as have come, and more. exempt: by id, the members of a run, which do not get stale
+-- Drops some of the waiters that send no more attempts: of as many as have come, and more, by few at a time while there are any among them.
+-- exempt: returns by id the members of a run, which do not get stale; nil for none
 local function sweep(count, exempt)
-  local some, dead = call('HRANDFIELD', keys[3], count, 'WITHVALUES'), {}
-  for i = 1, #some, 2 do
-    local id, entry = some[i], some[i + 1]
-    local head = string.byte(id)
-    local number = head == 33 and tonumber(entry) or head == 42 and tonumber(sub(id, 2)) -- ! and *: former runs, see mutex.lua
-    if number and now - number > OLD_MICROS or head >= 48 and not (exempt and exempt[id]) and is_stale(entry) then
-      dead[#dead + 1] = id
+  local left, dead = count, nil
+  repeat
+    local some = call('HRANDFIELD', keys[3], math.min(left, 8), 'WITHVALUES')
+    dead = {}
+    for i = 1, #some, 2 do
+      local id, entry = some[i], some[i + 1]
+      local head = string.byte(id)
+      local number = head == 33 and tonumber(entry) or head == 42 and tonumber(sub(id, 2)) -- ! and *: former runs, see mutex.lua
+      if number and now - number > OLD_MICROS or head >= 48 and is_stale(entry) and not (exempt and exempt()[id]) then
+        dead[#dead + 1] = id
+      end
     end
-  end
-  if dead[1] then
-    call('ZREM', keys[2], unpack(dead))
-    call('HDEL', keys[3], unpack(dead))
-  end
+    if dead[1] then
+      call('ZREM', keys[2], unpack(dead))
+      call('HDEL', keys[3], unpack(dead))
+    end
+    left = left - 8
+  until not dead[1] or left <= 0
   if has_flag(4) then -- of those aside the entry is gone now, or soon
     local aside, ids, over = call('ZRANDMEMBER', keys[7], count), {}, {}
     for i, one in ipairs(aside) do
