@@ -9,7 +9,7 @@ import io.holdfast.zookeeper.internal.queue.QueueNode;
 import io.holdfast.zookeeper.internal.session.Session;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
+import java.util.stream.Stream;
 import reactor.core.publisher.Mono;
 
 /**
@@ -39,9 +39,7 @@ record OwnNodes(ClaimState state, Session session, AsyncZooKeeper zooKeeper, Sub
         String prefix = QueueNode.ownPrefix(state.claim());
         return names.stream()
                 .filter(name -> name.startsWith(prefix))
-                .map(QueueNode::parse)
-                .filter(Objects::nonNull)
-                .map(Objects::requireNonNull)
+                .flatMap(name -> Stream.ofNullable(QueueNode.parse(name)))
                 .filter(node -> node.belongsTo(state.claim(), session.id()))
                 .sorted(Comparator.comparingInt(QueueNode::sequence))
                 .toList();

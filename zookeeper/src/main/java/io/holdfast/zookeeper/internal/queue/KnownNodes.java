@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
@@ -168,14 +167,8 @@ final class KnownNodes<C> {
 
     /** Returns the claims that may take the lock now, in their order. */
     List<C> first() {
-        List<C> first = new ArrayList<>();
-        for (Map.Entry<QueueNode, C> entry : waiting.entrySet()) {
-            if (!isFirst(entry.getKey())) {
-                break; // no later claim may take it
-            }
-            first.add(entry.getValue());
-        }
-        return first;
+        QueueNode behind = firstBehind();
+        return List.copyOf((behind == null ? waiting : waiting.headMap(behind, false)).values());
     }
 
     /** Returns the node of the first claim that cannot take the lock; null without one. No later claim can. */
