@@ -19,7 +19,7 @@ public final class HeldContext {
      *
      * @param lease from {@code acquire} or {@code tryAcquire}
      * @param context the context so far
-     * @return the context with the lease; the same one for a nested lease
+     * @return the context with the lease; the same one for a nested lease, and for a lease that a test has made
      */
     public static Context with(LockLease lease, Context context) {
         return added(lease, context);
@@ -37,6 +37,6 @@ public final class HeldContext {
     }
 
     private static Context added(Object lease, Context context) {
-        return ((GuardedLease) lease).enter(context);
+        return lease instanceof GuardedLease own ? own.enter(context) : context;
     }
 }

@@ -54,9 +54,13 @@ record LockedMethod(
         BLOCKING
     }
 
-    /** Results that Spring MVC goes on with on another thread. */
-    private static final List<String> MVC = List.of(
-            "org.springframework.web.context.request.async.", "org.springframework.web.servlet.mvc.method.annotation.");
+    /** Spring MVC goes on with such results on another thread. Those of Kotlin and Vert.x begin later, or go on. */
+    private static final List<String> LATER = List.of(
+            "org.springframework.web.context.request.async.",
+            "org.springframework.web.servlet.mvc.method.annotation.",
+            "kotlinx.coroutines.",
+            "kotlin.sequences.",
+            "io.vertx.core.Future");
 
     private static final String UNIT = "kotlin.Unit";
     private static final String SUPER = "? super ";
@@ -129,7 +133,7 @@ record LockedMethod(
     static boolean isAsynchronous(Class<?> type) {
         return ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null
                 || Stream.of(Future.class, Callable.class, BaseStream.class).anyMatch(it -> it.isAssignableFrom(type))
-                || MVC.stream().anyMatch(type.getName()::startsWith);
+                || LATER.stream().anyMatch(type.getName()::startsWith);
     }
 
     private static void requireInterceptable(Method method) {

@@ -12,6 +12,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.web.context.request.async.DeferredResult;
 import reactor.core.publisher.Mono;
 
 /** An application does not start with an invalid annotation. The error says why. */
@@ -35,6 +36,13 @@ class LockedRefusalTest {
         @Locked("a")
         public Stream<String> call() {
             return Stream.empty();
+        }
+    }
+
+    static class Deferred {
+        @Locked("a")
+        public DeferredResult<String> call() {
+            return new DeferredResult<>();
         }
     }
 
@@ -173,6 +181,7 @@ class LockedRefusalTest {
             Arguments.of(Future.class, "it returns CompletableFuture"),
             Arguments.of(Submitted.class, "it returns Future"),
             Arguments.of(Lazy.class, "it returns Stream"),
+            Arguments.of(Deferred.class, "it returns DeferredResult"),
             Arguments.of(SkipsResult.class, "it has skipWhenTaken, but returns a result"),
             Arguments.of(Final.class, "a public final method cannot be intercepted"),
             Arguments.of(Private.class, "a private method cannot be intercepted"),
