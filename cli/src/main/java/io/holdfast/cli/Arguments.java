@@ -37,6 +37,7 @@ record Arguments(
         LIST,
         SHOW,
         BREAK,
+        DOCTOR,
         HELP
     }
 
@@ -95,10 +96,11 @@ record Arguments(
             case "list" -> Command.LIST;
             case "show" -> Command.SHOW;
             case "break" -> Command.BREAK;
+            case "doctor" -> Command.DOCTOR;
             case "help" -> Command.HELP;
-            case "" -> throw new UsageException("Name a command: list, show NAME or break NAME.");
+            case "" -> throw new UsageException("Name a command: list, show NAME, break NAME or doctor.");
             default ->
-                throw new UsageException("There is no command %s. Use list, show NAME or break NAME."
+                throw new UsageException("There is no command %s. Use list, show NAME, break NAME or doctor."
                         .formatted(Printable.start(String.valueOf(word), 30)));
         };
     }

@@ -3,6 +3,7 @@ package io.holdfast.cli;
 import io.holdfast.LockHolder;
 import io.holdfast.LockReport;
 import io.holdfast.LockWaiter;
+import io.holdfast.cli.doctor.Finding;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +32,17 @@ final class Json {
                                 : "null",
                         object(lock.details()),
                         array(lock.warnings(), Json::text));
+    }
+
+    static String of(Finding finding) {
+        return "{\"check\":%s,\"needed\":%s,\"result\":%s,\"found\":%s,\"cost\":%s,\"help\":%s}"
+                .formatted(
+                        text(finding.check()),
+                        finding.isNeeded(),
+                        text(finding.result().name()),
+                        text(finding.found()),
+                        text(finding.cost()),
+                        text(finding.help()));
     }
 
     private static String holder(LockHolder holder) {

@@ -4,6 +4,8 @@ import io.holdfast.LockException;
 import io.holdfast.LockHolder;
 import io.holdfast.LockInspector;
 import io.holdfast.LockReport;
+import io.holdfast.cli.doctor.Doctor;
+import io.holdfast.cli.doctor.Finding;
 import io.holdfast.spi.support.Printable;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -16,6 +18,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /** Runs one command. */
 final class Program {
@@ -36,11 +39,14 @@ final class Program {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private static final String HELP = """
-            Shows and breaks the locks of Holdfast.
+            Shows and breaks the locks of Holdfast, and checks servers.
 
               holdfast list                 lists all locks that have a holder or a waiter
               holdfast show NAME            shows one lock with its holders and waiters
               holdfast break NAME           takes the lock away from its holder, whose client finds out by its next renewal
+              holdfast doctor               checks one by one what Holdfast needs of the server, and prints what does not work, what that costs,
+                                            and what helps. It takes a lock of its own, named doctor- and random digits, and writes keys, rows or
+                                            nodes of that name. It removes them, also after Ctrl-C; it never touches other locks
 
               --store ADDRESS               or HOLDFAST_STORE: redis://host:6379 (rediss:// for TLS, redis-sentinel://host1,host2#master,
                                             redis+cluster://host1,host2, redis+redlock://host1,host2,host3),
@@ -53,10 +59,12 @@ final class Program {
               --schema SCHEMA               databases: the schema of the tables, by default that of the connection
 
             Set the user and the password in the environment: HOLDFAST_USER and HOLDFAST_PASSWORD.
-            Exit code: 0 done, 1 the back end failed or did not answer, 2 wrong usage or not confirmed, 3 nothing there: no claim holds the lock or waits for it.""";
+            Exit code: 0 done, 1 the back end failed or did not answer, 2 wrong usage or not confirmed, 3 nothing there: no claim holds the lock or waits for it.
+            The doctor ends with 1 if a check that locks need does not work.""";
 
     private final Map<String, String> environment;
     private final Function<Arguments, LockInspector> stores;
+    private final Function<Arguments, Doctor> doctors;
     private final Duration patience;
     private final BufferedReader in;
     private final PrintStream out;
@@ -80,6 +88,7 @@ final class Program {
             PrintStream err) {
         this.environment = environment;
         this.stores = stores;
+        this.doctors = new Stores(environment)::doctor;
         this.patience = patience;
         this.in = in;
         this.out = out;
@@ -92,6 +101,9 @@ final class Program {
             if (arguments.command() == Arguments.Command.HELP) {
                 out.println(HELP);
                 return DONE;
+            }
+            if (arguments.command() == Arguments.Command.DOCTOR) {
+                return examine(arguments, doctors.apply(arguments));
             }
             LockInspector inspector = stores.apply(arguments);
             try {
@@ -130,6 +142,35 @@ final class Program {
             case SHOW -> show(arguments, inspector);
             default -> breakHold(arguments, inspector);
         };
+    }
+
+    private int examine(Arguments arguments, Doctor doctor) {
+        Mono<Void> closed = doctor.close().timeout(patience).onErrorComplete().cache();
+        Thread interrupted = new Thread(closed::block, "doctor-close");
+        Runtime.getRuntime().addShutdownHook(interrupted); // for Ctrl-C
+        try {
+            List<Finding> findings = answer(doctor.examine()
+                    .map(it -> it.withFound(withoutSecrets(it.found())))
+                    .doOnNext(it -> {
+                        if (arguments.isJson()) {
+                            out.println(Json.of(it));
+                        } else {
+                            Tables.finding(it).forEach(out::println);
+                        }
+                    }));
+            if (!arguments.isJson()) {
+                out.println(Tables.verdict(findings));
+            }
+            return findings.stream().anyMatch(Tables::isMissing) ? FAILED : DONE;
+        } finally {
+            closed.block();
+        }
+    }
+
+    /** A server or a driver may repeat in an error what it was sent. */
+    private String withoutSecrets(String found) {
+        String password = environment.getOrDefault(Stores.PASSWORD, "");
+        return password.isEmpty() ? found : found.replace(password, "(password)");
     }
 
     /** For a script, prints each lock as soon as it is found: there may be millions. */

@@ -3,6 +3,10 @@ package io.holdfast.cli;
 import io.holdfast.LockHolder;
 import io.holdfast.LockInspector;
 import io.holdfast.LockReport;
+import io.holdfast.cli.doctor.Doctor;
+import io.holdfast.cli.doctor.RedisDoctor;
+import io.holdfast.cli.doctor.SqlDoctor;
+import io.holdfast.cli.doctor.ZooKeeperDoctor;
 import io.holdfast.r2dbc.R2dbcLockBackend;
 import io.holdfast.redis.RedisAddress;
 import io.holdfast.redis.RedisLockBackend;
@@ -14,10 +18,15 @@ import io.lettuce.core.RedisURI;
 import io.r2dbc.spi.ConnectionFactories;
 import io.r2dbc.spi.ConnectionFactoryOptions;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.ExponentialBackoffRetry;
@@ -52,25 +61,76 @@ final class Stores {
      * @throws UsageException if the address is invalid
      */
     LockInspector open(Arguments arguments) {
-        String address = arguments.store();
-        requireNoSecret(address);
-        try {
+        return opened(arguments, address -> {
             if (address.startsWith(REDLOCK)) {
                 return redlock(arguments, hosts(address, REDLOCK));
             } else if (address.startsWith(CLUSTER)) {
-                return cluster(arguments, hosts(address, CLUSTER));
+                return cluster(arguments, address).inspector();
             } else if (address.startsWith("redis")) {
-                return redis(arguments, address);
+                return redis(arguments, address).inspector();
             } else if (address.startsWith(ZOOKEEPER)) {
                 return zooKeeper(address.substring(ZOOKEEPER.length()));
-            } else if (address.startsWith(SQL)) {
-                return database(arguments, address);
             }
+            return database(arguments, address).inspector();
+        });
+    }
+
+    /**
+     * Makes a doctor. It connects with its first check.
+     *
+     * @throws UsageException if the address is invalid
+     */
+    Doctor doctor(Arguments arguments) {
+        return opened(arguments, address -> {
+            String prefix = Objects.requireNonNullElse(arguments.keyPrefix(), "holdfast:");
+            if (address.startsWith(REDLOCK)) {
+                List<String> hosts = hosts(address, REDLOCK);
+                requireMajority(hosts);
+                return new RedisDoctor(
+                        hosts.stream().map(this::address).toList(),
+                        RedisDoctor.Kind.REDLOCK,
+                        prefix,
+                        () -> RedlockBackend.over(hosts.stream()
+                                .map(host -> briefly(redis(arguments, host))
+                                        .quarantine(Duration.ZERO)
+                                        .build())
+                                .toList()));
+            } else if (address.startsWith(CLUSTER)) {
+                return new RedisDoctor(
+                        hosts(address, CLUSTER).stream().map(this::address).toList(),
+                        RedisDoctor.Kind.CLUSTER,
+                        prefix,
+                        () -> briefly(cluster(arguments, address)).build());
+            } else if (address.startsWith("redis")) {
+                return new RedisDoctor(
+                        List.of(address(address)),
+                        RedisDoctor.Kind.SINGLE,
+                        prefix,
+                        () -> briefly(redis(arguments, address)).build());
+            }
+            if (address.startsWith(ZOOKEEPER)) {
+                String hosts = address.substring(ZOOKEEPER.length());
+                return new ZooKeeperDoctor(curator(hosts), root(hosts));
+            }
+            return new SqlDoctor(
+                    ConnectionFactories.get(options(address)),
+                    arguments.schema(),
+                    () -> database(arguments, address).build());
+        });
+    }
+
+    private static <T> T opened(Arguments arguments, Function<String, T> open) {
+        String address = arguments.store();
+        requireNoSecret(address);
+        if (Stream.of("redis", ZOOKEEPER, SQL).noneMatch(address::startsWith)) {
+            throw new UsageException("The form of this address is unknown. " + FORMS);
+        }
+        try {
+            return open.apply(address);
         } catch (IllegalArgumentException | IllegalStateException unreadable) {
             throw new UsageException(
                     "The address of the back end cannot be used: %s %s".formatted(unreadable.getMessage(), FORMS));
         }
-        throw new UsageException("The form of this address is unknown. " + FORMS);
     }
 
     /** Refuses an address with an at sign: a user or a password may stand before it. The message does not repeat the address. */
@@ -88,27 +148,38 @@ final class Stores {
                 .toList();
     }
 
-    private LockInspector redis(Arguments arguments, String address) {
-        return prefixed(arguments, RedisLockBackend.builder(address(address))).inspector();
+    private RedisLockBackend.Builder redis(Arguments arguments, String address) {
+        return prefixed(arguments, RedisLockBackend.builder(address(address)));
     }
 
-    private LockInspector cluster(Arguments arguments, List<String> hosts) {
-        List<RedisURI> seeds = hosts.stream().map(this::address).toList();
-        return prefixed(arguments, RedisLockBackend.clusterBuilder(seeds)).inspector();
+    private RedisLockBackend.Builder cluster(Arguments arguments, String address) {
+        List<RedisURI> seeds =
+                hosts(address, CLUSTER).stream().map(this::address).toList();
+        return prefixed(arguments, RedisLockBackend.clusterBuilder(seeds));
     }
 
     private LockInspector redlock(Arguments arguments, List<String> hosts) {
         Map<String, LockInspector> masters = new LinkedHashMap<>();
-        hosts.forEach(host -> masters.put(host.substring("redis://".length()), redis(arguments, host)));
+        hosts.forEach(host -> masters.put(
+                host.substring("redis://".length()), redis(arguments, host).inspector()));
+        requireMajority(masters.keySet());
+        return RedlockBackend.inspector(masters);
+    }
+
+    private static void requireMajority(Collection<String> masters) {
         if (masters.size() < 3) {
             throw new IllegalArgumentException("it must name all masters, and at least three.");
         }
-        return RedlockBackend.inspector(masters);
     }
 
     private static RedisLockBackend.Builder prefixed(Arguments arguments, RedisLockBackend.Builder builder) {
         String prefix = arguments.keyPrefix();
         return prefix == null ? builder : builder.keyPrefix(prefix);
+    }
+
+    /** Leaves nothing for long, even if the program is killed. */
+    private static RedisLockBackend.Builder briefly(RedisLockBackend.Builder builder) {
+        return builder.keepTokens(Duration.ofMinutes(1));
     }
 
     private RedisURI address(String text) {
@@ -122,9 +193,21 @@ final class Stores {
     }
 
     private LockInspector zooKeeper(String hostsAndRoot) {
+        CuratorFramework client = curator(hostsAndRoot);
+        LockInspector inspector =
+                ZooKeeperLockBackend.builder(client).root(root(hostsAndRoot)).inspector();
+        client.start();
+        return new Closing(inspector, client::close);
+    }
+
+    private static String root(String hostsAndRoot) {
+        int slash = hostsAndRoot.indexOf('/');
+        return slash < 0 || slash == hostsAndRoot.length() - 1 ? "/holdfast" : hostsAndRoot.substring(slash);
+    }
+
+    private CuratorFramework curator(String hostsAndRoot) {
         int slash = hostsAndRoot.indexOf('/');
         String hosts = slash < 0 ? hostsAndRoot : hostsAndRoot.substring(0, slash);
-        String root = slash < 0 || slash == hostsAndRoot.length() - 1 ? "/holdfast" : hostsAndRoot.substring(slash);
         CuratorFrameworkFactory.Builder builder =
                 CuratorFrameworkFactory.builder().connectString(hosts).retryPolicy(new ExponentialBackoffRetry(200, 3));
         String user = environment.get(USER);
@@ -132,14 +215,10 @@ final class Stores {
         if (user != null && password != null) {
             builder = builder.authorization("digest", (user + ":" + password).getBytes(StandardCharsets.UTF_8));
         }
-        CuratorFramework client = builder.build();
-        LockInspector inspector =
-                ZooKeeperLockBackend.builder(client).root(root).inspector();
-        client.start();
-        return new Closing(inspector, client::close);
+        return builder.build();
     }
 
-    private LockInspector database(Arguments arguments, String address) {
+    private ConnectionFactoryOptions options(String address) {
         ConnectionFactoryOptions.Builder options =
                 ConnectionFactoryOptions.parse(address).mutate();
         String user = environment.get(USER);
@@ -150,11 +229,15 @@ final class Stores {
         if (password != null) {
             options = options.option(ConnectionFactoryOptions.PASSWORD, password);
         }
-        ConnectionFactoryOptions complete = options.build();
+        return options.build();
+    }
+
+    private R2dbcLockBackend.Builder database(Arguments arguments, String address) {
+        ConnectionFactoryOptions options = options(address);
         R2dbcLockBackend.Builder builder =
-                R2dbcLockBackend.builder(ConnectionFactories.get(complete)).address(complete);
+                R2dbcLockBackend.builder(ConnectionFactories.get(options)).address(options);
         String schema = arguments.schema();
-        return (schema == null ? builder : builder.schema(schema)).inspector();
+        return schema == null ? builder : builder.schema(schema);
     }
 
     /** Closes also the client that the inspector borrows. */

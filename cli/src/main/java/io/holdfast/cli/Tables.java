@@ -3,6 +3,7 @@ package io.holdfast.cli;
 import io.holdfast.LockHolder;
 import io.holdfast.LockReport;
 import io.holdfast.LockWaiter;
+import io.holdfast.cli.doctor.Finding;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.support.Printable;
 import java.time.Duration;
@@ -11,6 +12,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /** Prints tables for people. Escapes text from the back end, so that no lock name sends commands to a terminal or looks like another line. Pure. */
 final class Tables {
@@ -81,6 +84,36 @@ final class Tables {
         }
         lock.warnings().forEach(warning -> lines.add("  WARNING: " + Printable.text(warning)));
         return lines;
+    }
+
+    /** Prints one check, and what to do if it does not work. */
+    static List<String> finding(Finding finding) {
+        String word = finding.result().word();
+        List<String> lines = new ArrayList<>();
+        lines.add("%-13s %s: %s".formatted(word, finding.check(), Printable.text(finding.found())));
+        if (finding.result() != Finding.Result.WORKS) {
+            lines.add("              %s%s"
+                    .formatted(finding.isNeeded() ? "" : "Locks work without it. ", finding.cost()));
+            lines.add("              " + finding.help());
+        }
+        return lines;
+    }
+
+    /** Prints the last line. */
+    static String verdict(List<Finding> findings) {
+        String missing = names(findings, Tables::isMissing);
+        String others = names(findings, it -> it.result() != Finding.Result.WORKS);
+        return !missing.isEmpty()
+                ? "Do not use this server for locks yet. What locks need does not work: " + missing + "."
+                : "Locks work on this server." + (others.isEmpty() ? "" : " Options, or not known: " + others + ".");
+    }
+
+    private static String names(List<Finding> findings, Predicate<Finding> which) {
+        return findings.stream().filter(which).map(Finding::check).distinct().collect(Collectors.joining(", "));
+    }
+
+    static boolean isMissing(Finding finding) {
+        return finding.isNeeded() && finding.result() == Finding.Result.FAILS;
     }
 
     static String owner(String label, String claimId) {

@@ -1,4 +1,4 @@
-/** A command-line program for operators: it lists locks, shows their holders and waiters, and breaks locks. */
+/** A command-line program for operators: it lists locks, shows their holders and waiters, breaks locks, and checks servers. */
 @NullMarked
 @CheckReturnValue
 package io.holdfast.cli;
