@@ -117,7 +117,7 @@ final class Program {
             err.println("Try: holdfast help");
             return USAGE;
         } catch (LockException failed) {
-            err.println(Printable.text(String.valueOf(failed.getMessage())));
+            err.println(Printable.text(withoutSecrets(String.valueOf(failed.getMessage()))));
             return FAILED;
         } catch (IllegalArgumentException noName) {
             err.println(Printable.text(String.valueOf(noName.getMessage())));

@@ -235,6 +235,24 @@ class DoctorRedisIT {
         }
     }
 
+    /** Such a server repeats in its error what it was sent. */
+    @Test
+    void passwordThatAServerRepeatsIsNotPrinted() {
+        try (RedisServer server = RedisServer.builder()
+                .password("geheim")
+                .args("--rename-command", "HELLO", "")
+                .start()) {
+            Map<String, String> environment = Map.of("HOLDFAST_PASSWORD", "geheim");
+            for (String command : List.of("doctor", "list")) {
+                Examined printed = Examined.of(command, address(server), environment);
+                assertThat(printed.out() + printed.err())
+                        .contains("unknown command")
+                        .doesNotContain("geheim");
+                assertThat(printed.code()).isOne();
+            }
+        }
+    }
+
     @Test
     void silentServerAndWrongAddressEndInTime() throws IOException {
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {

@@ -14,9 +14,13 @@ import java.util.Map;
 record Examined(int code, String out, String err, Duration took) {
 
     static Examined at(String address, Map<String, String> environment, String... options) {
+        return of("doctor", address, environment, options);
+    }
+
+    static Examined of(String command, String address, Map<String, String> environment, String... options) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
-        List<String> words = new ArrayList<>(List.of("doctor", "--store", address));
+        List<String> words = new ArrayList<>(List.of(command, "--store", address));
         words.addAll(List.of(options));
         long start = System.nanoTime();
         int code = new Program(
