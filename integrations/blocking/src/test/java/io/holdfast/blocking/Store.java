@@ -40,7 +40,8 @@ final class Store {
         inspector
                 .inspect(lease.lockName())
                 .flatMapIterable(LockReport::holders)
-                .filter(holder -> holder.fencingToken() == lease.fencingToken())
+                // The store knows the first token of a run, which has several leases in turn.
+                .filter(holder -> holder.fencingToken() <= lease.fencingToken() && lease.isValid())
                 .flatMap(holder -> inspector.breakHold(lease.lockName(), holder))
                 .then(lease.renew())
                 .onErrorComplete()
