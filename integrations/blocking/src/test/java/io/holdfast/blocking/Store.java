@@ -9,8 +9,13 @@ import io.holdfast.LockOptions;
 import io.holdfast.LockReport;
 import io.holdfast.LossReason;
 import io.holdfast.memory.InMemoryLockBackend;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.support.ForwardingLockBackend;
 import io.holdfast.testkit.FaultyLockBackend;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -24,9 +29,33 @@ final class Store {
 
     final InMemoryLockBackend backend = InMemoryLockBackend.create();
     final FaultyLockBackend faulty = FaultyLockBackend.over(backend, Schedulers.parallel());
-    final LockClient client =
-            LockClient.builder(faulty).options(OPTIONS).closeBackend(false).build();
-    final BlockingLocks locks = BlockingLocks.of(client);
+    final LockClient client;
+    final BlockingLocks locks;
+
+    Store() {
+        this(true);
+    }
+
+    /** {@code hasRuns}: otherwise each lease has a grant of its own, and can be taken away alone. */
+    Store(boolean hasRuns) {
+        Set<LockFeature> features = new HashSet<>(faulty.features());
+        if (!hasRuns) {
+            features.remove(LockFeature.RUNS);
+        }
+        LockBackend store = new ForwardingLockBackend() {
+            @Override
+            public LockBackend delegate() {
+                return faulty;
+            }
+
+            @Override
+            public Set<LockFeature> features() {
+                return features;
+            }
+        };
+        client = LockClient.builder(store).options(OPTIONS).closeBackend(false).build();
+        locks = BlockingLocks.of(client);
+    }
 
     /** Takes the lock away. When it returns, the holder was told. An interrupt of the loss stays pending. */
     void lose(LockLease lease) {
@@ -40,8 +69,7 @@ final class Store {
         inspector
                 .inspect(lease.lockName())
                 .flatMapIterable(LockReport::holders)
-                // The store knows the first token of a run, which has several leases in turn.
-                .filter(holder -> holder.fencingToken() <= lease.fencingToken() && lease.isValid())
+                .filter(holder -> holder.fencingToken() == lease.fencingToken())
                 .flatMap(holder -> inspector.breakHold(lease.lockName(), holder))
                 .then(lease.renew())
                 .onErrorComplete()
