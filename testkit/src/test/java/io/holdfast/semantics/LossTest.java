@@ -5,15 +5,20 @@ import static io.holdfast.semantics.World.MOMENT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
+import io.holdfast.LockClient;
 import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.WatchSignal;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.test.subscriber.TestSubscriber;
 
 class LossTest {
@@ -248,5 +253,24 @@ class LossTest {
         world.pass(Duration.ofSeconds(2));
 
         assertThat(world.only(waiter).remaining()).isEqualTo(VALIDITY);
+    }
+
+    /** The attempt may reach the back end after the loss, and take the lock again for a claim that is over. */
+    @Test
+    void aLossBeforeTheAnswerToAnAttemptReleasesWhatThatAttemptMayTake() {
+        ScriptedStore store = new ScriptedStore();
+        store.answer(new LockAttempt.Queued(Duration.ofSeconds(1)));
+        LockClient client = LockClient.builder(store).timer(world.clock).build();
+        TestSubscriber<Object> work = world.subscribe(client.lock("a").withLock(Mono.never()));
+        store.onAttempt = claim -> Mono.never();
+        world.pass(Duration.ofSeconds(1));
+        assertThat(store.attempts).hasValue(2);
+
+        store.signals.emitNext(new WatchSignal.Granted(7, 1, LEASE), Sinks.EmitFailureHandler.FAIL_FAST);
+        store.signals.emitNext(new WatchSignal.Lost(LossReason.NOT_HELD), Sinks.EmitFailureHandler.FAIL_FAST);
+
+        assertThat(work.expectTerminalError()).isInstanceOf(LockLostException.class);
+        assertThat(store.released).containsExactly("a");
+        world.subscribe(client.close());
     }
 }

@@ -249,9 +249,9 @@ final class AcquireState implements ClaimState, Cloneable {
         boolean isUsable = (phase == Phase.PAUSING || isSent)
                 && terms.options().minHoldTime().isEmpty() // a pushed grant is short: an attempt makes it a whole lease
                 && sent.knows(granted.attempt());
-        Step delivery = isUsable
-                ? granted(granted.fencingToken(), granted.attempt(), granted.lease(), Certainty.PUSHED, nowNanos)
-                : null;
+        Certainty pushed = phase == Phase.ATTEMPTING ? Certainty.PUSHED_BEFORE_ANSWER : Certainty.PUSHED;
+        Step delivery =
+                isUsable ? granted(granted.fencingToken(), granted.attempt(), granted.lease(), pushed, nowNanos) : null;
         return delivery != null ? delivery : changed(copy(), nowNanos);
     }
 

@@ -58,6 +58,8 @@ record LeaseState(
         CONFIRMED,
         /** A pushed grant: it ends soon unless it is renewed. */
         PUSHED,
+        /** The same, while an attempt is under way. */
+        PUSHED_BEFORE_ANSWER,
         /** The back end has signalled a loss already, perhaps of an earlier attempt. */
         DOUBTED
     }
@@ -69,15 +71,20 @@ record LeaseState(
         READER
     }
 
-    /** What changes only with the side. {@code attempt}: of the last request that may take the lock, for the release. */
-    record Hold(long fencingToken, int attempt, Side side, long grantedAtNanos, LockTerms terms) {
+    /**
+     * What changes only with the side.
+     *
+     * @param attempt of the last request that may take the lock, for the release
+     * @param isAnswered false if an attempt may still be under way: after a loss it would take the lock again
+     */
+    record Hold(long fencingToken, int attempt, boolean isAnswered, Side side, long grantedAtNanos, LockTerms terms) {
 
         Hold becomingReader() {
-            return new Hold(fencingToken, attempt + 1, Side.BECOMING_READER, grantedAtNanos, terms);
+            return new Hold(fencingToken, attempt + 1, isAnswered, Side.BECOMING_READER, grantedAtNanos, terms);
         }
 
         Hold reader() {
-            return new Hold(fencingToken, attempt, Side.READER, grantedAtNanos, terms);
+            return new Hold(fencingToken, attempt, isAnswered, Side.READER, grantedAtNanos, terms);
         }
 
         long bounded(long untilNanos) {
@@ -96,11 +103,12 @@ record LeaseState(
             int attempt,
             LockTerms terms,
             long nowNanos) {
-        Hold hold = new Hold(token, attempt, Side.AS_GRANTED, nowNanos, terms);
+        boolean isAnswered = certainty == Certainty.CONFIRMED || certainty == Certainty.PUSHED;
+        Hold hold = new Hold(token, attempt, isAnswered, Side.AS_GRANTED, nowNanos, terms);
         long until = Validity.until(sentAt, leaseNanos);
         long renewal = switch (certainty) {
             case CONFIRMED -> RenewalSchedule.next(sentAt, leaseNanos, terms.gridPhaseNanos());
-            case PUSHED -> RenewalSchedule.confirmation(nowNanos, until);
+            case PUSHED, PUSHED_BEFORE_ANSWER -> RenewalSchedule.confirmation(nowNanos, until);
             case DOUBTED -> nowNanos;
         };
         boolean confirmed = certainty == Certainty.CONFIRMED;
@@ -216,7 +224,7 @@ record LeaseState(
         if (!wantsWake() && phase != Phase.EXPORTING) {
             return stay();
         }
-        boolean storeMayHoldIt = reason != LossReason.NOT_HELD;
+        boolean storeMayHoldIt = reason != LossReason.NOT_HELD || !hold.isAnswered();
         return new Step(
                 ended(Phase.LOST, reason), storeMayHoldIt ? Action.SIGNAL_LOSS_AND_RELEASE : Action.SIGNAL_LOSS);
     }
