@@ -5,6 +5,7 @@ import static io.holdfast.redis.ClientOverRedis.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
@@ -25,6 +26,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.assertj.core.util.Throwables;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -65,7 +67,21 @@ class RedisProtocolIT {
         }
     }
 
-    private static void isRefused(RedisURI uri) {
+    @Test
+    void anErrorDoesNotRepeatThePasswordThatTheServerRepeats() throws IOException {
+        String answer = "-ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' 'default' 'secret-word' ";
+        try (FakeServer old = FakeServer.answering(name -> name.equals("hello") ? answer : "+OK")) {
+            LockBackendException failure = isRefused(RedisURI.builder()
+                    .withHost("127.0.0.1")
+                    .withPort(old.port())
+                    .withPassword("secret-word".toCharArray())
+                    .build());
+            assertThat(Throwables.getStackTrace(failure)).doesNotContain("secret-word");
+        }
+    }
+
+    @CanIgnoreReturnValue
+    private static LockBackendException isRefused(RedisURI uri) {
         RedisLockBackend refused = RedisLockBackend.create(uri);
         LockBackendException failure = catchThrowableOfType(
                 LockBackendException.class, () -> Store.answer(refused.tryAcquire(Store.claim("orders"))));
@@ -75,6 +91,7 @@ class RedisProtocolIT {
                 .hasMessageContaining("upgrade the server, or connect without the proxy");
         assertThat(failure.isTransient()).isFalse();
         Store.end(refused);
+        return failure;
     }
 
     /**

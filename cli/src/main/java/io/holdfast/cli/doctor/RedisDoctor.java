@@ -96,7 +96,7 @@ public final class RedisDoctor implements Doctor {
     private static final Check OTHER_KEYS = Check.needed(
             "keys that a call does not name",
             "Locks that have waiters fail: outside of a cluster, a call names the record of a lock only.",
-            "Connect to the server itself. Dragonfly has an option for it: --default_lua_flags=allow-undeclared-keys.");
+            "Connect to the server itself, or as to a cluster (redis+cluster://), where a call names all keys.");
     private static final Check ONE_SERVER = Check.needed(
             "one server behind the address",
             "A proxy that spreads keys over servers sends parts of a call to the wrong one.",

@@ -9,6 +9,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Turns the driver's errors into exceptions of this library: what failed, at which server, and what to do. An error is
@@ -21,6 +23,11 @@ public record ExceptionTranslator(String server, boolean isTls) {
 
     /** How much of a text of the driver or the server a message repeats: that text may be anything. */
     private static final int MOST_CHARS = 300;
+
+    /** A server repeats what it does not understand. In a handshake that is the password. */
+    private static final String REPEATED = ", with args beginning with";
+
+    private static final int MOST_NESTED = 10;
 
     /** A host name of the DNS has no more characters. */
     private static final int LONGEST_HOST = 255;
@@ -55,7 +62,7 @@ public record ExceptionTranslator(String server, boolean isTls) {
         KnownError known = isSilentToTls ? KnownError.SILENT_TO_TLS : found.known();
         String message = "%s on Redis at %s failed: %s. Driver: %s"
                 .formatted(subject.text(), server, known.advice(), messageOf(root(found.error())));
-        return new LockBackendException(subject.lockName(), message, known.isTransient(), cause);
+        return new LockBackendException(subject.lockName(), message, known.isTransient(), withoutArguments(cause));
     }
 
     /** The connection was lost, and the last attempt to make it anew failed. That is transient: an operator may change it back. */
@@ -63,12 +70,32 @@ public record ExceptionTranslator(String server, boolean isTls) {
         KnownError.Found found = KnownError.find(why);
         String message = "%s on Redis at %s failed: the connection is lost and cannot be made anew: %s. Driver: %s"
                 .formatted(subject.text(), server, found.known().advice(), messageOf(root(found.error())));
-        return new LockBackendException(subject.lockName(), message, true, error);
+        return new LockBackendException(subject.lockName(), message, true, withoutArguments(error));
     }
 
-    /** Returns the message of an error, shortened. */
+    /** Returns the message of an error, shortened, without arguments that a server repeats. */
     public static String messageOf(Throwable error) {
-        return Printable.start(String.valueOf(error.getMessage()), MOST_CHARS);
+        String text = String.valueOf(error.getMessage());
+        int repeated = text.indexOf(REPEATED);
+        return Printable.start(repeated < 0 ? text : text.substring(0, repeated), MOST_CHARS);
+    }
+
+    /** Returns the error, or another one in place of an error that repeats arguments. */
+    private static Throwable withoutArguments(Throwable error) {
+        if (!repeatsArguments(error, 0)) {
+            return error;
+        }
+        RedisException instead = new RedisException(messageOf(root(error)));
+        instead.setStackTrace(error.getStackTrace());
+        return instead;
+    }
+
+    private static boolean repeatsArguments(@Nullable Throwable error, int depth) {
+        return error != null
+                && depth < MOST_NESTED
+                && (String.valueOf(error.getMessage()).contains(REPEATED)
+                        || repeatsArguments(error.getCause(), depth + 1)
+                        || Stream.of(error.getSuppressed()).anyMatch(it -> repeatsArguments(it, depth + 1)));
     }
 
     private static Throwable root(Throwable error) {
