@@ -230,7 +230,7 @@ local function release(id, its_attempt, own, words, is_unanswered)
     end
     call('HDEL', keys[3], id)
   end
-  if tombstone > 0 and (is_late or is_member) then -- a join does not search the run
+  if tombstone > 0 and is_late then
     leave_tombstone(id, tombstone)
   end
   if is_single then

@@ -91,7 +91,7 @@ local function join(first, last, answers)
     local its_lease, own, its_client = match(ARGV[at - 1], '^1 (%d+) (%S+) (%S+)$')
     local most, floor, claim_ms, secret = match(ARGV[at], '^queue:?(%d*) (%d+) (%d+) (%S+)$')
     limit, its_lease = tonumber(most) or 0, tonumber(its_lease)
-    if known[n] or gone and gone[n] or holder == ids[n] then
+    if known[n] or gone and gone[n] or holder == ids[n] or size > 1 and call('LPOS', keys[4], ids[n]) then
       answers[i] = rest().acquire(ids[n], ARGV[at - 1], ARGV[at])
     elseif limit > 0 and count >= limit then
       answers[i] = {4, count}
