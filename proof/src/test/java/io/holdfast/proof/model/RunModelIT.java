@@ -25,7 +25,6 @@ class RunModelIT {
     private static final String PROGRESS = "PROPERTIES EachWaiterIsServed TheLockIsFreeAtLast";
 
     private static final List<String> SMALL = List.of(
-            "MaxDeadlines=1; MayLeave={\"a1\"}",
             "MaxDeadlines=1; MaxGrants=2; MayLeave={\"a1\", \"a2\"}",
             "MaxBreaks=1; MaxGrants=2; MayLeave={\"a1\"}",
             "MaxLasts=1; MayLeave={\"a1\"}",
