@@ -169,6 +169,25 @@ class RunsTest {
         release(stranger);
     }
 
+    /** The back end does not know who the owner is. It gives each member its place back, and grants the lock to the former owner. */
+    @Test
+    void lockThatIsGrantedToALostOwnerIsGivenBackAtOnce() {
+        LockLease holder = world.granted(world.rivalLock().acquire());
+        List<TestSubscriber<LockLease>> members = waiters(2);
+        world.subscribe(holder.release());
+        release(members.get(0));
+        LockLease owner = world.only(members.get(1));
+
+        breakHold();
+        world.subscribe(owner.renew()); // which the back end takes for one of the new grant
+        world.pass(Duration.ZERO);
+
+        assertThat(owner.isValid()).isFalse();
+        TestSubscriber<LockLease> stranger = world.subscribe(world.rivalLock().acquire());
+        world.pass(Duration.ZERO);
+        release(stranger);
+    }
+
     @Test
     void memberThatMustNotRenewHasItsWholeLease() {
         ReactiveLock lock = world.lock(options -> options.autoRenew(false));
