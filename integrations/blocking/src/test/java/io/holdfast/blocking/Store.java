@@ -29,6 +29,7 @@ final class Store {
 
     final InMemoryLockBackend backend = InMemoryLockBackend.create();
     final FaultyLockBackend faulty = FaultyLockBackend.over(backend, Schedulers.parallel());
+    final boolean hasRuns;
     final LockClient client;
     final BlockingLocks locks;
 
@@ -38,6 +39,7 @@ final class Store {
 
     /** {@code hasRuns}: otherwise each lease has a grant of its own, and can be taken away alone. */
     Store(boolean hasRuns) {
+        this.hasRuns = hasRuns;
         Set<LockFeature> features = new HashSet<>(faulty.features());
         if (!hasRuns) {
             features.remove(LockFeature.RUNS);
@@ -69,7 +71,10 @@ final class Store {
         inspector
                 .inspect(lease.lockName())
                 .flatMapIterable(LockReport::holders)
-                .filter(holder -> holder.fencingToken() == lease.fencingToken())
+                // The back end knows the first token of a run, which has several leases in turn.
+                .filter(holder -> hasRuns
+                        ? holder.fencingToken() <= lease.fencingToken() && lease.isValid()
+                        : holder.fencingToken() == lease.fencingToken())
                 .flatMap(holder -> inspector.breakHold(lease.lockName(), holder))
                 .then(lease.renew())
                 .onErrorComplete()
