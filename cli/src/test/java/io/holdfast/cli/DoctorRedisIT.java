@@ -184,9 +184,12 @@ class DoctorRedisIT {
             assertThat(whole.code()).as(whole.out()).isZero();
             assertThat(cluster.masters()).allMatch(master -> keys(master) == 0);
 
-            Examined asOne = examine(any);
-            assertThat(asOne.out()).contains("MOVED").contains("redis+cluster:// for a cluster");
-            assertThat(asOne.code()).isOne();
+            // Of the keys that a check writes, some are in the slots of this master, by chance the first one too.
+            assertThat(cluster.masters()).allSatisfy(master -> {
+                Examined asOne = examine(master);
+                assertThat(asOne.out()).contains("MOVED").contains("redis+cluster:// for a cluster");
+                assertThat(asOne.code()).isOne();
+            });
         }
     }
 

@@ -99,8 +99,8 @@ public final class RedisDoctor implements Doctor {
             "Connect to the server itself, or as to a cluster (redis+cluster://), where a call names all keys.");
     private static final Check ONE_SERVER = Check.needed(
             "one server behind the address",
-            "A proxy that spreads keys over servers sends parts of a call to the wrong one.",
-            "Connect to the servers: redis+cluster:// or redis+redlock://.");
+            "A cluster or a proxy spreads keys over servers, and parts of a call reach the wrong one.",
+            "Connect to the servers: redis+cluster:// for a cluster, redis+redlock:// for masters of their own.");
     private static final Check MESSAGES = Check.needed(
             "messages on the connection of the commands",
             "Waiters get a lock by their next attempt only, up to 2 s late.",
