@@ -11,7 +11,7 @@
  *
  * <p>The engine waits, repeats, renews, detects losses, withdraws and nests leases, in the same way for every back end.
  *
- * <p>{@code docs/reference/spi.md} in the repository tells authors of back ends all of it on one page, with a complete
+ * <p>{@code docs/contribute/spi.md} in the repository tells authors of back ends all of it on one page, with a complete
  * example. {@code LockBackendContract} in {@code holdfast-testkit} tests it.
  */
 @NullMarked

@@ -31,7 +31,7 @@ class NamedTestsTest {
                 "docs/trust/evidence.md",
                 "docs/trust/races.md",
                 "docs/operate/redis.md",
-                "docs/reference/redis-script-cost.md"
+                "docs/contribute/redis-script-cost.md"
             })
     void everyTestThatAPageNamesExists(String page) {
         List<MatchResult> named = NAMED.matcher(Repository.page(page)).results().toList();

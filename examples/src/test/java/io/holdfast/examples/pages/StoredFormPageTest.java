@@ -16,7 +16,7 @@ class StoredFormPageTest {
     private static final Map<String, String> TYPES =
             Map.of("HASH", "hash", "ZSET", "sorted set", "STRING", "string", "LIST", "list");
 
-    private static final String PAGE = Repository.page("docs/reference/stored-form.md");
+    private static final String PAGE = Repository.page("docs/contribute/stored-form.md");
 
     @ParameterizedTest
     @CsvSource({"usual.lua, K, mutex", "usual.lua, K, rw"})

@@ -27,7 +27,7 @@
 -- Cost    a free lock without waiters: 3 inner calls to acquire, 4 if it has no record; 3 to release. Else O(log n) in the
 --         waiters, plus O(log n) for each waiter that is served, set aside or found gone, at most about 1 024, plus a PUBLISH for each client
 --         that is served or set aside, and for each of at most 64 claims that want a hint.
---         Measured: docs/reference/redis-script-cost.md
+--         Measured: docs/contribute/redis-script-cost.md
 
 local call, try, sub, byte, find, match, format, tonumber = redis.call, redis.pcall, string.sub, string.byte, string.find, string.match, string.format, tonumber
 local KEYS, ARGV = KEYS, ARGV

@@ -9,7 +9,7 @@
 -- Cost    a lock without holders and waiters: 8 inner calls to acquire, 6 to release, a few more for several permits, O(1). Else O(log n) in the holders and
 --         waiters, plus O(log n) for each holder whose lease is over, at most 1 024, and for each waiter that is served, at most 256, set aside or
 --         found gone, at most about 1 024, plus a PUBLISH for each waiter that is served and for each client that is set aside.
---         Measured: docs/reference/redis-script-cost.md
+--         Measured: docs/contribute/redis-script-cost.md
 --
 -- The record is '1S<flags><token>': version, state, flags (see usual.lua), and the last granted token in 16 digits. It expires KEPT_SECONDS after the
 -- time in the token, two hours by default: longer than a clock is set back by mistake. LuaScript writes the number into the text.
