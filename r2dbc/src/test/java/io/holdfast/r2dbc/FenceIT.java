@@ -488,7 +488,7 @@ class FenceIT {
     void preparedTransactionKeepsTheNextHolderWaiting(String isolation) {
         assumeTrue(
                 store.keepsLocksOfPreparedTransactions(),
-                "this server forgets shared locks of prepared transactions: docs/operate/postgresql.md");
+                "this server forgets shared locks of prepared transactions: docs/operate/databases.md");
         LockLease lease = acquire(ONE_LOOK);
         List<String> phases = twoPhases(UUID.randomUUID().toString());
         run(data.setTransactionIsolationLevel(IsolationLevel.valueOf(isolation)));

@@ -73,7 +73,7 @@ class FenceSchemaIT {
         assertThat(Fence.sql("MariaDB", "lo`cks")).isEqualTo("call `lo``cks`.holdfast_fence_v1(?, ?, false)");
     }
 
-    /** The rights are those of docs/operate/postgresql.md, with public replaced by the schema. */
+    /** The rights are those of docs/operate/databases.md, with public replaced by the schema. */
     @Test
     void userWithTheDocumentedRightsPassesTheFenceWithHardenedDefaults() {
         store.execute(

@@ -159,7 +159,7 @@ class BrowserIT {
                 "docs/start/redis.html",
                 "docs/guides/kotlin.html",
                 "docs/guides/spring-boot.html",
-                "docs/operate/postgresql.html",
+                "docs/operate/databases.html",
                 "docs/trust/records/index.html",
                 "benchmarks/index.html")) {
             browser.open(address);

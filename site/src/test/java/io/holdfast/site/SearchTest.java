@@ -37,7 +37,7 @@ class SearchTest {
         "waitTimeout, docs/reference/options.html",
         "migrating redisson, docs/decide/migrating/redisson.html",
         "LockLostException, docs/reference/exceptions.html",
-        "pgbouncer, docs/operate/postgresql.html",
+        "pgbouncer, docs/operate/databases.html",
         "elasticache, docs/operate/rented-servers.html",
         "cloud sql, docs/operate/rented-servers.html",
     })

@@ -40,7 +40,7 @@ public final class SqlDoctor implements Doctor {
             "Each request fails.",
             "Run holdfast-1.sql of the jar of holdfast-r2dbc once, name its schema with --schema, or grant usage on it.");
     private static final Check RIGHTS = Check.needed(
-            "rights", "Requests fail.", "Grant the rights of docs/operate/postgresql.md or docs/operate/mariadb.md.");
+            "rights", "Requests fail.", "Grant the rights of docs/operate/databases.md.");
     private static final Check SESSION = Check.needed(
             "one session for each connection",
             "A pooler in transaction mode loses LISTEN and the settings of sessions. Waiters get locks late, or never.",

@@ -21,8 +21,8 @@ final class MariaDbErrors {
             1305 1146 | stays | keeps | the schema of Holdfast is missing in this database: run io/holdfast/r2dbc/mariadb/holdfast-1.sql of the jar of holdfast-r2dbc, or give its database to the builder as schema
             1046 | stays | keeps | no database is chosen: name one in the address of the connection, or to the builder as schema
             1049 | stays | ends | there is no such database
-            1044 | stays | ends | there is no such database, or the user has no right to it: check the name, and grant the rights of docs/operate/mariadb.md
-            1142 1143 1227 1370 | stays | keeps | the user lacks a right: grant those of docs/operate/mariadb.md
+            1044 | stays | ends | there is no such database, or the user has no right to it: check the name, and grant the rights of docs/operate/databases.md
+            1142 1143 1227 1370 | stays | keeps | the user lacks a right: grant those of docs/operate/databases.md
             1045 | stays | ends | user or password is wrong, or the host is refused
             1290 1792 1836 | passes | ends | the server takes no writes: it is a replica, or read-only; connect to the primary
             1047 | passes | ends | the node is not part of its cluster: connect to another one, or wait

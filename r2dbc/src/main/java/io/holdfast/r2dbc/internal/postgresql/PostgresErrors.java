@@ -12,7 +12,7 @@ final class PostgresErrors {
     private static final Map<String, KnownError> MEANINGS = KnownError.table("""
             42883 42P01 3F000 | stays | keeps | the schema of Holdfast is missing, or not on the search path, or the user has no usage on it: run io/holdfast/r2dbc/postgresql/holdfast-1.sql of the jar of holdfast-r2dbc, or grant usage, or name its schema (schema of the builder, holdfast.r2dbc.schema)
             42P05 26000 | passes | ends | another program has changed the session, as behind PgBouncer in transaction mode: connect to the server directly
-            42501 | stays | keeps | the user lacks a right: grant those of docs/operate/postgresql.md
+            42501 | stays | keeps | the user lacks a right: grant those of docs/operate/databases.md
             25006 | passes | ends | the server takes no writes: it is a replica, so connect to the primary; or default_transaction_read_only is on for the server, the database or the user
             0A000 | passes | keeps | the server does not support this: it is a hot standby, which has no waiters; connect to the primary
             28 | stays | ends | user or password is wrong, or pg_hba.conf refuses them
