@@ -37,7 +37,6 @@ class StartPagesTest {
     void thePageNamesTheModuleForMavenAndForGradle(String page, String module) throws IOException {
         assertThat(StartPages.blocks(page, "xml"))
                 .anySatisfy(it -> assertThat(it).contains("<artifactId>" + module + "</artifactId>"));
-        assertThat(StartPages.blocks(page, "kotlin"))
-                .anySatisfy(it -> assertThat(it).contains("\"io.holdfast:" + module + "\""));
+        assertThat(StartPages.text(page)).contains("implementation(\"io.holdfast:" + module);
     }
 }
