@@ -151,7 +151,7 @@ class SiteTest {
 
     @Test
     void codeIsMarkedAsWhatItIs() {
-        assertThat(code("index.html", "java", ".keyword")).contains("public", "final", "class");
+        assertThat(code("docs/start/redis.html", "java", ".keyword")).contains("public", "final", "class");
         assertThat(code("index.html", "java", ".comment")).contains("// sends nothing yet");
         assertThat(code("docs/guides/recipes.html", "java", ".keyword")).doesNotContain("permits", "with");
         assertThat(code("index.html", "sql", ".keyword")).contains("update", "where");

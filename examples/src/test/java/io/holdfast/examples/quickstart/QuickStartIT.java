@@ -26,7 +26,6 @@ import reactor.core.publisher.Flux;
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class QuickStartIT {
 
-    private static RedisServer redis;
     private static RedisServer redisOfTheTerminals;
     private static List<RedisServer> masters;
     private static TestingServer zooKeeper;
@@ -37,7 +36,6 @@ class QuickStartIT {
 
     @BeforeAll
     static void start() throws Exception {
-        redis = RedisServer.start();
         redisOfTheTerminals = RedisServer.start();
         masters = List.of(RedisServer.start(), RedisServer.start(), RedisServer.start());
         zooKeeper = new TestingServer();
@@ -50,7 +48,6 @@ class QuickStartIT {
     @AfterAll
     static void stop() throws IOException {
         Stream.of(firstTerminal, redlock, inMemory).forEach(Program::kill);
-        redis.close();
         redisOfTheTerminals.close();
         masters.forEach(RedisServer::close);
         zooKeeper.close();
@@ -67,13 +64,6 @@ class QuickStartIT {
         String output = second.output();
         assertPrints("docs/start/redis.md", output);
         assertThat(tokenIn(output.lines().toList().get(1))).isGreaterThan(former);
-    }
-
-    @Test
-    void theProgramOfTheReadmeAcquiresWorksAndReleases() throws Exception {
-        // If the first program did not release, the second one would wait in vain.
-        assertThat(Program.start(QuickStart.class, redis.uri()).output()).matches("sold with token \\d+\n");
-        assertThat(Program.start(QuickStart.class, redis.uri()).output()).matches("sold with token \\d+\n");
     }
 
     @Test

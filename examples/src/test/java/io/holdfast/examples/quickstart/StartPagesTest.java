@@ -10,7 +10,6 @@ class StartPagesTest {
 
     @ParameterizedTest
     @CsvSource({
-        "README.md, QuickStart",
         "docs/start/redis.md, TwoTerminals",
         "docs/start/redlock.md, QuickStartRedlock",
         "docs/start/zookeeper.md, QuickStartZooKeeper",
