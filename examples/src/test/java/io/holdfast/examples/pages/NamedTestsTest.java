@@ -30,7 +30,6 @@ class NamedTestsTest {
             strings = {
                 "docs/trust/evidence.md",
                 "docs/trust/races.md",
-                "docs/operate/redis.md",
                 "docs/contribute/redis-script-cost.md"
             })
     void everyTestThatAPageNamesExists(String page) {
