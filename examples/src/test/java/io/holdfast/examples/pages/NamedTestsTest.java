@@ -26,12 +26,7 @@ class NamedTestsTest {
                     file -> file.getFileName().toString().replace(".java", ""), mapping(file -> file, toList())));
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "docs/trust/evidence.md",
-                "docs/trust/races.md",
-                "docs/contribute/redis-script-cost.md"
-            })
+    @ValueSource(strings = {"docs/trust/evidence.md", "docs/trust/races.md", "docs/contribute/redis-script-cost.md"})
     void everyTestThatAPageNamesExists(String page) {
         List<MatchResult> named = NAMED.matcher(Repository.page(page)).results().toList();
 
