@@ -163,6 +163,18 @@ class PagesAgreeTest {
         });
     }
 
+    /** Such as 143 late writes. */
+    @Test
+    void figuresOfTheReportAreThoseOfTheEvidence() {
+        String evidence = Repository.page("docs/trust/evidence.md");
+        assertThat(Pattern.compile("\\d[\\d ]* (?:faults|grants|schedules|late writes)")
+                        .matcher(Repository.page("docs/trust/report.md"))
+                        .results()
+                        .map(MatchResult::group))
+                .hasSizeGreaterThan(3)
+                .allSatisfy(figure -> assertThat(evidence).contains(figure));
+    }
+
     @Test
     void allPagesSayWhenAHolderLearnsThatItsNodeInZooKeeperIsGone() {
         assertThat(List.of("docs/trust/guarantees.md", "docs/operate/zookeeper.md", "docs/operate/looking-in.md"))
