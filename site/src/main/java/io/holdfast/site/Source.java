@@ -15,13 +15,13 @@ import java.util.TreeMap;
 import org.commonmark.node.Node;
 
 /**
- * The pages of the repository: each file whose name ends with {@code .md}.
+ * The pages of the repository: each file whose name ends with {@code .md}, but not those of an archive.
  *
  * @param pages by their paths
  */
 record Source(Path root, Map<String, Page> pages, Links links) {
 
-    private static final Set<String> NOT_SOURCES = Set.of("target", "node_modules");
+    private static final Set<String> NOT_SOURCES = Set.of("target", "node_modules", "archive");
 
     /**
      * Reads all pages, with their links as the site has them.
