@@ -154,7 +154,7 @@ class ScriptCostIT {
         assertThat(Store.answer(backend.tryAcquire(free))).isInstanceOf(LockAttempt.Acquired.class);
         steps.add("acquire, free");
         assertThat(Store.answer(backend.release(free))).isEqualTo(Ownership.HELD);
-        steps.add("release, nobody waits");
+        steps.add("release, without waiters");
         LockClaim come = enqueued(key);
         steps.add("acquire, to the end of the queue");
         attempt(queue.getFirst().withAttempt(2));

@@ -43,7 +43,7 @@ abstract class CallerSide<L> {
     /** Subscribes to one attempt. */
     final Answer<L> trying(Mono<L> attempt) {
         MustNotBlock.here(this);
-        // Nobody waits for the release of a lease that is not wanted any more; it cannot be cancelled.
+        // A lease that comes after the caller has given up is released. The caller does not wait for that release.
         return attempt.subscribeWith(new Answer<>(
                 HeldByThread.current().context(), lease -> released.apply(lease).subscribe(none -> {}, failure -> {})));
     }

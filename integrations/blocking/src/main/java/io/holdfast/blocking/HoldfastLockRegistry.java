@@ -18,8 +18,8 @@ import org.springframework.integration.support.locks.LockRegistry;
  * leader initiator. A key is the end of a lock name: for the prefix {@code orders/} and the key 42, the lock is
  * {@code orders/42} of {@link LockClient#lock}.
  *
- * <p>The locks are re-entrant, and a thread unlocks what it has locked. The client renews the leases. A loss interrupts
- * nobody: {@link Lock#unlock()} throws {@link LockLostException} then. With a
+ * <p>The locks are re-entrant, and a thread unlocks what it has locked. The client renews the leases. A loss does not
+ * interrupt the thread that holds the lock: its {@link Lock#unlock()} throws {@link LockLostException}. With a
  * {@link io.holdfast.LockOptions#waitTimeout()}, {@code lock()} fails with {@link LockTimeoutException} when the wait is
  * over, and {@code tryLock} returns false. There are no conditions.
  */

@@ -31,7 +31,7 @@ final class Holding<L> extends WeakReference<L> implements HeldByThread.Entry {
         if (isClosed.compareAndSet(false, true)) {
             held.remove(this);
             Answer<Void> end = new Answer<>(Context.empty(), none -> {});
-            release.subscribe(end); // on a thread that must not block, nobody waits for its end
+            release.subscribe(end); // goes on by itself if this thread must not wait for it
             if (!MustNotBlock.isHere()) {
                 Void unused = end.uninterruptibly();
             }

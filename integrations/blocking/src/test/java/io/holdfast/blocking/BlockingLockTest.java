@@ -336,7 +336,7 @@ class BlockingLockTest {
     }
 
     @Test
-    void theLossOfALeaseInterruptsNobodyAndIsToldWhenItIsClosed() throws Exception {
+    void theLossOfALeaseInterruptsNoThreadAndCloseThrowsIt() throws Exception {
         BlockingLease held = lock.acquire();
         store.lose(held.lease());
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
