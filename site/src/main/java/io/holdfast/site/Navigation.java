@@ -11,8 +11,8 @@ import java.util.stream.Stream;
 /** All pages in the order in which people read them: that of {@code docs/README.md}, and then the pages that it does not list. */
 final class Navigation {
 
-    private static final String FRONT = "README.md";
-    private static final String CONTENTS = "docs/README.md";
+    private static final String README = "README.md";
+    static final String CONTENTS = "docs/README.md";
 
     /**
      * A page.
@@ -39,11 +39,14 @@ final class Navigation {
                 .filter(section -> section.level() == 2)
                 .toList();
         Set<String> unlisted = new TreeSet<>(source.pages().keySet());
-        unlisted.removeAll(Set.of(FRONT, CONTENTS));
+        unlisted.removeAll(Set.of(Front.PATH, README, CONTENTS));
         parts.forEach(part -> unlisted.removeAll(part.mentions()));
 
         navigation.groups.add(new Group(
-                "Overview", List.of(new Entry(source.page(FRONT), List.of()), new Entry(contents, List.of()))));
+                "Overview",
+                Stream.of(source.page(Front.PATH).withLabel("Front page"), source.page(README).withLabel("README"), contents)
+                        .map(page -> new Entry(page, List.of()))
+                        .toList()));
         for (Section part : parts) {
             String title = part.heading().split(":", 2)[0];
             List<Entry> entries = part.mentions().stream()

@@ -85,6 +85,14 @@ record Page(
     }
 
     static String address(String path) {
+        return switch (path) {
+            case Front.PATH -> "index.html";
+            case "README.md" -> "readme.html";
+            default -> addressOfOthers(path);
+        };
+    }
+
+    private static String addressOfOthers(String path) {
         return path.replaceAll("(^|/)README\\.md$", "$1index.html").replaceAll("\\.md$", ".html");
     }
 

@@ -2,6 +2,7 @@ package io.holdfast.site;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import org.mozilla.javascript.Context;
 import org.mozilla.javascript.NativeObject;
 import org.mozilla.javascript.ScriptableObject;
@@ -14,12 +15,12 @@ final class SearchIndex {
     private SearchIndex() {}
 
     /** A script that gives the index to the page that loads it. A page without a server can load a script, and nothing else. */
-    static String of(List<Section> sections) throws IOException {
+    static String of(List<Section> sections, Map<String, String> descriptions) throws IOException {
         try (Context context = Context.enter()) {
             context.setLanguageVersion(Context.VERSION_ES6);
             ScriptableObject scope = context.initStandardObjects();
             Object[] entries = sections.stream()
-                    .map(section -> entry(context, scope, section))
+                    .map(section -> entry(context, scope, section, descriptions))
                     .toArray();
             ScriptableObject.putProperty(scope, "sections", context.newArray(scope, entries));
             Object unused = context.evaluateString(scope, library(), "lunr.js", 1, null);
@@ -34,11 +35,15 @@ final class SearchIndex {
         return Resource.read(SearchIndex.class, LUNR);
     }
 
-    private static Object entry(Context context, ScriptableObject scope, Section section) {
+    private static Object entry(
+            Context context, ScriptableObject scope, Section section, Map<String, String> descriptions) {
         NativeObject entry = (NativeObject) context.newObject(scope);
         ScriptableObject.putProperty(entry, "address", section.address() + "#" + section.anchor());
         ScriptableObject.putProperty(entry, "page", section.page());
         ScriptableObject.putProperty(entry, "heading", section.heading());
+        boolean isPage = section.level() == 1;
+        ScriptableObject.putProperty(entry, "isPage", isPage);
+        ScriptableObject.putProperty(entry, "about", isPage ? descriptions.getOrDefault(section.address(), "") : "");
         ScriptableObject.putProperty(entry, "names", section.names().toString().strip());
         ScriptableObject.putProperty(entry, "text", section.text().toString().strip());
         return entry;

@@ -11,7 +11,7 @@ import java.util.Map;
 /** Makes the site: all pages of one version, and the files at the root that all versions share. */
 public final class SiteBuild {
 
-    private static final List<String> ASSETS = List.of("site.css", "site.js", "theme.js");
+    private static final List<String> ASSETS = List.of("site.css", "site.js", "search.js", "theme.js");
 
     private static final Map<String, Object> NONE = Map.of();
 
@@ -63,7 +63,11 @@ public final class SiteBuild {
         write(
                 version + "/search-index.js",
                 SearchIndex.of(
-                        order.stream().flatMap(page -> page.sections().stream()).toList()));
+                        order.stream()
+                                .filter(page -> !page.path().equals(Front.PATH))
+                                .flatMap(page -> page.sections().stream())
+                                .toList(),
+                        source.descriptions()));
         write("versions.js", templates.render("versions.js", Map.of("versions", versions)));
         write("index.html", templates.render("root.html", Map.of("newest", versions.get(0), "siteUrl", siteUrl)));
     }
@@ -88,7 +92,7 @@ public final class SiteBuild {
                 "body", page.body(),
                 "contents", page.contents(),
                 "root", "../".repeat(page.depth()),
-                "front", page.address().equals("index.html"),
+                "front", page.path().equals(Front.PATH),
                 "version", version,
                 "canonical", siteUrl + "/" + version + "/" + page.address());
     }

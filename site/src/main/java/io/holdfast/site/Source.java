@@ -7,15 +7,19 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import org.commonmark.node.AbstractVisitor;
+import org.commonmark.node.ListItem;
 import org.commonmark.node.Node;
 
 /**
- * The pages of the repository: each file whose name ends with {@code .md}, but not those of an archive.
+ * The pages of the repository: each file whose name ends with {@code .md}, but not those of an archive; and the front page.
  *
  * @param pages by their paths
  */
@@ -34,6 +38,9 @@ record Source(Path root, Map<String, Page> pages, Links links) {
             String path = root.relativize(file).toString().replace('\\', '/');
             documents.put(path, Markdown.parse(Files.readString(file)));
         }
+        Node tabs = Objects.requireNonNull(documents.remove(Front.TABS));
+        Node unused = documents.put(
+                Front.PATH, Front.document(Markdown.parse(Files.readString(root.resolve("README.md"))), tabs));
         Links links = new Links(documents.keySet(), forge);
         Map<String, Page> pages = new TreeMap<>();
         Set<String> labels = new HashSet<>();
@@ -66,6 +73,20 @@ record Source(Path root, Map<String, Page> pages, Links links) {
             }
         });
         return files;
+    }
+
+    /** What the list of all pages says about each, by the address of the page. */
+    Map<String, String> descriptions() throws IOException {
+        Map<String, String> descriptions = new HashMap<>();
+        Markdown.parse(Files.readString(root.resolve(Navigation.CONTENTS))).accept(new AbstractVisitor() {
+            @Override
+            public void visit(ListItem item) {
+                links.pages(Navigation.CONTENTS, item).stream().limit(1).forEach(path -> {
+                    String unused = descriptions.put(Page.address(path), Markdown.text(item));
+                });
+            }
+        });
+        return descriptions;
     }
 
     Page page(String path) {

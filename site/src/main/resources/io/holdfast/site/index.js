@@ -1,4 +1,4 @@
-// Makes the index from `sections`. The search in site.js divides what a reader types in the same way.
+// Makes the index from `sections`. search.js divides what a reader types in the same way.
 function words(text) {
   return text.split(/[^\p{L}\p{N}_]+/u).filter(word => word);
 }
@@ -17,9 +17,10 @@ lunr.Pipeline.registerFunction(stemmer, "stemmer");
 const history = /^(CHANGELOG|benchmarks\/results\/|docs\/trust\/records\/|proof\/)/;
 
 JSON.stringify({
-  sections: sections.map(({ address, page, heading, text }) => ({ address, page, heading, text })),
+  sections: sections.map(({ address, page, heading, text, about, isPage }) => ({ address, page, heading, text, about, isPage })),
   index: lunr(function () {
     this.ref("at");
+    this.field("about", { boost: 10 });
     this.field("heading", { boost: 8 });
     this.field("names", { boost: 8 });
     this.field("page", { boost: 3 });
@@ -28,7 +29,7 @@ JSON.stringify({
     this.pipeline.add(lunr.stopWordFilter, stemmer);
     sections.forEach((section, at) => {
       const about = { at: at };
-      ["heading", "names", "page", "text"].forEach(field => (about[field] = words(section[field])));
+      ["about", "heading", "names", "page", "text"].forEach(field => (about[field] = words(section[field])));
       this.add(about, { boost: history.test(section.address) ? 0.3 : 1 });
     });
   })

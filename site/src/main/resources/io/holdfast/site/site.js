@@ -71,52 +71,25 @@
   };
 
   function prepare() {
-    loading = loading || load(root + "lunr.js").then(() => load(root + "search-index.js"));
+    loading = loading || load(root + "lunr.js").then(() => load(root + "search.js")).then(() => load(root + "search-index.js"));
     return loading;
   }
 
-  const words = text => text.toLowerCase().split(/[^\p{L}\p{N}_]+/u).filter(word => word);
-
-  const stem = word => lunr.stemmer(new lunr.Token(word)).toString();
-
-  // Sections that have each word, or words that begin with it.
-  function exactly(typed) {
-    const all = index.query(query => {
-      for (const word of typed) {
-        query.term(stem(word), { boost: 10, usePipeline: false });
-        query.term(word, { boost: 2, usePipeline: false, wildcard: lunr.Query.wildcard.TRAILING });
-      }
-    });
-    return all.filter(match => {
-      const terms = Object.keys(match.matchData.metadata);
-      return typed.every(word => terms.some(term => term === stem(word) || term.startsWith(word)));
-    });
-  }
-
-  // Sections that have one of the words, perhaps with one other letter.
-  function nearly(typed) {
-    return index.query(query => {
-      for (const word of typed.filter(it => it.length > 3)) query.term(stem(word), { usePipeline: false, editDistance: 1 });
-    });
-  }
-
-  function matches(typed) {
-    const exact = exactly(typed);
-    return exact.length ? exact : nearly(typed);
-  }
-
+  // Begins shortly before the first word that the reader typed, and marks each of them.
   function excerpt(text, typed) {
-    const lower = text.toLowerCase();
-    const places = typed.map(word => lower.indexOf(word)).filter(at => at >= 0);
-    const place = places.length ? Math.min(...places) : 0;
-    const start = place < 60 ? 0 : text.lastIndexOf(" ", place - 50) + 1;
-    const rest = text.slice(start);
-    const part = (start ? "… " : "") + (rest.length < 170 ? rest : rest.slice(0, rest.lastIndexOf(" ", 160)) + " …");
-    const line = element("span", "", "excerpt");
-    const pattern = typed.map(word => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
-    for (const piece of part.split(new RegExp("(" + pattern + ")", "i"))) {
-      line.append(typed.includes(piece.toLowerCase()) ? element("mark", piece) : piece);
+    const pieces = text.split(/([\p{L}\p{N}_]+)/u);
+    const isMarked = piece => holdfastFind.matches(piece.toLowerCase(), typed);
+    const first = Math.max(0, pieces.findIndex((piece, at) => at % 2 === 1 && isMarked(piece)));
+    let start = first;
+    for (let length = 0; start > 0 && length < 50; start--) length += pieces[start].length;
+    const line = element("span", start ? "… " : "", "excerpt");
+    let length = 0;
+    let at = start;
+    for (; at < pieces.length && length < 160; at++) {
+      length += pieces[at].length;
+      line.append(at % 2 === 1 && isMarked(pieces[at]) ? element("mark", pieces[at]) : pieces[at]);
     }
+    if (at < pieces.length) line.append(" …");
     return line;
   }
 
@@ -151,10 +124,10 @@
   }
 
   function show() {
-    const typed = words(input.value);
-    if (!typed.length) return close();
-    const results = matches(typed).slice(0, 12);
-    found.replaceChildren(...results.map((match, at) => entry(sections[match.ref], at, typed)));
+    if (!input.value.trim()) return close();
+    const typed = holdfastFind.words(input.value);
+    const results = holdfastFind.find(index, sections, input.value).slice(0, 12);
+    found.replaceChildren(...results.map((section, at) => entry(section, at, typed)));
     if (!results.length) found.append(element("p", "No section has these words."));
     found.hidden = false;
     input.setAttribute("aria-expanded", "true");
@@ -185,6 +158,12 @@
     }
   });
   box.hidden = false;
+
+  // A table that is wider than its place says so.
+  const tables = new ResizeObserver(entries => entries.forEach(({ target }) => {
+    target.classList.toggle("wide", target.scrollWidth > target.clientWidth + 1);
+  }));
+  document.querySelectorAll(".table").forEach(table => tables.observe(table));
 
   // The menu shows where the reader is, and the list beside the page which section is on the screen.
   const here = document.querySelector(".menu a[aria-current]");

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -156,6 +157,7 @@ class BrowserIT {
         String contrast = Resource.read(BrowserIT.class, "contrast.js");
         for (String address : List.of(
                 "index.html",
+                "readme.html",
                 "docs/start/redis.html",
                 "docs/guides/kotlin.html",
                 "docs/guides/spring-boot.html",
@@ -202,6 +204,63 @@ class BrowserIT {
             }
         }
         assertThat(wide).isEmpty();
+    }
+
+    /** With a mouse or with the keys, and without scripts too. */
+    @Test
+    void aReaderTurnsToCodeOfAnotherStyle() {
+        browser.scripts(false);
+        try {
+            browser.open("index.html");
+            assertThat(shownTab()).contains("@PostMapping");
+            click(browser.find("label[for=code-2]"));
+            assertThat(shownTab()).contains("suspend fun");
+            browser.find("#code-2").sendKeys(Keys.ARROW_RIGHT);
+            assertThat(shownTab()).contains("Future<Long>");
+        } finally {
+            browser.scripts(true);
+        }
+        browser.picture("front");
+    }
+
+    private static void click(WebElement element) {
+        element.click();
+    }
+
+    private static String shownTab() {
+        return browser.driver().findElements(By.cssSelector(".tab")).stream()
+                .filter(WebElement::isDisplayed)
+                .map(WebElement::getText)
+                .collect(Collectors.joining());
+    }
+
+    @Test
+    void aTableThatIsWiderThanThePageSaysSoAndKeepsItsFirstColumn() {
+        browser.size(1280, 900);
+        browser.open("docs/decide/comparison.html");
+        WebElement wide = browser.await(it -> it.find("#features ~ .table.wide"));
+        assertThat((String) browser.run("return getComputedStyle(arguments[0], '::before').content", wide))
+                .contains("Scroll sideways");
+        String left = "return arguments[0].querySelector('td').getBoundingClientRect().left";
+        Object before = browser.run(left, wide);
+        browser.run("arguments[0].scrollIntoView(); arguments[0].scrollLeft = 200", wide);
+        assertThat(browser.run("return arguments[0].scrollLeft", wide)).isNotEqualTo(0L);
+        assertThat(browser.run(left, wide)).isEqualTo(before);
+        browser.picture("wide-table");
+
+        browser.open("docs/operate/kubernetes.html");
+        assertThat(browser.driver().findElements(By.cssSelector(".table.wide"))).isEmpty();
+    }
+
+    @Test
+    void aSearchMarksWholeWordsAndNoStopWords() {
+        browser.find("#search").sendKeys("who holds a lock");
+        browser.await(it -> it.find("#found a").isDisplayed());
+        browser.picture("who-holds-a-lock");
+        assertThat(browser.driver().findElements(By.cssSelector("#found mark")))
+                .isNotEmpty()
+                .extracting(WebElement::getText)
+                .allMatch(word -> word.matches("(?i)(hold|lock)\\w*"));
     }
 
     @ParameterizedTest

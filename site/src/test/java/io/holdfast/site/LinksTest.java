@@ -14,7 +14,7 @@ class LinksTest {
     @Test
     void linksBetweenPagesStayOnTheSite() {
         assertThat(links.target("README.md", "docs/start/redis.md#users")).isEqualTo("docs/start/redis.html#users");
-        assertThat(links.target("docs/start/redis.md", "../../README.md")).isEqualTo("../../index.html");
+        assertThat(links.target("docs/start/redis.md", "../../README.md")).isEqualTo("../../readme.html");
         assertThat(links.target("docs/start/redis.md", "../README.md")).isEqualTo("../index.html");
         assertThat(links.target("docs/README.md", "#start")).isEqualTo("#start");
         assertThat(links.target("docs/README.md", "https://redis.io")).isEqualTo("https://redis.io");

@@ -34,12 +34,33 @@ class SiteTest {
                 .collect(Collectors.toCollection(ArrayList::new));
         BuiltSite.files(BuiltSite.REPOSITORY.resolve("docs"), ".md").stream()
                 .map(it -> BuiltSite.REPOSITORY.relativize(it).toString())
+                .filter(it -> !it.contains("/archive/"))
                 .forEach(sources::add);
 
         assertThat(sources).hasSizeGreaterThan(100);
         assertThat(sources)
                 .allSatisfy(source -> assertThat(BuiltSite.VERSION.resolve(Page.address(source)))
                         .matches(page -> Files.isRegularFile(page) != source.contains("/archive/")));
+    }
+
+    @Test
+    void theFrontPageHasThePitchOfTheReadmeTheFiguresAndCodeForEachStyle() {
+        Document front = BuiltSite.page("index.html");
+        Document readme = BuiltSite.page("readme.html");
+
+        assertThat(front.select(".tabs label").eachText())
+                .containsExactly("WebFlux", "Kotlin", "Vert.x", "Blocking", "Spring");
+        assertThat(front.select(".tab pre code")).hasSize(5);
+        assertThat(front.select(".tab code.language-kotlin").text()).startsWith("suspend fun");
+        assertThat(front.select("article > p").eachText())
+                .startsWith(readme.select("article > p").get(0).text());
+        assertThat(front.select("article > ul > li").eachText())
+                .hasSize(4)
+                .isEqualTo(readme.select("article > ul").get(0).select("li").eachText());
+        assertThat(front.select("article > pre").text()).contains("holdfast.jar list");
+        assertThat(front.select("article > h2").eachText()).containsExactly("Figures#");
+        assertThat(front.select("article table").eachText())
+                .isEqualTo(readme.select("#figures ~ .table").eachText().subList(0, 1));
     }
 
     @Test
@@ -95,7 +116,7 @@ class SiteTest {
         assertThat(PAGES.values())
                 .allMatch(page ->
                         page.select("style, iframe, object, embed, [style]").isEmpty());
-        assertThat(List.of("site.css", "site.js", "theme.js"))
+        assertThat(List.of("site.css", "site.js", "search.js", "theme.js"))
                 .allSatisfy(name -> assertThat(BuiltSite.read(BuiltSite.VERSION.resolve(name)))
                         .doesNotContainPattern(LOADS));
     }
@@ -152,10 +173,10 @@ class SiteTest {
     @Test
     void codeIsMarkedAsWhatItIs() {
         assertThat(code("docs/start/redis.html", "java", ".keyword")).contains("public", "final", "class");
-        assertThat(code("index.html", "java", ".comment")).contains("// sends nothing yet");
+        assertThat(code("readme.html", "java", ".comment")).contains("// sends nothing yet");
         assertThat(code("docs/guides/recipes.html", "java", ".keyword")).doesNotContain("permits", "with");
-        assertThat(code("index.html", "sql", ".keyword")).contains("update", "where");
-        assertThat(code("index.html", "xml", ".name")).contains("groupId");
+        assertThat(code("readme.html", "sql", ".keyword")).contains("update", "where");
+        assertThat(code("readme.html", "xml", ".name")).contains("groupId");
         assertThat(code("docs/guides/kotlin.html", "kotlin", ".keyword")).contains("fun", "val");
         assertThat(code("docs/guides/spring-boot.html", "properties", ".keyword, .name"))
                 .anyMatch(it -> it.startsWith("holdfast."));
@@ -171,7 +192,7 @@ class SiteTest {
     @Test
     void aBlockOfCodeHasTheTextOfItsSource() {
         Element program =
-                BuiltSite.page("index.html").select("code.language-java").first();
+                BuiltSite.page("readme.html").select("code.language-java").first();
 
         assertThat(program).isNotNull();
         assertThat(BuiltSite.read(BuiltSite.REPOSITORY.resolve("README.md"))).contains(program.wholeText());

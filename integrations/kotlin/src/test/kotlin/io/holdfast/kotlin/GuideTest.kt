@@ -7,7 +7,7 @@ import java.nio.file.Path
 import kotlin.io.path.extension
 import kotlin.io.path.readText
 
-/** The Kotlin code of the guide is that of `com.example`, which is compiled and tested in this module. */
+/** The Kotlin code of the guide and of the front page is that of `com.example`, which is compiled and tested in this module. */
 class GuideTest {
     private val root =
         generateSequence(
@@ -16,7 +16,7 @@ class GuideTest {
 
     @Test
     fun everyBlockOfTheGuideIsCompiled() {
-        val page = root.resolve("docs/guides/kotlin.md").readText()
+        val page = root.resolve("docs/guides/kotlin.md").readText() + root.resolve("site/front.md").readText()
         val blocks = Regex("```kotlin\n(.*?)```", RegexOption.DOT_MATCHES_ALL).findAll(page).map { it.groupValues[1] }.toList()
         val compiled =
             Files.walk(root.resolve("integrations/kotlin/src/test/kotlin/com/example")).use { files ->
