@@ -75,8 +75,7 @@ final class Front {
 
     private static String tab(int number, String name) {
         return """
-                <input type="radio" name="code" id="code-%d"%s><label for="code-%d">%s</label><div class="tab">"""
-                .formatted(number, number == 1 ? " checked" : "", number, name);
+                <input type="radio" name="code" id="code-%d"%s><label for="code-%d">%s</label><div class="tab">""".formatted(number, number == 1 ? " checked" : "", number, name);
     }
 
     private static void figures(Node page, Node readme) {

@@ -44,7 +44,10 @@ final class Navigation {
 
         navigation.groups.add(new Group(
                 "Overview",
-                Stream.of(source.page(Front.PATH).withLabel("Front page"), source.page(README).withLabel("README"), contents)
+                Stream.of(
+                                source.page(Front.PATH).withLabel("Front page"),
+                                source.page(README).withLabel("README"),
+                                contents)
                         .map(page -> new Entry(page, List.of()))
                         .toList()));
         for (Section part : parts) {

@@ -93,7 +93,8 @@ class SearchTest {
     })
     void wholeWordsAreMarkedAndNoStopWords(String typed, String text, String marked) {
         try (Context context = context()) {
-            assertThat(evaluate(context, "marked('" + text + "', '" + typed + "')")).isEqualTo(marked);
+            assertThat(evaluate(context, "marked('" + text + "', '" + typed + "')"))
+                    .isEqualTo(marked);
         }
     }
 
