@@ -6,6 +6,7 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.ForwardingLockBackend;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -16,6 +17,8 @@ final class MemoryStore implements Store {
     private final Mutant mutant;
     private boolean isEnding;
     private InMemoryLockBackend memory;
+    private @Nullable RunTrace trace;
+    private int clients;
 
     MemoryStore(Mutant mutant) {
         this.mutant = mutant;
@@ -34,7 +37,8 @@ final class MemoryStore implements Store {
         }
         InMemoryLockBackend shared = memory;
         Sinks.Empty<Void> closed = Sinks.empty();
-        return mutant.backend().apply(host, new ForwardingLockBackend() {
+        RunTrace to = trace;
+        LockBackend one = new ForwardingLockBackend() {
             @Override
             public LockBackend delegate() {
                 return shared;
@@ -50,7 +54,13 @@ final class MemoryStore implements Store {
             public Mono<Void> close() {
                 return isEnding ? Mono.empty() : Mono.fromRunnable(closed::tryEmitEmpty);
             }
-        });
+        };
+        return mutant.backend().apply(host, to == null ? one : new TracedStore(one, shared.inspector(), to, clients++));
+    }
+
+    @Override
+    public void writesTo(RunTrace to) {
+        trace = to;
     }
 
     @Override

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /** One run of a simulated world. The seed decides every event. */
@@ -43,6 +44,7 @@ final class Schedule {
     private final List<HistoryEvent> events = new ArrayList<>();
     private final List<Member> members = new ArrayList<>();
     private final List<Actor> actors = new ArrayList<>();
+    private @Nullable RunTrace trace;
     private final HistoryRecorder referee = HistoryRecorder.to("referee", events::add);
 
     private Schedule(StoreKind kind, long seed, Mutant mutant, boolean isTraced) {
@@ -52,6 +54,16 @@ final class Schedule {
         network = new Network(world, plan.manners());
         store = kind.make(world, network, plan, mutant);
         this.mutant = mutant;
+    }
+
+    /** Runs a schedule in memory, and returns the steps of one of its mutexes. */
+    static RunTrace trace(long seed, Mutant mutant) {
+        Schedule schedule = new Schedule(StoreKind.MEMORY, seed, mutant, false);
+        RunTrace trace = new RunTrace(schedule.world);
+        schedule.trace = trace;
+        schedule.store.writesTo(trace);
+        Result unused = schedule.run(StoreKind.MEMORY);
+        return trace;
     }
 
     static Result run(StoreKind kind, long seed, Mutant mutant, boolean isTraced) {
@@ -70,7 +82,7 @@ final class Schedule {
         Clones clones = new Clones(world, plan, store, mutant, hosts);
         for (int i = 0; i < clients; i++) {
             String name = "c" + (i + 1);
-            HistoryRecorder recorder = HistoryRecorder.to(name, events::add);
+            HistoryRecorder recorder = HistoryRecorder.to(name, this::happened);
             Host host = hosts.get(i % hosts.size());
             Member member = new Member(name, host, store, plan, recorder, mutant, clones.identitiesOf(host));
             UsersCode listener = new UsersCode(host, plan, 1_000 + i, member::speak);
@@ -119,12 +131,28 @@ final class Schedule {
         return result();
     }
 
+    private void happened(HistoryEvent event) {
+        events.add(event);
+        RunTrace to = trace;
+        if (to != null) {
+            to.happened(event);
+        }
+    }
+
     /** Closes some clients in the middle of the schedule, and opens others in their place, in a process that may be paused then. */
     private void planReopening(Member member, SplittableRandom chances) {
         for (int i = chances.nextInt(3); i > 0; i--) {
             long when = chances.nextLong(plan.leases() * plan.lease().toNanos());
-            Disposable unused = member.host().schedule(member::reopen, when, TimeUnit.NANOSECONDS);
+            Disposable unused = member.host().schedule(() -> reopen(member), when, TimeUnit.NANOSECONDS);
         }
+    }
+
+    private void reopen(Member member) {
+        RunTrace to = trace;
+        if (to != null) {
+            to.closes(members.indexOf(member));
+        }
+        member.reopen();
     }
 
     private List<LockKey> keys() {
@@ -200,7 +228,7 @@ final class Schedule {
     private void close(long lease) {
         List<Member> alive = members.stream().filter(it -> !it.host().isDead()).toList();
         store.ends();
-        alive.forEach(Member::close);
+        alive.forEach(this::close);
         boolean unused = proceed(
                 World.ms(20_000), () -> isClosed(alive) && store.leftovers().isEmpty());
         for (Member member : alive) {
@@ -212,6 +240,14 @@ final class Schedule {
             world.runUntil(world.now() + 2 * lease);
         }
         left("in the end");
+    }
+
+    private void close(Member member) {
+        RunTrace to = trace;
+        if (to != null) {
+            to.closes(members.indexOf(member));
+        }
+        member.close();
     }
 
     private static boolean isClosed(List<Member> alive) {

@@ -57,6 +57,11 @@ interface Store {
         return 0;
     }
 
+    /** Writes the steps of a mutex to this trace. */
+    default void writesTo(RunTrace to) {
+        throw new UnsupportedOperationException("steps of this store are not traced");
+    }
+
     /** From now on, closed clients do not come back: locks that they do not release count as left behind. */
     default void ends() {}
 
