@@ -72,7 +72,7 @@ public final class RedisStore {
         } else if (key.endsWith(":aside")) {
             return redis.zrange(key, 0, -1).stream().allMatch(it -> it.endsWith(" 0"));
         }
-        return key.endsWith(":claims") && redis.hkeys(key).stream().allMatch(it -> "!*+".indexOf(it.charAt(0)) >= 0);
+        return key.endsWith(":claims") && redis.hkeys(key).stream().allMatch(it -> "!\"*+".indexOf(it.charAt(0)) >= 0);
     }
 
     static List<String> leftovers(int port) {

@@ -199,7 +199,9 @@ local function withdraw(own, claim_ms)
   end
   if not next_ then
     return served(1, own, claim_ms)
-  elseif next_ > 1 and channel == own then
+  end
+  call('HSET', keys[3], '"', digits(number_of_run())) -- see join()
+  if next_ > 1 and channel == own then
     local its_attempt, at = match(entries[next_], ' (%d+) (%d+) %d+$')
     return {0, number_of_run(), tonumber(its_attempt), math.max(1, math.floor((ends - at) / 1000)), next_, table.concat(all, '\n')}
   end
