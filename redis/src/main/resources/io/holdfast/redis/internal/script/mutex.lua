@@ -97,11 +97,13 @@ while i <= count do
 
   if not answer then
     if not operate then
-      local record, keys -- of the lock of this operation
-      --#include record.lua
-      --#include usual.lua
-      --#include mutex_usual.lua
-      --#include mutex_operation.lua
+      (function() -- Lua looks for each local that a part uses among all locals of the function that it is in: so few are in each
+        local record, keys -- of the lock of this operation
+        --#include record.lua
+        --#include usual.lua
+        --#include mutex_join.lua
+        --#include mutex_operation.lua
+      end)()
     end
     if count == 1 then
       answer = operate(key, text, i, i)

@@ -11,6 +11,7 @@
 -- size: of the run that has the lock, 1 for a single claim. Then the id is of its first member, and the token the one of its last.
 
 local holder, token, ends, attempt, lease, channel, client, since, size -- from the record; its lease may be over
+local is_ending -- whether this operation ends or keeps a hold, which must pass on a server without memory too
 
 -- Returns an error for a record that this version does not read.
 local function read_record(text)
@@ -42,45 +43,3 @@ local function read_record(text)
 end
 
 --#include flags.lua
-
--- A server without memory refuses SET as the first write of a run, and accepts it after another one. What ends or keeps a hold must pass.
-local is_ending = false
-local function save(text, ...)
-  local saved = try('SET', keys[1], text, ...)
-  if saved.err then
-    oom = oom or find(saved.err, 'OOM', 1, true) and saved
-    if not is_ending then
-      error(saved.err, 0)
-    end
-    call('PEXPIRE', keys[1], math.floor((math.max(ends, token, now) - now) / 1000) + KEPT_MILLIS)
-    call('SET', keys[1], text, ...)
-  end
-  record = text
-end
-
-local function written(micros)
-  return format('%010d%06d', micros / 1000000, micros % 1000000)
-end
-
--- Makes the claim, or the run whose first member it is, the holder for ms.
-local function hold(flag, id, its_attempt, its_lease, its_channel, its_client, its_size, last_token, ms, is_pushed, its_since)
-  local at = now - now % 2 + ms * 1000 + (is_pushed and 0 or 1)
-  save('1H' .. flag .. written(at) .. written(last_token) .. its_attempt .. ' ' .. its_lease .. ' ' .. its_channel .. ' ' .. its_client .. ' '
-    .. written(its_since) .. ' ' .. its_size .. '\n' .. id, 'EXAT', format('%d', math.max(at, last_token) / 1000000 + KEPT_SECONDS))
-  holder, token, ends, attempt, lease, channel, client, size, since =
-    id, last_token, at, tonumber(its_attempt), its_lease, its_channel, its_client, its_size, its_since
-end
-
--- The holder of the record stays the same, until ms from now.
-local function hold_on(ms)
-  hold(flags(), holder, attempt, lease, channel, client, size, token, ms, false, since)
-end
-
-local function forget_holder()
-  holder, ends, size = nil, 0, 0
-end
-
-local function free(flag)
-  save('1F' .. flag .. written(token), 'KEEPTTL')
-  forget_holder()
-end

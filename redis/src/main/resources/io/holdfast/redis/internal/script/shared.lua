@@ -102,11 +102,16 @@ for i = 1, count do
 
   if not answer then
     if not operate then
-      local record, keys -- of the lock of this operation
-      --#include shared_holders.lua
-      --#include usual.lua
-      --#include waiting.lua
-      --#include shared_operation.lua
+      (function() -- see mutex.lua
+        local record, keys -- of the lock of this operation
+        --#include shared_holders.lua
+        --#include usual.lua
+        ;(function()
+          --#include grants.lua
+          --#include waiting.lua
+          --#include shared_operation.lua
+        end)()
+      end)()
     end
     if count == 1 then
       answer = operate(key, text, i)

@@ -1,4 +1,4 @@
--- The usual ways of a mutex with waiters: joins, hand-offs, ends of runs. Included by mutex.lua after record.lua and usual.lua, never run alone.
+-- The usual ways of a mutex with waiters that grant it: hand-offs, ends of runs. Included by mutex_operation.lua after holding.lua and grants.lua, never run alone.
 
 -- The claims that can follow the first one in a run begin with the same text: lease, client, no floor, channel.
 local function run_of(ids, entries, head, oldest)
@@ -78,46 +78,6 @@ local function served(held, own, claim_ms, ender)
   return held
 end
 
--- First attempts at a held lock, the operations first to last of this call: they join the queue by one command of each kind. Most differ in their ids only.
-local function join(first, last, answers)
-  local ids, pairs_, longest = {}, {}, 0
-  for i = first, last do
-    ids[i - first + 1] = ARGV[4 * i - 3]
-  end
-  ids[#ids + 1] = '"'
-  local known, gone, count = call('HMGET', keys[3], unpack(ids)), has_flag(2) and call('ZMSCORE', keys[5], unpack(ids)), call('ZCARD', keys[2])
-  local has_left = size > 1 and known[#ids] == digits(token - size + 1) -- a member of this run: its attempt may be repeated
-  local left, asked, limit = math.max(0, ends - now) / 1000, ' 1 ' .. now_digits .. ' ' .. now_digits, 0
-  local note, words, its_lease, claim_ms, entry
-  for i = first, last do
-    local at, n = 4 * i, i - first + 1
-    if note ~= ARGV[at - 1] or words ~= ARGV[at] then
-      note, words = ARGV[at - 1], ARGV[at]
-      local lease_digits, own, its_client = match(note, '^1 (%d+) (%S+) (%S+)$')
-      local most, floor, ms, secret = match(words, '^queue:?(%d*) (%d+) (%d+) (%S+)$')
-      limit, its_lease, claim_ms = tonumber(most) or 0, tonumber(lease_digits), ms
-      entry = lease_digits .. ' ' .. its_client .. ' ' .. floor .. ' ' .. own .. ' - ' .. secret .. asked
-      longest = math.max(longest, its_lease)
-    end
-    if known[n] or gone and gone[n] or holder == ids[n] or has_left and call('LPOS', keys[4], ids[n]) then
-      answers[i] = rest().acquire(ids[n], note, words)
-    elseif limit > 0 and count >= limit then
-      answers[i] = {4, count}
-    else
-      pairs_[#pairs_ + 1], pairs_[#pairs_ + 2] = ids[n], entry
-      count = count + 1
-      local pause = ms_of(left + 10 * math.min(count, 100), its_lease / 3)
-      answers[i] = {2, count < 3 and ms_of(pause, claim_ms) or pause}
-    end
-  end
-  if pairs_[1] then
-    enqueue(pairs_, longest)
-  end
-  if now % 16 <= last - first and (limit > 0 and not pairs_[1] or count > 64 or call('HLEN', keys[3]) > count + 16) then
-    rest().sweep_some(math.max(16, last - first + 1) * (pairs_[1] and 2 or 4))
-  end
-end
-
 -- The usual end of a run: each member was served. Its number stays, for the same answer to a repeated request.
 local function end_of_run(its_client, number, own, claim_ms)
   local all = call('LRANGE', keys[4], 1, -1)
@@ -128,4 +88,72 @@ local function end_of_run(its_client, number, own, claim_ms)
   call('HSET', keys[3], '!' .. its_client, number)
   keep(lease, keys[3])
   return served(1, own, claim_ms, its_client)
+end
+
+local others
+function rest()
+  if not others then
+    --#include waiting.lua
+    --#include mutex_rest.lua
+    others = {trust = trust, clear_way = clear_way, tell_interested = tell_interested, flags_now = flags_now, sweep_some = sweep_some, acquire = acquire, release = release,
+      end_run = end_run, adopt = adopt, break_hold = break_hold}
+  end
+  return others
+end
+
+-- Whether the lock has no holder, or the lease of another claim is over that had confirmed its grant.
+local function is_free_for(id)
+  return not holder or ends <= now and ends % 2 == 1 and size == 1 and holder ~= id
+end
+
+-- While the slot moves: what needs no other key. A lock without flags has no waiters and no tombstones.
+local function record_alone(id, is_attempt, number, note, words)
+  local its_attempt, its_lease, own, its_client = match(note, '^(%d+) (%d+) (%S+) (%S+)$')
+  local is_held = holder and ends > now
+  if not record or flags() > 0 or not is_attempt or is_held and holder ~= id and find(words, 'none', 1, true) ~= 1 then
+    return 'TRYAGAIN the slot of the lock moves'
+  elseif is_held and holder ~= id then
+    return {3, ms_of((ends - now) / 1000 + 10, number / 3)}
+  end
+  local is_repeated = is_held and tonumber(its_attempt) >= attempt
+  if is_repeated or not is_held then
+    its_lease = tonumber(its_lease)
+    local last = math.max(is_held and token or token + 1, is_held and 0 or now, tonumber(match(words, ' (%d+) ')))
+    hold(0, id, its_attempt, its_lease, own, its_client, 1, last, its_lease, false, is_held and since or now)
+  end
+  return {1, token, ms_of((ends - now) / 1000, number)}
+end
+
+-- An operation but a join. Returns the answer, or nil if the answers are in the list.
+local function operate_on(i, last, what, number, own, is_usual)
+  local id, note, words = ARGV[4 * i - 3], ARGV[4 * i - 1], ARGV[4 * i]
+  local is_attempt = what == 65 or what == 84 or what == 97
+  if is_attempt and i == last and what ~= 97 and not has_flag(1) and is_free_for(id) and not (has_flag(2) and call('ZSCORE', keys[5], id)) then
+    -- Without waiters that can be granted; some may be aside.
+    local flag = flags() - (has_flag(4) and call('EXISTS', keys[7]) == 0 and 4 or 0)
+    local its_lease, its_client = match(note, '^1 (%d+) %S+ (%S+)$')
+    hold(flag, id, 1, tonumber(its_lease), own, its_client, 1, math.max(token + 1, now, tonumber(match(words, ' (%d+) '))), tonumber(its_lease), false, now)
+    return token
+  elseif is_attempt then
+    for n = i, last do
+      answers[n] = rest().acquire(ARGV[4 * n - 3], ARGV[4 * n - 1], ARGV[4 * n])
+    end
+  elseif what == 82 and is_usual and size == 1 and holder == id and attempt == tonumber(number) then
+    if has_flag(1) then
+      return served(1, note, tonumber(match(words, '^%d+')))
+    else
+      free(flags())
+      return 1
+    end
+  elseif what == 82 or what == 114 then
+    return rest().release(id, tonumber(number), note, words, what == 114)
+  elseif what == 69 and is_usual and size > 1 and format('%.0f', token - size + 1) == number and tonumber(match(words, '%d+$')) >= size then
+    return end_of_run(id, number, note, tonumber(match(words, '^%d+')))
+  elseif what == 69 then
+    return rest().end_run(id, number, note, words)
+  elseif what == 68 then
+    return rest().adopt(id, tonumber(number), note, tonumber(words))
+  else
+    return rest().break_hold(id, note, tonumber(words))
+  end
 end
