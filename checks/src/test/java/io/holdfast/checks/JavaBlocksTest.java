@@ -6,16 +6,17 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class JavaBlocksTest {
 
     private static final Pattern SHOWN =
-            Pattern.compile("// README: begin[^\\n]*\\n(.*?)\\n[^\\n]*// README: end", Pattern.DOTALL);
+            Pattern.compile("// (README|recipe): begin[^\\n]*\\n(.*?)\\n[^\\n]*// \\1: end", Pattern.DOTALL);
 
     @Test
     void everyJavaBlockOfTheDocumentationCompiles() {
-        Set<String> shown = shownByExamples();
+        Set<String> shown = compiledElsewhere();
         List<JavaBlock> blocks = MarkdownPage.all().stream()
                 .flatMap(page -> JavaBlock.of(page).stream())
                 .filter(block -> !shown.contains(normal(block.code().text())))
@@ -24,12 +25,13 @@ class JavaBlocksTest {
         assertThat(BlockCompiler.problems(blocks)).isEmpty();
     }
 
-    /** Blocks of an example are compiled there, and the tests of the example compare the two. */
-    private static Set<String> shownByExamples() {
+    /** Blocks of an example and recipes are compiled where they are run, and tests there compare the two. */
+    private static Set<String> compiledElsewhere() {
         Set<String> shown = Repository.files(".java").stream()
-                .filter(file -> file.startsWith(Repository.ROOT.resolve("examples")))
+                .filter(file ->
+                        Stream.of("examples", "test").anyMatch(it -> file.startsWith(Repository.ROOT.resolve(it))))
                 .flatMap(file -> SHOWN.matcher(Repository.read(file)).results())
-                .map(it -> normal(it.group(1)))
+                .map(it -> normal(it.group(2)))
                 .collect(Collectors.toSet());
         assertThat(shown).isNotEmpty();
         return shown;

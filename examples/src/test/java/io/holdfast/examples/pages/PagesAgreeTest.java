@@ -3,12 +3,15 @@ package io.holdfast.examples.pages;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** What several pages say is the same. The page about compatibility is the source for versions, and evidence for campaigns. */
@@ -28,6 +31,7 @@ class PagesAgreeTest {
 
     private static final String SERVER = "(Redis|Valkey|ZooKeeper|PostgreSQL|MariaDB|MySQL)";
     private static final String VERSION = "(\\d++(?:\\.\\d++)*+)";
+    private static final Pattern CODE = Pattern.compile("^```.*?^```$", Pattern.DOTALL | Pattern.MULTILINE);
 
     /** Records tell of their day, and other libraries have versions of their own. */
     private static Map<String, String> pages() {
@@ -86,22 +90,58 @@ class PagesAgreeTest {
                 .allSatisfy(place -> assertThat(parts(place)[2]).as(place).isEqualTo(tested.get(parts(place)[1])));
     }
 
-    /** A server on which the contract has passed is not called untested. */
+    /** The page about compatibility has all versions. A guide names those of its own subject only, and those of coordinates. */
     @Test
-    void noPageCallsAServerUntestedOnWhichTheContractPassed() {
-        List<String> passed = Pattern.compile("\\| " + SERVER + " [\\d.]+ \\| 20")
-                .matcher(COMPATIBILITY)
-                .results()
-                .map(it -> it.group(1))
-                .distinct()
-                .toList();
-        assertThat(passed).contains("Redis", "Valkey");
+    void guidesNameNoVersionsOfOtherThings() {
+        Pattern named = Pattern.compile("\\b(?:%s|(%s)) \\d".formatted(SERVER, String.join("|", LIBRARIES.keySet())));
 
-        String questions = Repository.page("docs/guides/faq.md");
-        assertThat(questions.split("\n### ", -1))
-                .filteredOn(answer -> answer.contains("\nNot tested") || answer.contains("\nNot tried"))
-                .allSatisfy(answer -> assertThat(answer.lines().findFirst().orElseThrow())
-                        .doesNotContain(passed.toArray(String[]::new)));
+        pages().forEach((path, text) -> {
+            if (path.startsWith("docs/guides/") || path.startsWith("docs/start/")) {
+                assertThat(named.matcher(CODE.matcher(text).replaceAll("")).results())
+                        .as(path)
+                        .allSatisfy(it -> assertThat(path)
+                                .contains(it.group()
+                                        .replaceAll(" \\d$", "")
+                                        .toLowerCase(Locale.ROOT)
+                                        .replace(' ', '-')));
+            }
+        });
+    }
+
+    /** Such as 30 s for the lease of all locks. */
+    @Test
+    void propertiesOfSpringBootHaveTheDefaultsOfTheirOptions() {
+        Map<String, String> options = new HashMap<>();
+        rows("docs/reference/options.md").forEach(row -> options.putIfAbsent(row[1], row[2]));
+
+        List<String> compared = new ArrayList<>();
+        rows("docs/reference/spring-properties.md")
+                .filter(row -> row[2].matches("\\d+ (s|h)|true|false|`.+`"))
+                .forEach(row -> Pattern.compile("`holdfast\\.(?:[a-z0-9]+\\.)*([a-z-]+)`")
+                        .matcher(row[1])
+                        .results()
+                        .forEach(it -> {
+                            String option = '`' + camelCase(it.group(1)) + '`';
+                            if (options.containsKey(option)) {
+                                assertThat(row[2]).as(row[1]).isEqualTo(options.get(option));
+                                compared.add(option);
+                            }
+                        }));
+        assertThat(compared).contains("`leaseDuration`", "`keyPrefix`", "`keepTokens`", "`claimTime`", "`root`");
+    }
+
+    /** The cells of the rows of all tables of a page. */
+    private static Stream<String[]> rows(String path) {
+        return Repository.page(path)
+                .lines()
+                .filter(line -> line.startsWith("| `"))
+                .map(line -> line.split(" *\\| *", -1));
+    }
+
+    private static String camelCase(String name) {
+        return Pattern.compile("-(.)")
+                .matcher(name)
+                .replaceAll(it -> it.group(1).toUpperCase(Locale.ROOT));
     }
 
     /** Such as 4.1 or 4.1.1 for a build with 4.1.1, and not 4; or an older line of which the row says that it was tried. */

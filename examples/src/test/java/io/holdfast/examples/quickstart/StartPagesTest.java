@@ -15,8 +15,7 @@ class StartPagesTest {
         "docs/start/zookeeper.md, QuickStartZooKeeper",
         "docs/start/postgresql.md, QuickStartPostgres",
         "docs/start/memory.md, QuickStartMemory",
-        "docs/guides/leader-election.md, Candidate",
-        "docs/guides/leader-election.md, WhoLeads"
+        "docs/guides/leader-election.md, Candidate"
     })
     void theProgramOfThePageIsTheCompiledOne(String page, String program) throws Exception {
         Class<?> compiled = Class.forName(StartPagesTest.class.getPackageName() + "." + program);

@@ -70,15 +70,4 @@ class AlertsTest {
                 .hasSize(3)
                 .allSatisfy(it -> assertThat(page).contains("integrations/micrometer/dashboards/" + it));
     }
-
-    @Test
-    void theRecipeHasTheRuleOfTheFile() throws IOException {
-        Part lost = alerts.stream()
-                .filter(it -> it.text("alert").equals("HoldfastLeaseLost"))
-                .findFirst()
-                .orElseThrow();
-
-        assertThat(Files.readString(FILE.resolveSibling("../../../docs/guides/recipes.md")))
-                .contains("- alert: HoldfastLeaseLost\n  expr: " + lost.text("expr") + "\n");
-    }
 }

@@ -4,13 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockClient;
-import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
-import io.holdfast.LockListener;
 import io.holdfast.LockLostException;
 import io.holdfast.LockOptions;
-import io.holdfast.LossReason;
-import io.holdfast.spi.LockBackend;
 import io.holdfast.test.TestLocks;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -157,31 +153,6 @@ class LeaseRecipesTest {
     }
 
     // recipe: begin
-    Flux<String> rows() {
-        return locks.lock("export").withLockMany(lease -> readRows()); // held until the last row has passed
-    }
-    // recipe: end
-
-    private Flux<String> readRows() {
-        return Flux.interval(Duration.ofSeconds(1)).map(i -> "row " + i).take(100);
-    }
-
-    @Test
-    void aStreamHoldsTheLockUntilItsEndOrUntilItsSubscriberLeaves() {
-        List<String> seen = new ArrayList<>();
-        CompletableFuture<String> last = rows().doOnNext(seen::add).last().toFuture();
-        test.advance(Duration.ofSeconds(99));
-        assertThat(seen).hasSize(99);
-        test.assertThat("export").isHeld();
-        test.advance(Duration.ofSeconds(1));
-        assertThat(last).isCompletedWithValue("row 99");
-        test.assertThat("export").isFree();
-
-        assertThat(test.await(rows().take(3).count())).isEqualTo(3);
-        test.assertThat("export").isFree();
-    }
-
-    // recipe: begin
     Mono<Void> save(String item, int amount) { // somewhere below withLock, in another class
         return locks.lock("stock/" + item)
                 .current() // no request: the Reactor Context carries the lease
@@ -202,25 +173,5 @@ class LeaseRecipesTest {
         assertThatThrownBy(() -> test.await(save("tea", 3))).hasMessage("call save under the lock of the item");
         assertThatThrownBy(() -> test.await(locks.lock("stock/tea").withLock(save("cake", 3))))
                 .hasMessage("call save under the lock of the item");
-    }
-
-    @Test
-    void aPersonIsToldOfALoss() {
-        List<String> pages = new ArrayList<>();
-        LockBackend backend = test.backend();
-        // recipe: begin
-        LockListener losses = event -> {
-            if (event instanceof LockEvent.Lost lost && lost.reason() != LossReason.CLIENT_CLOSED) {
-                pages.add(lost.lockName() + ": " + lost.why()); // put it into a queue: a listener must not block
-            }
-        };
-        LockClient watched = LockClient.builder(backend).listener(losses).build();
-        // recipe: end
-        test.onAcquired("stock/42", hold -> hold.lose(LossReason.NOT_HELD));
-        assertThatThrownBy(() -> test.await(watched.lock("stock/42").withLock(Mono.never())))
-                .isInstanceOf(LockLostException.class);
-
-        assertThat(pages).singleElement().asString().startsWith("stock/42: ");
-        test.await(watched.close());
     }
 }

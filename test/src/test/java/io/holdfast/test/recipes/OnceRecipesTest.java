@@ -5,13 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockException;
-import io.holdfast.LockLostException;
 import io.holdfast.LockOptions;
 import io.holdfast.LockTimeoutException;
-import io.holdfast.LossReason;
 import io.holdfast.ReactiveLock;
-import io.holdfast.test.Hold;
-import io.holdfast.test.Rival;
 import io.holdfast.test.TestLocks;
 import java.time.Duration;
 import java.time.LocalDate;
@@ -22,10 +18,8 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 
 /** Recipes of docs/guides/recipes.md for work that one instance at a time does. */
 class OnceRecipesTest {
@@ -45,7 +39,6 @@ class OnceRecipesTest {
     private final Mono<Void> job = Mono.defer(() -> Mono.delay(workTime))
             .doOnNext(tick -> done.add("job"))
             .then();
-    private final Mono<Void> lead = Mono.fromRunnable(() -> done.add("led"));
 
     // recipe: begin
     Mono<Boolean> run(LocalDate night) {
@@ -120,51 +113,6 @@ class OnceRecipesTest {
     }
 
     // recipe: begin
-    Mono<String> refresh() {
-        return locks.lock("refresh")
-                .with(LockOptions.builder().waitTimeout(Duration.ZERO).build()) // one attempt
-                .withLock(job)
-                .thenReturn("refreshed")
-                .onErrorResume(
-                        LockTimeoutException.class,
-                        late -> Mono.just(late.backendAnswered() ? "busy" : "the back end is away"));
-    }
-    // recipe: end
-
-    @Test
-    void workIsSkippedWhileAnotherInstanceDoesIt() {
-        Rival rival = test.holdElsewhere("refresh");
-        assertThat(test.await(refresh())).isEqualTo("busy");
-
-        rival.release();
-        assertThat(test.await(refresh())).isEqualTo("refreshed");
-
-        test.unavailable();
-        assertThat(test.await(refresh())).isEqualTo("the back end is away");
-        assertThat(done).hasSize(1);
-    }
-
-    @Test
-    void oneCandidateLeadsUntilItStops() {
-        // recipe: begin
-        Disposable candidate = locks.election("leader")
-                .lead(lease -> lead.then(Mono.<Void>never())) // leads until it is cancelled or the lease is lost
-                .subscribe();
-        // recipe: end
-        test.assertThat("leader").isHeld();
-        Disposable next = locks.election("leader")
-                .lead(lease -> lead.then(Mono.<Void>never()))
-                .subscribe();
-        test.advance(Duration.ofHours(1));
-        assertThat(done).hasSize(1);
-
-        candidate.dispose();
-        test.assertThat("leader").isHeld().grants(2);
-        assertThat(done).hasSize(2);
-        next.dispose();
-    }
-
-    // recipe: begin
     Mono<String> value(String key) {
         Mono<String> fill = Mono.defer(() -> cache.get(key)) // perhaps it was filled while we waited
                 .switchIfEmpty(Mono.defer(() -> load(key).flatMap(it -> cache.put(key, it))));
@@ -189,41 +137,6 @@ class OnceRecipesTest {
         test.unavailable();
 
         assertThat(test.await(value("tea"))).isEqualTo("loaded tea");
-    }
-
-    // recipe: begin
-    Mono<String> export() {
-        return locks.lock("export")
-                .withLock(lease -> upload(lease.fencingToken()))
-                .retryWhen(Retry.backoff(3, Duration.ofSeconds(1)) // each time with a new lease and a new token
-                        .filter(LockLostException.class::isInstance));
-    }
-    // recipe: end
-
-    @Test
-    void workIsRepeatedAfterALoss() {
-        List<Long> tokens = new ArrayList<>();
-        test.onAcquired("export", hold -> {
-            tokens.add(hold.fencingToken());
-            if (tokens.size() == 1) {
-                hold.lose(LossReason.NOT_HELD);
-            }
-        });
-
-        assertThat(test.await(export())).isEqualTo("uploaded with token 2");
-        assertThat(tokens).containsExactly(1L, 2L);
-    }
-
-    @Test
-    void aLeaseThatIsLostAgainAndAgainIsAnError() {
-        test.onAcquired("export", (Hold hold) -> hold.lose(LossReason.NOT_HELD));
-
-        assertThatThrownBy(() -> test.await(export())).hasCauseInstanceOf(LockLostException.class);
-        test.assertThat("export").grants(4).isFree();
-    }
-
-    private Mono<String> upload(long token) {
-        return Mono.delay(workTime).thenReturn("uploaded with token " + token);
     }
 
     private Mono<String> load(String key) {

@@ -15,10 +15,8 @@ import io.holdfast.test.TestLocks;
 import java.text.Normalizer;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -33,7 +31,6 @@ class SharingRecipesTest {
 
     private final LockClient locks = test.client();
 
-    private final Bank accounts = new Bank();
     private final List<String> done = new ArrayList<>();
     private int inside;
     private int mostInside;
@@ -81,94 +78,6 @@ class SharingRecipesTest {
 
         rival.release();
         assertThat(test.await(bookBoth())).matches("room \\d, projector \\d");
-    }
-
-    // recipe: begin
-    Mono<Void> transfer(String from, String to, long amount) {
-        if (from.equals(to)) {
-            return Mono.empty(); // two writes to one account: the second one would create money
-        }
-        String payer = "account/" + from;
-        String payee = "account/" + to;
-        return locks.all(locks.lock(payer), locks.lock(payee)).withLock(leases -> {
-            long fromToken = leases.of(payer).fencingToken();
-            long toToken = leases.of(payee).fencingToken();
-            return accounts.read(from, fromToken)
-                    .zipWith(accounts.read(to, toToken))
-                    .flatMap(balances -> accounts.write(from, balances.getT1() - amount, fromToken)
-                            .then(accounts.write(to, balances.getT2() + amount, toToken)));
-        });
-    }
-    // recipe: end
-
-    @Test
-    void transfersInBothDirectionsNeitherWaitForEachOtherNorLoseMoney() {
-        test.await(Flux.range(0, 20)
-                .flatMap(i -> i % 2 == 0 ? transfer("a", "b", 1) : transfer("b", "a", 2))
-                .then(transfer("a", "a", 50)));
-
-        assertThat(accounts.balances).containsEntry("a", 110L).containsEntry("b", 90L);
-    }
-
-    // recipe: begin
-    Flux<String> deliver(Flux<Order> orders) {
-        return orders.flatMap(
-                order -> locks.lock("customer/" + order.customer()).withLock(pack(order)),
-                16); // orders under way at one time, those that wait for their lock included
-    }
-    // recipe: end
-
-    private record Order(String customer, int number) {}
-
-    private Mono<String> pack(Order order) {
-        return step("order " + order.number());
-    }
-
-    @Test
-    void ordersOfDifferentCustomersGoOnTogetherAndThoseOfOneCustomerDoNot() {
-        CompletableFuture<List<String>> delivered = deliver(
-                        Flux.just(new Order("ann", 1), new Order("ann", 2), new Order("bob", 3)))
-                .collectList()
-                .toFuture();
-
-        test.advance(Duration.ofSeconds(1));
-        assertThat(done).containsExactlyInAnyOrder("order 1", "order 3");
-        test.advance(Duration.ofSeconds(1));
-        assertThat(delivered).isCompleted();
-        assertThat(mostInside).isEqualTo(2);
-    }
-
-    // recipe: begin
-    Mono<String> print(String document) {
-        LockOptions oneAttempt =
-                LockOptions.builder().waitTimeout(Duration.ZERO).build();
-        return Flux.just("printer/1", "printer/2", "printer/3")
-                .concatMap(printer -> locks.lock(printer)
-                        .with(oneAttempt)
-                        .withLock(lease -> printAt(printer, document)) // gives a value: empty means busy here
-                        .onErrorResume(
-                                LockTimeoutException.class,
-                                late -> late.backendAnswered() ? Mono.empty() : Mono.error(late)))
-                .next()
-                .switchIfEmpty(Mono.error(() -> new IllegalStateException("all printers are busy")));
-    }
-    // recipe: end
-
-    private Mono<String> printAt(String printer, String document) {
-        return step(document + " at " + printer);
-    }
-
-    @Test
-    void theFirstFreeOneOfSeveralIsTaken() {
-        test.holdElsewhere("printer/1");
-
-        assertThat(test.await(print("menu"))).isEqualTo("menu at printer/2");
-        test.assertThat("printer/2").isFree().grants(1);
-        test.assertThat("printer/3").grants(0);
-
-        test.holdElsewhere("printer/2");
-        test.holdElsewhere("printer/3");
-        assertThatThrownBy(() -> test.await(print("menu"))).hasMessage("all printers are busy");
     }
 
     // recipe: begin
@@ -241,29 +150,5 @@ class SharingRecipesTest {
         assertThat(test.await(locks.lock(lockOf(" j\u00fcrgen ")).tryAcquire())).isNull();
         assertThatThrownBy(() -> lockOf(" ")).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> lockOf("x".repeat(101))).isInstanceOf(IllegalArgumentException.class);
-    }
-
-    /** Two accounts with the two statements of the README. */
-    private static final class Bank {
-
-        private final Map<String, Long> balances = new HashMap<>(Map.of("a", 100L, "b", 100L));
-        private final Map<String, Long> tokens = new HashMap<>();
-
-        Mono<Long> read(String account, long token) {
-            return Mono.delay(Duration.ofMillis(5)).map(tick -> {
-                assertThat(tokens.getOrDefault(account, 0L)).isLessThanOrEqualTo(token);
-                tokens.put(account, token);
-                return balances.getOrDefault(account, 0L);
-            });
-        }
-
-        Mono<Void> write(String account, long balance, long token) {
-            return Mono.delay(Duration.ofMillis(5))
-                    .doOnNext(tick -> {
-                        assertThat(tokens).containsEntry(account, token);
-                        balances.put(account, balance);
-                    })
-                    .then();
-        }
     }
 }

@@ -50,9 +50,8 @@ class AccountServiceIT {
             first.awaitReady();
             second.awaitReady();
 
-            List<CompletableFuture<HttpResponse<String>>> five = IntStream.range(0, 5)
-                    .mapToObj(n -> charge(first, "42?amount=10"))
-                    .toList();
+            List<CompletableFuture<HttpResponse<String>>> five =
+                    IntStream.range(0, 5).mapToObj(n -> charge(first, "42")).toList();
             assertThat(five)
                     .extracting(it -> it.join().body())
                     .containsExactlyInAnyOrderElementsOf(List.of(10, 20, 30, 40, 50).stream()
@@ -66,7 +65,6 @@ class AccountServiceIT {
             assertThat(refused.body()).contains("Others are charging this customer.");
             assertThat(longCheck.join().body()).contains("\"balance\":10");
 
-            assertThat(charge(first, "7?amount=ten").join().statusCode()).isEqualTo(400);
             assertThat(first.end())
                     .as("exit code of a process that SIGTERM ended")
                     .isEqualTo(143);
@@ -80,9 +78,8 @@ class AccountServiceIT {
             service.awaitReady();
             CompletableFuture<HttpResponse<String>> holder = charge(service, "7?check=6000");
             awaitHeld(redis, "customer/7");
-            List<CompletableFuture<HttpResponse<String>>> waiters = IntStream.range(0, 100)
-                    .mapToObj(n -> charge(service, "7?amount=1"))
-                    .toList();
+            List<CompletableFuture<HttpResponse<String>>> waiters =
+                    IntStream.range(0, 100).mapToObj(n -> charge(service, "7")).toList();
             awaitWaiters(redis, "customer/7", 100);
 
             long begun = System.nanoTime();

@@ -14,18 +14,13 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The guides show the lines of this service that are compiled and run. */
+/** The README and the guides show the lines of this service that are compiled and run. */
 class GuidesTest {
 
     private static final Path HERE = Path.of("").toAbsolutePath();
 
-    private final String webFlux = guide("webflux.md");
-    private final String springBoot = guide("spring-boot.md");
-
-    GuidesTest() throws IOException {}
-
-    private static String guide(String name) throws IOException {
-        return Files.readString(HERE.resolve("../../docs/guides").normalize().resolve(name));
+    private static String page(String path) throws IOException {
+        return Files.readString(HERE.resolve("../..").normalize().resolve(path));
     }
 
     @Test
@@ -34,13 +29,13 @@ class GuidesTest {
         String begin = "    // README: begin\n";
         String lines = source.substring(source.indexOf(begin) + begin.length(), source.indexOf("    // README: end\n"));
 
-        assertThat(webFlux)
+        assertThat(Files.readString(HERE.resolve("README.md")))
                 .contains("```java\n" + lines.stripTrailing().stripIndent().stripLeading() + "\n```");
     }
 
     @Test
     void theLinesOfPropertiesAreThoseOfAProfile() throws IOException {
-        assertThat(springBoot)
+        assertThat(page("docs/guides/spring-boot.md"))
                 .contains("```properties\n"
                         + Files.readString(HERE.resolve("src/main/resources/application-redis.properties"))
                         + "```");
@@ -48,9 +43,9 @@ class GuidesTest {
 
     @Test
     void everyPropertyOfTheStarterIsInTheTable() throws IOException {
-        String table = springBoot
+        String table = page("docs/reference/spring-properties.md")
                 .lines()
-                .filter(line -> line.startsWith("| `holdfast.") && !line.startsWith("| `holdfast.lock."))
+                .filter(line -> line.startsWith("| `holdfast."))
                 .map(line -> line.split("\\|", -1)[1])
                 .collect(Collectors.joining());
 

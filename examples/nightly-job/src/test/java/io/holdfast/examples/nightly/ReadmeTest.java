@@ -8,20 +8,19 @@ import java.nio.file.Path;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The guide to Vert.x shows the lines of this service that are compiled here. */
-class GuideTest {
+/** The README of this service shows lines that are compiled here. */
+class ReadmeTest {
 
     private static final Path HERE = Path.of("").toAbsolutePath();
 
     @ParameterizedTest
     @ValueSource(strings = {"CustomerRoutes", "NightlyJob"})
-    void theLinesOfTheGuideAreTheCompiledOnes(String name) throws IOException {
+    void theLinesOfTheReadmeAreTheCompiledOnes(String name) throws IOException {
         String source = Files.readString(HERE.resolve("src/main/java/io/holdfast/examples/nightly/" + name + ".java"));
         String lines = source.substring(
                 source.indexOf('\n', source.indexOf("// README: begin")) + 1, source.indexOf("// README: end"));
         String block = "```java\n" + lines.stripTrailing().stripIndent() + "\n```\n";
 
-        assertThat(Files.readString(HERE.getParent().resolveSibling("docs/guides/vertx.md")))
-                .contains(block);
+        assertThat(Files.readString(HERE.resolve("README.md"))).contains(block);
     }
 }
