@@ -30,13 +30,14 @@ final class NativeRedis implements RedisProcess {
     /**
      * Becomes the server, so that the server has the process id of the child, and leaves a guard behind. A line in the
      * pipe tells the guard that the JVM stops the server. The end of the pipe without a line means that the JVM is
-     * dead: the guard kills the server and removes its files, which the first two arguments name. The guard ignores the
-     * signals of a terminal that closes, as the server does. The script passes the pipe as descriptor 3, since the
-     * standard input of a background command is empty.
+     * dead: the guard kills the server and removes the files that the first two arguments name. If the server has ended
+     * by itself, the JVM closes the pipe too: nothing is left to kill, and the files stay for other servers. The guard
+     * ignores the signals of a terminal that closes, as the server does. The script passes the pipe as descriptor 3,
+     * since the standard input of a background command is empty.
      */
     private static final String GUARDED = """
             exec 3<&0; files=$1; program=$2; shift 2
-            (trap '' HUP INT TERM; read -r stopped <&3 || { kill -9 $$; rm -rf "$files" "$program"; }) >/dev/null 2>&1 &
+            (trap '' HUP INT TERM; read -r stopped <&3 || { kill -9 $$ && rm -rf "$files" "$program"; }) >/dev/null 2>&1 &
             exec "$@" 3<&- </dev/null""";
 
     private final Path program;

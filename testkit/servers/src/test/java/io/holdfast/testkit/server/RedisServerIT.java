@@ -10,6 +10,7 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -76,6 +77,18 @@ class RedisServerIT {
     void argumentsReachTheServer() throws IOException {
         try (RedisServer redis = RedisServer.builder().args("--databases", "1").start()) {
             assertThat(ask(redis, "SELECT 1")).startsWith("-ERR");
+        }
+    }
+
+    /** Servers with an environment are child processes, and all of them run the program that was unpacked once. */
+    @Test
+    void serverThatDoesNotStartLeavesTheProgramToOthers() throws IOException {
+        RedisServer.Builder child = RedisServer.builder().environment(Map.of("HOLDFAST_TEST", "1"));
+        assertThatThrownBy(() -> child.args("--no-such-setting", "1").start())
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("no-such-setting");
+        try (RedisServer next = child.args().start()) {
+            assertThat(ask(next, "PING")).isEqualTo("+PONG");
         }
     }
 
