@@ -1,5 +1,7 @@
 package io.holdfast.cli;
 
+import io.netty.util.internal.logging.InternalLoggerFactory;
+import io.netty.util.internal.logging.Slf4JLoggerFactory;
 import java.io.BufferedReader;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -20,6 +22,8 @@ public final class Main {
      * @param arguments see {@code help}
      */
     public static void main(String[] arguments) {
+        // Netty and Lettuce take the logging of the JDK, which writes to the error output, unless SLF4J is named here.
+        InternalLoggerFactory.setDefaultFactory(Slf4JLoggerFactory.INSTANCE);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, Charset.defaultCharset()));
         int code = new Program(System.getenv(), in, stream(FileDescriptor.out), stream(FileDescriptor.err))
                 .run(List.of(arguments));

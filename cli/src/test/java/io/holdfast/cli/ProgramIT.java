@@ -176,6 +176,16 @@ class ProgramIT {
         servers.forEach(RedisServer::close);
     }
 
+    /** Lettuce warns of each sentinel that it cannot reach. */
+    @Test
+    void warningsOfDriversAreNotPrinted() throws Exception {
+        Ended nothing = run(Map.of(), "doctor", "--store", "redis-sentinel://127.0.0.1:1,127.0.0.1:2#shop");
+
+        assertThat(nothing.err()).isEmpty();
+        assertThat(nothing.out()).startsWith("does not work connection");
+        assertThat(nothing.code()).isEqualTo(1);
+    }
+
     @Test
     void locksInZooKeeperAreListed() throws Exception {
         try (TestingServer server = new TestingServer();
