@@ -37,12 +37,12 @@ final class Json {
     static String of(Finding finding) {
         return "{\"check\":%s,\"needed\":%s,\"result\":%s,\"found\":%s,\"cost\":%s,\"help\":%s}"
                 .formatted(
-                        text(finding.check()),
-                        finding.isNeeded(),
+                        text(finding.check().name()),
+                        finding.check().isNeeded(),
                         text(finding.result().name()),
                         text(finding.found()),
-                        text(finding.cost()),
-                        text(finding.help()));
+                        text(finding.check().cost()),
+                        text(finding.check().help()));
     }
 
     private static String holder(LockHolder holder) {

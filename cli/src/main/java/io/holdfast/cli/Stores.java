@@ -11,6 +11,7 @@ import io.holdfast.r2dbc.R2dbcLockBackend;
 import io.holdfast.redis.RedisAddress;
 import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redlock.RedlockBackend;
+import io.holdfast.spi.LockBackend;
 import io.holdfast.zookeeper.ZooKeeperLockBackend;
 import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisCredentialsProvider;
@@ -78,45 +79,49 @@ final class Stores {
     /**
      * Makes a doctor. It connects with its first check.
      *
+     * @param patience the longest time for the answers of one check; some may take a multiple of it
      * @throws UsageException if the address is invalid
      */
-    Doctor doctor(Arguments arguments) {
+    Doctor doctor(Arguments arguments, Duration patience) {
         return opened(arguments, address -> {
+            if (address.startsWith(ZOOKEEPER)) {
+                String hosts = address.substring(ZOOKEEPER.length());
+                return new ZooKeeperDoctor(curator(hosts), root(hosts), patience);
+            } else if (address.startsWith(SQL)) {
+                return new SqlDoctor(
+                        ConnectionFactories.get(options(address)),
+                        arguments.schema(),
+                        () -> database(arguments, address).build(),
+                        patience);
+            }
             String prefix = Objects.requireNonNullElse(arguments.keyPrefix(), "holdfast:");
             if (address.startsWith(REDLOCK)) {
                 List<String> hosts = hosts(address, REDLOCK);
                 requireMajority(hosts);
                 return new RedisDoctor(
-                        hosts.stream().map(this::address).toList(),
-                        RedisDoctor.Kind.REDLOCK,
-                        prefix,
-                        () -> RedlockBackend.over(hosts.stream()
-                                .map(host -> briefly(redis(arguments, host))
-                                        .quarantine(Duration.ZERO)
-                                        .build())
-                                .toList()));
-            } else if (address.startsWith(CLUSTER)) {
-                return new RedisDoctor(
-                        hosts(address, CLUSTER).stream().map(this::address).toList(),
-                        RedisDoctor.Kind.CLUSTER,
-                        prefix,
-                        () -> briefly(cluster(arguments, address)).build());
-            } else if (address.startsWith("redis")) {
-                return new RedisDoctor(
-                        List.of(address(address)),
-                        RedisDoctor.Kind.SINGLE,
-                        prefix,
-                        () -> briefly(redis(arguments, address)).build());
+                        uris(hosts), RedisDoctor.Kind.REDLOCK, prefix, () -> brief(arguments, hosts), patience);
             }
-            if (address.startsWith(ZOOKEEPER)) {
-                String hosts = address.substring(ZOOKEEPER.length());
-                return new ZooKeeperDoctor(curator(hosts), root(hosts));
-            }
-            return new SqlDoctor(
-                    ConnectionFactories.get(options(address)),
-                    arguments.schema(),
-                    () -> database(arguments, address).build());
+            boolean isCluster = address.startsWith(CLUSTER);
+            return new RedisDoctor(
+                    uris(isCluster ? hosts(address, CLUSTER) : List.of(address)),
+                    isCluster ? RedisDoctor.Kind.CLUSTER : RedisDoctor.Kind.SINGLE,
+                    prefix,
+                    () -> briefly(isCluster ? cluster(arguments, address) : redis(arguments, address))
+                            .build(),
+                    patience);
         });
+    }
+
+    private LockBackend brief(Arguments arguments, List<String> hosts) {
+        return RedlockBackend.over(hosts.stream()
+                .map(host -> briefly(redis(arguments, host))
+                        .quarantine(Duration.ZERO)
+                        .build())
+                .toList());
+    }
+
+    private List<RedisURI> uris(List<String> hosts) {
+        return hosts.stream().map(this::address).toList();
     }
 
     private static <T> T opened(Arguments arguments, Function<String, T> open) {
@@ -153,9 +158,7 @@ final class Stores {
     }
 
     private RedisLockBackend.Builder cluster(Arguments arguments, String address) {
-        List<RedisURI> seeds =
-                hosts(address, CLUSTER).stream().map(this::address).toList();
-        return prefixed(arguments, RedisLockBackend.clusterBuilder(seeds));
+        return prefixed(arguments, RedisLockBackend.clusterBuilder(uris(hosts(address, CLUSTER))));
     }
 
     private LockInspector redlock(Arguments arguments, List<String> hosts) {

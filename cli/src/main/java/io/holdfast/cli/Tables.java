@@ -3,6 +3,7 @@ package io.holdfast.cli;
 import io.holdfast.LockHolder;
 import io.holdfast.LockReport;
 import io.holdfast.LockWaiter;
+import io.holdfast.cli.doctor.Check;
 import io.holdfast.cli.doctor.Finding;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.support.Printable;
@@ -88,15 +89,14 @@ final class Tables {
 
     /** Prints one check, and what to do if it does not work. */
     static List<String> finding(Finding finding) {
-        String word = finding.result().word();
-        List<String> lines = new ArrayList<>();
-        lines.add("%-13s %s: %s".formatted(word, finding.check(), Printable.text(finding.found())));
-        if (finding.result() != Finding.Result.WORKS) {
-            lines.add("              %s%s"
-                    .formatted(finding.isNeeded() ? "" : "Locks work without it. ", finding.cost()));
-            lines.add("              " + finding.help());
-        }
-        return lines;
+        Check check = finding.check();
+        String line = "%-13s %s: %s".formatted(finding.result().word(), check.name(), Printable.text(finding.found()));
+        return finding.result() == Finding.Result.WORKS
+                ? List.of(line)
+                : List.of(
+                        line,
+                        "              " + (check.isNeeded() ? "" : "Locks work without it. ") + check.cost(),
+                        "              " + check.help());
     }
 
     /** Prints the last line. */
@@ -109,11 +109,15 @@ final class Tables {
     }
 
     private static String names(List<Finding> findings, Predicate<Finding> which) {
-        return findings.stream().filter(which).map(Finding::check).distinct().collect(Collectors.joining(", "));
+        return findings.stream()
+                .filter(which)
+                .map(it -> it.check().name())
+                .distinct()
+                .collect(Collectors.joining(", "));
     }
 
     static boolean isMissing(Finding finding) {
-        return finding.isNeeded() && finding.result() == Finding.Result.FAILS;
+        return finding.check().isNeeded() && finding.result() == Finding.Result.FAILS;
     }
 
     static String owner(String label, String claimId) {

@@ -3,14 +3,11 @@ package io.holdfast.cli.doctor;
 /**
  * What one check has found.
  *
- * @param check the name of the check
- * @param isNeeded whether locks need it; otherwise only an option does, or it is a matter of speed or care
+ * @param check the check
  * @param result whether it works
  * @param found what the server answered
- * @param cost what follows if it does not work
- * @param help what to do then
  */
-public record Finding(String check, boolean isNeeded, Result result, String found, String cost, String help) {
+public record Finding(Check check, Result result, String found) {
 
     /** The results, from good to bad. */
     public enum Result {
@@ -40,6 +37,6 @@ public record Finding(String check, boolean isNeeded, Result result, String foun
      * @return a copy
      */
     public Finding withFound(String text) {
-        return new Finding(check, isNeeded, result, text, cost, help);
+        return new Finding(check, result, text);
     }
 }

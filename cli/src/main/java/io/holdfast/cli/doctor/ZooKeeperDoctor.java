@@ -1,5 +1,6 @@
 package io.holdfast.cli.doctor;
 
+import io.holdfast.spi.LockBackend;
 import io.holdfast.zookeeper.ZooKeeperLockBackend;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -24,33 +25,9 @@ public final class ZooKeeperDoctor implements Doctor {
     private static final Id ANYONE = new Id("world", "anyone");
     private static final int CHANGES = ZooDefs.Perms.ALL & ~ZooDefs.Perms.READ;
 
-    private static final Check CONNECTION = Check.needed(
-            "connection",
-            "Nothing works.",
-            "Check the address, the password, and that a majority of the servers runs.");
-    private static final Check NODES = Check.needed(
-            "container nodes under the root",
-            "Clients cannot queue.",
-            "Give the user create, read, write and delete under the root, or make the root for it. Upgrade a server older than 3.7.");
-    private static final Check RIGHTS = Check.optional(
-            "rights of other clients",
-            "Each client that can connect can change the nodes of locks.",
-            "Give the Curator client credentials and an ACLProvider: docs/operate/zookeeper.md.");
-    private static final Check BUFFER = Check.optional(
-            "jute.maxbuffer",
-            "A lock can have fewer than 13,000 waiters, since a longer list does not fit.",
-            "Set it to 1 MB, the default, on servers and clients.");
-    private static final Check ENSEMBLE = Check.optional(
-            "servers",
-            "If one server fails, no client gets a lock.",
-            "Run three or five servers. The check needs the right to read /zookeeper/config.");
-    private static final Check LATENCY = Check.optional(
-            "latency",
-            "Each request for a lock takes at least that long.",
-            "Move the application and the servers closer.");
-
     private final CuratorFramework client;
     private final String root;
+    private final Questions server;
     private final String name = "doctor-" + UUID.randomUUID();
 
     /** Written by the check of the nodes: whether the root was there before. */
@@ -61,31 +38,28 @@ public final class ZooKeeperDoctor implements Doctor {
      *
      * @param client a client that was not started; closed with the doctor
      * @param root where the locks are
+     * @param patience the longest time for the answers of one check; some may take a multiple of it
      */
-    public ZooKeeperDoctor(CuratorFramework client, String root) {
+    public ZooKeeperDoctor(CuratorFramework client, String root, Duration patience) {
         this.client = client;
         this.root = root;
+        server = new Questions("zookeeper", patience);
     }
 
     @Override
     public Flux<Finding> examine() {
-        return CONNECTION
-                .ask(
-                        call(() -> {
-                            client.start();
-                            return client.blockUntilConnected((int) Check.PATIENCE.toSeconds() * 2, TimeUnit.SECONDS)
-                                    ? CONNECTION.works("session time-out %d s"
-                                            .formatted(client.getZookeeperClient()
-                                                            .getZooKeeper()
-                                                            .getSessionTimeout()
-                                                    / 1000))
-                                    : CONNECTION.fails("no session with "
-                                            + client.getZookeeperClient().getCurrentConnectionString());
-                        }),
-                        Check.PATIENCE.multipliedBy(3))
-                .flux()
-                .concatMap(first ->
-                        Flux.just(first).concatWith(first.result() == Finding.Result.WORKS ? checks() : Flux.empty()));
+        return server.ask("connection", 3, call(this::session))
+                .flatMapMany(
+                        first -> first.result() == Finding.Result.WORKS ? checks().startWith(first) : Flux.just(first));
+    }
+
+    private Answer session() throws Exception {
+        client.start();
+        if (!client.blockUntilConnected((int) server.patience().toMillis() * 2, TimeUnit.MILLISECONDS)) {
+            return Answer.fails("no session with " + client.getZookeeperClient().getCurrentConnectionString());
+        }
+        int timeout = client.getZookeeperClient().getZooKeeper().getSessionTimeout();
+        return Answer.works("session time-out %d s".formatted(timeout / 1000));
     }
 
     private static <T> Mono<T> call(Callable<T> question) {
@@ -98,29 +72,32 @@ public final class ZooKeeperDoctor implements Doctor {
 
     private Flux<Finding> checks() {
         return Flux.concat(
-                ENSEMBLE.askIfAllowed(call(this::servers)),
-                NODES.ask(call(this::nodes), Check.PATIENCE.multipliedBy(2)),
-                RIGHTS.askIfAllowed(call(this::rights)),
-                BUFFER.ask(call(this::largeNode), Check.PATIENCE.multipliedBy(2)),
-                LATENCY.latency(call(() -> client.checkExists().forPath("/"))),
-                LockCycle.run(
-                        () -> ZooKeeperLockBackend.builder(client).root(root).build(), name));
+                server.ask("servers", call(this::servers)),
+                server.ask("nodes", 2, call(this::nodes)),
+                server.ask("rights", call(this::rights)),
+                server.ask("buffer", 2, call(this::largeNode)),
+                server.ask(
+                        "latency",
+                        2,
+                        Questions.latency(call(() -> client.checkExists().forPath("/")))),
+                server.ask("lock", LockCycle.TIMES, LockCycle.run(this::backend, name, server.patience())));
     }
 
-    private Finding servers() throws Exception {
+    private LockBackend backend() {
+        return ZooKeeperLockBackend.builder(client).root(root).build();
+    }
+
+    private Answer servers() throws Exception {
         String config = new String(client.getConfig().forEnsemble(), StandardCharsets.UTF_8);
-        long voters = config.lines()
-                .filter(it -> it.startsWith("server.") && it.contains(":participant"))
-                .count();
-        long observers = config.lines()
-                .filter(it -> it.startsWith("server.") && it.contains(":observer"))
-                .count();
+        List<String> servers =
+                config.lines().filter(it -> it.startsWith("server.")).toList();
+        long voters = servers.stream().filter(it -> it.contains(":participant")).count();
         return voters == 0
-                ? ENSEMBLE.fails("a single server")
-                : ENSEMBLE.is(voters >= 3, "%d that vote, %d observers".formatted(voters, observers));
+                ? Answer.fails("a single server")
+                : Answer.is(voters >= 3, "%d that vote, %d observers".formatted(voters, servers.size() - voters));
     }
 
-    private Finding nodes() throws Exception {
+    private Answer nodes() throws Exception {
         hadRoot = root.equals("/") || client.checkExists().forPath(root) != null;
         client.create()
                 .creatingParentContainersIfNeeded()
@@ -130,31 +107,31 @@ public final class ZooKeeperDoctor implements Doctor {
         String child = client.create().withMode(CreateMode.EPHEMERAL_SEQUENTIAL).forPath(path() + "/place-");
         List<String> children = client.getChildren().forPath(path());
         client.delete().forPath(child);
-        return NODES.is(
+        return Answer.is(
                 children.size() == 1 && client.getData().forPath(path()).length == 1,
                 "made, written, read and removed" + (hadRoot ? "" : "; the root did not exist, and can be made"));
     }
 
-    private Finding rights() throws Exception {
+    private Answer rights() throws Exception {
         List<ACL> rights = client.getACL().forPath(path());
         boolean isOpen = rights.stream().anyMatch(it -> it.getId().equals(ANYONE) && (it.getPerms() & CHANGES) != 0);
-        return RIGHTS.is(!isOpen, isOpen ? "they may change a new node" : "they may not change a new node");
+        return Answer.is(!isOpen, isOpen ? "they may change a new node" : "they may not change a new node");
     }
 
-    private Finding largeNode() throws Exception {
+    private Answer largeNode() throws Exception {
         Stat unused = client.setData().forPath(path(), new byte[LARGE]);
         unused = client.setData().forPath(path(), new byte[0]);
         int own = Integer.getInteger("jute.maxbuffer", 0xfffff);
-        return BUFFER.is(own >= LARGE, "a node of 1 MB was written");
+        return Answer.is(own >= LARGE, "a node of 1 MB was written");
     }
 
     /** Removes the nodes of the checks and of the lock. The server removes the empty containers around them. */
     @Override
     public Mono<Void> close() {
         String top = root.equals("/") ? "" : root;
-        return Flux.defer(() -> hadRoot
-                        ? Flux.just(path(), top + "/mutex/" + name)
-                        : Flux.just(path(), top + "/mutex/" + name, top + "/mutex", top))
+        return Flux.defer(() -> Flux.just(path(), top + "/mutex/" + name, top + "/mutex", top)
+                        .take(hadRoot ? 2 : 4))
+                .filter(node -> client.getZookeeperClient().isConnected())
                 .concatMap(node -> call(() -> {
                             client.delete().forPath(node);
                             return node;
