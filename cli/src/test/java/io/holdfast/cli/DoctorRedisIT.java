@@ -17,10 +17,13 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Each check of the doctor, on servers that are fit and on servers that are made to fail it. */
+@Execution(ExecutionMode.CONCURRENT)
 class DoctorRedisIT {
 
     private static String address(RedisServer server) {
@@ -247,7 +250,7 @@ class DoctorRedisIT {
                 .start()) {
             Map<String, String> environment = Map.of("HOLDFAST_PASSWORD", "geheim");
             for (String command : List.of("doctor", "list")) {
-                Examined printed = Examined.of(command, address(server), environment);
+                Examined printed = Examined.of(command, Duration.ofSeconds(30), address(server), environment);
                 assertThat(printed.out() + printed.err())
                         .contains("unknown command")
                         .doesNotContain("geheim");
@@ -259,10 +262,10 @@ class DoctorRedisIT {
     @Test
     void silentServerAndWrongAddressEndInTime() throws IOException {
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
-            Examined hanging = Examined.at("redis://127.0.0.1:" + silent.getLocalPort(), Map.of());
+            Examined hanging = Examined.briefly("redis://127.0.0.1:" + silent.getLocalPort());
             assertThat(hanging.line("connection")).startsWith("does not work");
             assertThat(hanging.code()).isOne();
-            assertThat(hanging.took()).isLessThan(Duration.ofSeconds(40));
+            assertThat(hanging.took()).isLessThan(Duration.ofSeconds(8));
         }
         Examined nowhere = Examined.at("redis://no-such-host.invalid", Map.of());
         assertThat(nowhere.line("connection")).startsWith("does not work").contains("host name is not known");

@@ -14,10 +14,16 @@ import java.util.Map;
 record Examined(int code, String out, String err, Duration took) {
 
     static Examined at(String address, Map<String, String> environment, String... options) {
-        return of("doctor", address, environment, options);
+        return of("doctor", Duration.ofSeconds(30), address, environment, options);
     }
 
-    static Examined of(String command, String address, Map<String, String> environment, String... options) {
+    /** Waits a second for the answers of one check. */
+    static Examined briefly(String address) {
+        return of("doctor", Duration.ofSeconds(6), address, Map.of());
+    }
+
+    static Examined of(
+            String command, Duration patience, String address, Map<String, String> environment, String... options) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         List<String> words = new ArrayList<>(List.of(command, "--store", address));
@@ -25,6 +31,8 @@ record Examined(int code, String out, String err, Duration took) {
         long start = System.nanoTime();
         int code = new Program(
                         environment,
+                        new Stores(environment)::open,
+                        patience,
                         new BufferedReader(Reader.nullReader()),
                         new PrintStream(out, true, StandardCharsets.UTF_8),
                         new PrintStream(err, true, StandardCharsets.UTF_8))
