@@ -29,6 +29,7 @@ record JavaBlock(MarkdownPage page, MarkdownPage.Block code, List<String> given)
             "java.util.stream.*",
             "io.holdfast.*",
             "io.holdfast.blocking.*",
+            "io.holdfast.etcd.*",
             "io.holdfast.memory.*",
             "io.holdfast.micrometer.*",
             "io.holdfast.r2dbc.*",

@@ -21,6 +21,7 @@ class ModulePathTest {
     private static final Map<String, String> NAMES = Map.ofEntries(
             Map.entry("holdfast-blocking", "io.holdfast.blocking"),
             Map.entry("holdfast-core", "io.holdfast.core"),
+            Map.entry("holdfast-etcd", "io.holdfast.etcd"),
             Map.entry("holdfast-kotlin", "io.holdfast.kotlin"),
             Map.entry("holdfast-micrometer", "io.holdfast.micrometer"),
             Map.entry("holdfast-r2dbc", "io.holdfast.r2dbc"),

@@ -33,6 +33,7 @@ public final class ArchitectureRules {
     private static final Set<String> MAY_CHOOSE_A_SCHEDULER = Set.of(
             "io.holdfast.memory.InMemoryLockBackend",
             "io.holdfast.LocalHandOver$Builder",
+            "io.holdfast.etcd.EtcdLockBackend$Builder",
             "io.holdfast.internal.client.ClientBuilder",
             "io.holdfast.internal.timing.TimerWatch$Fallback",
             "io.holdfast.r2dbc.R2dbcLockBackend$Builder",

@@ -1,0 +1,30 @@
+package io.holdfast.etcd;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** Turns the futures of the driver into publishers. */
+final class Answers {
+
+    private record Answer<T>(@Nullable T value, @Nullable Throwable error) {
+        Mono<T> get() {
+            return error == null ? Mono.justOrEmpty(value) : Mono.error(error);
+        }
+    }
+
+    private Answers() {}
+
+    /** Each subscription sends once. A failure that comes after a cancellation is dropped without a log line: the client has given up. */
+    static <T> Mono<T> of(Supplier<CompletableFuture<T>> request) {
+        return Mono.fromFuture(() -> request.get().handle(Answers::answer), true)
+                .flatMap(Answer::get);
+    }
+
+    private static <T> Answer<T> answer(@Nullable T value, @Nullable Throwable error) {
+        Throwable cause = error instanceof CompletionException wrapped ? wrapped.getCause() : null;
+        return new Answer<>(value, cause == null ? error : cause);
+    }
+}

@@ -1,0 +1,471 @@
+package io.holdfast.etcd;
+
+import static java.util.Objects.requireNonNull;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.op.Cmp;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.GetOption;
+import io.holdfast.LockHolder;
+import io.holdfast.LockInspector;
+import io.holdfast.LockLease;
+import io.holdfast.LossReason;
+import io.holdfast.etcd.Failures.Subject;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.Closing;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+// Longer than other classes: half of it is the contract for users, and the options belong to the same type.
+
+/**
+ * Keeps locks in etcd, over a jetcd client that you own. Tested with etcd 3.4.
+ *
+ * <pre>{@code
+ * LockClient locks = LockClient.create(EtcdLockBackend.over(client));
+ * }</pre>
+ *
+ * <p>A claim is a key, its place in the line of its lock. The order of the line is the order in which etcd created the keys. The claim whose
+ * place is first has the lock. An acquisition writes a place, and a release deletes it: one transaction each. A waiter watches the key
+ * before it, so a release wakes one waiter. It then sends an attempt, which only reads.
+ *
+ * <p><b>Leases.</b> The places of a client are attached to few leases of etcd, not to one each. A new place is on the lease of the client's
+ * {@linkplain Builder#presence presence}. If the client vanishes, its waiters and fresh holders are gone after that time. The first renewal
+ * of a holder moves its place to a lease that suits {@link io.holdfast.LockOptions}' lease duration: a quarter longer, and two seconds. That is how
+ * long a holder that dies later keeps its lock, and etcd takes up to a second more. Many renewals together are one transaction that only
+ * reads, and a keep-alive. While the client lives, it deletes the place of a claim that was not renewed for its lease duration.
+ *
+ * <p><b>Fencing token</b>: the revision that created the place. It rises across all locks as long as the cluster keeps its data.
+ * {@link EtcdFence} compares it inside the transactions of your data.
+ *
+ * <p><b>Kinds</b>: mutex, read/write lock, semaphore. Adjacent readers hold the lock together. A queued writer holds back later readers. A
+ * claim of a semaphore may take several permits. While it waits for them, it holds back the claims behind it.
+ *
+ * <p><b>Keys</b> are under the prefix, which no other program may use. A tombstone of a withdrawn claim stays for up to 90 seconds.
+ *
+ * <p>The back end borrows the client and never closes it. It emits answers and signals on the threads of the scheduler. Thread-safe.
+ */
+public final class EtcdLockBackend implements LockBackend {
+
+    /** How long the client waits before it repeats the deletion of a place. */
+    static final Duration RETRY = Duration.ofSeconds(1);
+
+    /** How long a client without claims keeps its presence alive. */
+    private static final int IDLE_BEATS = 10;
+
+    private static final Set<LockFeature> FEATURES = Set.of(
+            LockFeature.FIFO,
+            LockFeature.READ_WRITE,
+            LockFeature.SEMAPHORE,
+            LockFeature.MANY_PERMITS,
+            LockFeature.MIN_HOLD,
+            LockFeature.HOLDERS,
+            LockFeature.HAND_ON,
+            LockFeature.DOWNGRADE,
+            LockFeature.SAFE_RESTART);
+
+    private final Layout layout;
+    private final Scheduler scheduler;
+    private final Duration answerLimit;
+    private final Leases leases;
+    private final Claims claims;
+    private final Watches watches;
+    private final Notices notices;
+    private final Operations operations;
+    private final Inspection inspection;
+    private final Closing closing = new Closing("EtcdLockBackend", Mono.defer(this::closeNow));
+    private final AtomicBoolean isClosed = new AtomicBoolean();
+    private final AtomicReference<@Nullable Disposable> heartbeat = new AtomicReference<>();
+
+    /** Beats of the heart since there were claims. Written by its task, and reset by requests. */
+    private volatile int idleBeats;
+
+    private EtcdLockBackend(Builder builder) {
+        layout = new Layout(builder.prefix);
+        scheduler = builder.scheduler;
+        answerLimit = builder.answerLimit;
+        String node = UUID.randomUUID().toString().substring(0, 18);
+        claims = new Claims(scheduler, this::overdue);
+        leases = new Leases(builder.client.getLeaseClient(), scheduler, builder.presence, claims::leaseEnded);
+        watches = new Watches(
+                builder.client.getWatchClient(), layout, scheduler, id -> claims.signal(id, new WatchSignal.Changed()));
+        notices = new Notices(builder.client.getWatchClient(), layout, node, this::broken);
+        operations =
+                new Operations(builder.client, layout, node, builder.maxWaiters, scheduler, leases, claims, watches);
+        inspection = new Inspection(this, operations, leases, layout);
+    }
+
+    /**
+     * Returns a back end with the defaults.
+     *
+     * @param client the back end uses its namespace and never closes it
+     * @return a back end that has not sent anything yet
+     */
+    public static EtcdLockBackend over(Client client) {
+        return builder(client).build();
+    }
+
+    /**
+     * Returns a builder with the defaults.
+     *
+     * @param client as in {@link #over}
+     * @return a builder
+     */
+    public static Builder builder(Client client) {
+        return new Builder(requireNonNull(client, "client"));
+    }
+
+    @Override
+    public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+        return outside(Subject.of("acquire", claim.key()), alive(operations.acquire(claim)));
+    }
+
+    @Override
+    public Mono<Renewal> renew(LockClaim claim) {
+        return renewAll(List.of(claim))
+                .single()
+                .flatMap(answer -> answer instanceof Renewal.Unknown it ? Mono.error(it.failure()) : Mono.just(answer));
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>One transaction, which only reads, renews up to a hundred claims.
+     */
+    @Override
+    public Flux<Renewal> renewAll(List<LockClaim> all) {
+        List<LockClaim> batch = List.copyOf(all);
+        return batch.isEmpty()
+                ? Flux.empty()
+                : outside(Subject.of("renew", batch.get(0).key()), alive(operations.renewAll(batch)));
+    }
+
+    @Override
+    public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
+        return outside(Subject.of("adopt", claim.key()), alive(operations.adopt(claim, fencingToken)));
+    }
+
+    @Override
+    public Mono<Ownership> release(LockClaim claim) {
+        return outside(
+                Subject.of("release", claim.key()), operations.release(claim).timeout(answerLimit, scheduler));
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>Emits {@code Armed} at once, on the subscribing thread, and later signals on the scheduler. Fails when the back end is closed.
+     */
+    @Override
+    public Flux<WatchSignal> watch(LockClaim claim) {
+        return new Flux<>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
+                claims.subscribe(claim, subscriber, watches::forget);
+                if (isClosed.get()) {
+                    claims.fail(Failures.closed(Subject.of("watch", claim.key())));
+                } else {
+                    var unused = scheduler.schedule(notices::listen);
+                }
+            }
+        };
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>Reads the whole line of the lock. etcd does not report how long a claim has held the lock.
+     */
+    @Override
+    public Flux<LockHolder> holders(LockKey key) {
+        return outside(Subject.of("inspect", key), inspection.holders(key));
+    }
+
+    @Override
+    public Mono<Void> ping() {
+        Op nothing = Op.get(
+                Layout.bytes(layout.prefix()),
+                GetOption.builder().withCountOnly(true).build());
+        return outside(Subject.ofStore("reach"), operations.read(nothing).then());
+    }
+
+    /**
+     * Returns all features but two. {@link LockFeature#TOKEN_FLOOR} is missing because etcd makes the tokens. {@link LockFeature#RUNS} is
+     * missing because a transaction compares the place of one claim.
+     *
+     * @return always the same
+     */
+    @Override
+    public Set<LockFeature> features() {
+        return FEATURES;
+    }
+
+    @Override
+    public String name() {
+        return "etcd";
+    }
+
+    /**
+     * Closes the watches and stops all renewals. The client stays open. Sends the releases that had no answer once more, and waits up to three
+     * seconds for that. Starts when it is called, not when it is subscribed to. Idempotent.
+     *
+     * @return completes at the end, and may be ignored
+     */
+    @Override
+    public Mono<Void> close() {
+        return closing.begin();
+    }
+
+    private Mono<Void> closeNow() {
+        isClosed.set(true);
+        Disposable beating = heartbeat.getAndSet(Disposables.disposed());
+        if (beating != null) {
+            beating.dispose();
+        }
+        claims.stopDeadlines();
+        watches.close();
+        notices.close();
+        claims.fail(Failures.closed(Subject.ofStore("watch")));
+        List<Mono<Void>> releases = claims.all().stream()
+                .filter(Tracked::isReleased)
+                .map(operations::endOverdue)
+                .toList();
+        return Mono.whenDelayError(releases)
+                .timeout(answerLimit, scheduler)
+                .onErrorComplete(); // the leases end by themselves
+    }
+
+    /** Returns the comparisons for {@link EtcdFence}; they fail if this client does not hold the lease. */
+    Cmp[] fence(LockLease lease) {
+        for (Tracked it : claims.all()) {
+            if (it.tokenIfHeld() == lease.fencingToken() && it.key().name().equals(lease.lockName())) {
+                List<Cmp> comparisons = new ArrayList<>();
+                comparisons.add(EtcdFence.isCreatedAt(it.place(layout), lease.fencingToken()));
+                if (it.role() == LockKind.WRITE) {
+                    comparisons.add(EtcdFence.isCreatedAt(layout.mark(it.key(), it.id()), lease.fencingToken()));
+                }
+                return comparisons.toArray(Cmp[]::new);
+            }
+        }
+        return new Cmp[] {EtcdFence.isCreatedAt(layout.gone(""), lease.fencingToken())};
+    }
+
+    /** Returns a line for each claim that is known, and for each open stream; for tests. */
+    List<String> contents() {
+        List<String> contents = new ArrayList<>();
+        claims.all().forEach(it -> contents.add(it.toString()));
+        if (watches.streams() > 0) {
+            contents.add(watches.streams() + " watches");
+        }
+        return contents;
+    }
+
+    <T> Mono<T> outside(Subject subject, Mono<T> request) {
+        return outside(subject, request.flux()).singleOrEmpty();
+    }
+
+    <T> Flux<T> outside(String verb, Flux<T> request) {
+        return outside(Subject.ofStore(verb), request);
+    }
+
+    private <T> Flux<T> outside(Subject subject, Flux<T> request) {
+        return Flux.defer(() -> isClosed.get() ? Flux.error(Failures.closed(subject)) : request)
+                .onErrorMap(error -> Failures.of(subject, error))
+                .publishOn(scheduler);
+    }
+
+    private <T> Mono<T> alive(Mono<T> request) {
+        return Mono.defer(() -> {
+            beat();
+            return request;
+        });
+    }
+
+    private <T> Flux<T> alive(Flux<T> request) {
+        return Flux.defer(() -> {
+            beat();
+            return request;
+        });
+    }
+
+    /** Keeps the presence alive from the first claim on, until there were no claims for a while. */
+    private void beat() {
+        idleBeats = 0;
+        if (heartbeat.get() == null) {
+            long third = leases.presence().dividedBy(3).toMillis();
+            Disposable.Swap task = Disposables.swap();
+            if (heartbeat.compareAndSet(null, task)) {
+                boolean unused = task.update(scheduler.schedulePeriodically(
+                        this::prove, third, third, java.util.concurrent.TimeUnit.MILLISECONDS));
+            }
+        }
+    }
+
+    private void prove() {
+        idleBeats = claims.isEmpty() ? idleBeats + 1 : 0;
+        if (idleBeats > IDLE_BEATS) {
+            Disposable beating = heartbeat.getAndSet(null);
+            if (beating != null) {
+                beating.dispose();
+            }
+            return;
+        }
+        // The next beat tries again.
+        var unused = leases.prove().subscribe(lease -> {}, error -> {});
+    }
+
+    private void broken(String id) {
+        Tracked it = claims.known(id);
+        if (it != null) {
+            boolean unused = it.lose();
+        }
+        claims.signal(id, new WatchSignal.Lost(LossReason.NOT_HELD));
+    }
+
+    /** A claim was silent for its lease duration, or its release had no answer. */
+    private void overdue(Tracked it) {
+        if (isClosed.get()) {
+            return;
+        }
+        Mono<Void> ending = operations
+                .endOverdue(it)
+                .timeout(answerLimit, scheduler)
+                .doOnSuccess(done -> ended(it))
+                .doOnError(error -> claims.keepFor(it, RETRY))
+                .onErrorComplete()
+                .doFinally(end -> it.expiry(null))
+                .cache();
+        it.expiry(ending);
+        var unused = ending.subscribe();
+    }
+
+    private void ended(Tracked it) {
+        watches.forget(it.id());
+        claims.remove(it);
+        boolean held = it.lose();
+        claims.signal(it.id(), held ? new WatchSignal.Lost(LossReason.EXPIRED) : new WatchSignal.Changed());
+    }
+
+    /** Options of an {@link EtcdLockBackend}. Not thread-safe. */
+    public static final class Builder {
+
+        private static final Duration LEAST_PRESENCE = Duration.ofSeconds(2);
+
+        private final Client client;
+        private String prefix = "holdfast/";
+        private Duration presence = Duration.ofSeconds(6);
+        private Duration answerLimit = Duration.ofSeconds(3);
+        private int maxWaiters = 10_000;
+        private Scheduler scheduler = Schedulers.parallel();
+
+        private Builder(Client client) {
+            this.client = client;
+        }
+
+        /**
+         * Sets the prefix of all keys, below the namespace of the client.
+         *
+         * @param keys not blank; a slash is added if it does not end with one; default {@code holdfast/}
+         * @return this
+         * @throws IllegalArgumentException if it is blank
+         */
+        public Builder prefix(String keys) {
+            if (keys.isBlank()) {
+                throw new IllegalArgumentException("prefix must not be blank: no other program may use its keys");
+            }
+            prefix = keys.endsWith("/") ? keys : keys + '/';
+            return this;
+        }
+
+        /**
+         * Sets how long waiters and fresh holders of a client that vanished keep their places.
+         *
+         * @param time whole seconds, at least 2; etcd does not grant less than one and a half times its election time-out; default 6 s
+         * @return this
+         * @throws IllegalArgumentException if it is shorter
+         */
+        public Builder presence(Duration time) {
+            if (time.compareTo(LEAST_PRESENCE) < 0) {
+                throw new IllegalArgumentException("presence must be at least 2 s, was " + time);
+            }
+            presence = time;
+            return this;
+        }
+
+        /**
+         * Sets how many claims of all clients may wait for one lock. Beyond that, a claim fails with {@link
+         * io.holdfast.LockQueueFullException}. One holder is not counted. Each further reader, or holder of a permit, counts as a waiter.
+         *
+         * @param waiters at least 1; default 10 000
+         * @return this
+         * @throws IllegalArgumentException if it is less than 1
+         */
+        public Builder maxWaiters(int waiters) {
+            if (waiters < 1) {
+                throw new IllegalArgumentException("maxWaiters must be at least 1, was %d".formatted(waiters));
+            }
+            maxWaiters = waiters;
+            return this;
+        }
+
+        /**
+         * Sets the scheduler that runs the back end and emits its answers and signals.
+         *
+         * @param threads its {@code now(NANOSECONDS)} must be monotonic; the back end does not dispose it; default {@link
+         *     Schedulers#parallel()}
+         * @return this
+         */
+        public Builder scheduler(Scheduler threads) {
+            scheduler = requireNonNull(threads, "threads");
+            return this;
+        }
+
+        /** Sets how long a release, and the end, may stay without an answer; for tests. */
+        @CanIgnoreReturnValue
+        Builder answerLimit(Duration limit) {
+            answerLimit = limit;
+            return this;
+        }
+
+        /**
+         * Makes the back end.
+         *
+         * @return a back end that has not sent anything yet
+         */
+        public EtcdLockBackend build() {
+            return new EtcdLockBackend(this);
+        }
+
+        /**
+         * Makes an inspector of the locks under the {@link #prefix}, for operators. It borrows the client as a back end does; close it
+         * before the client. To break a hold, it deletes the place of the claim, and leaves a notice for its client.
+         *
+         * @return an inspector that has not sent anything yet
+         */
+        public LockInspector inspector() {
+            return build().inspection;
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package io.holdfast.etcd;
+
+import io.etcd.jetcd.common.exception.EtcdException;
+import io.grpc.Status;
+import io.holdfast.LockBackendException;
+import io.holdfast.LockException;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.support.Printable;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeoutException;
+
+/** The failures of requests, in the words of Holdfast. */
+final class Failures {
+
+    /** What was tried, on which lock. */
+    record Subject(String verb, String name, String what) {
+        static Subject of(String verb, LockKey key) {
+            return new Subject(
+                    verb,
+                    key.name(),
+                    "%s lock '%s'"
+                            .formatted(
+                                    key.kind().name().toLowerCase(java.util.Locale.ROOT), Printable.text(key.name())));
+        }
+
+        static Subject ofStore(String verb) {
+            return new Subject(verb, "", "etcd");
+        }
+    }
+
+    private Failures() {}
+
+    static Throwable of(Subject subject, Throwable error) {
+        Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
+        if (cause instanceof LockException || cause instanceof IllegalArgumentException) {
+            return cause;
+        }
+        return new LockBackendException(
+                subject.name(),
+                "could not %s %s in etcd: %s. %s".formatted(subject.verb(), subject.what(), said(cause), advice(cause)),
+                isTransient(cause),
+                cause);
+    }
+
+    static LockBackendException closed(Subject subject) {
+        return new LockBackendException(
+                subject.name(),
+                "could not %s %s: this back end for etcd is closed".formatted(subject.verb(), subject.what()),
+                false,
+                null);
+    }
+
+    private static String said(Throwable cause) {
+        String text = cause.getMessage();
+        return text == null
+                ? cause.getClass().getSimpleName()
+                : Printable.text(text.lines().findFirst().orElse(""));
+    }
+
+    /** The code of gRPC: the driver passes on some of its errors as they are. */
+    static Status.Code code(Throwable error) {
+        return error instanceof EtcdException it
+                ? Status.Code.valueOf(it.getErrorCode().name())
+                : Status.fromThrowable(error).getCode();
+    }
+
+    private static boolean isTransient(Throwable cause) {
+        if (cause instanceof IllegalStateException || said(cause).contains("closed")) {
+            return false;
+        }
+        return switch (code(cause)) {
+            case PERMISSION_DENIED, UNAUTHENTICATED, UNIMPLEMENTED, INVALID_ARGUMENT -> false;
+            default -> true;
+        };
+    }
+
+    private static String advice(Throwable cause) {
+        if (cause instanceof TimeoutException) {
+            return "It gave no answer in time: are its members reachable, and have they a leader?";
+        }
+        return switch (code(cause)) {
+            case PERMISSION_DENIED, UNAUTHENTICATED ->
+                "The user of the client needs the right to read and write all keys under the prefix of the locks";
+            case RESOURCE_EXHAUSTED ->
+                "If its database is full: compact and defragment it, then run 'etcdctl alarm disarm'";
+            default -> "Is the client of jetcd open, are its members reachable, and have they a leader?";
+        };
+    }
+}

@@ -1,0 +1,161 @@
+package io.holdfast.etcd;
+
+import static java.util.Objects.requireNonNull;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.op.Cmp;
+import io.etcd.jetcd.op.CmpTarget;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.DeleteOption;
+import io.etcd.jetcd.options.GetOption;
+import io.etcd.jetcd.options.PutOption;
+import io.holdfast.LockHolder;
+import io.holdfast.LockInspector;
+import io.holdfast.LockReport;
+import io.holdfast.LockWaiter;
+import io.holdfast.etcd.Failures.Subject;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Reads lines for operators, and breaks holds. */
+final class Inspection implements LockInspector {
+
+    private static final List<LockKind> KINDS = List.of(LockKind.MUTEX, LockKind.WRITE, LockKind.SEMAPHORE);
+
+    private final EtcdLockBackend backend;
+    private final Operations operations;
+    private final Leases leases;
+    private final Layout layout;
+
+    Inspection(EtcdLockBackend backend, Operations operations, Leases leases, Layout layout) {
+        this.backend = backend;
+        this.operations = operations;
+        this.leases = leases;
+        this.layout = layout;
+    }
+
+    Flux<LockHolder> holders(LockKey key) {
+        return places(layout.line(key))
+                .flatMapIterable(places -> new Line(places).holders())
+                .map(Inspection::holder);
+    }
+
+    @Override
+    public Flux<LockReport> inspect(String name) {
+        return backend.outside(
+                "inspect",
+                Flux.fromIterable(KINDS)
+                        .concatMap(kind -> places(layout.line(LockKey.of(kind, name))))
+                        .filter(places -> !places.isEmpty())
+                        .map(Inspection::report));
+    }
+
+    /** Reads all places at once: there are as many as claims that hold or wait. */
+    @Override
+    public Flux<LockReport> all() {
+        return backend.outside("inspect", places(layout.lines()).flatMapIterable(places -> {
+            Map<List<Object>, List<Place>> locks = new LinkedHashMap<>();
+            for (Place it : places) {
+                List<Object> lock = List.of(LockReport.Type.of(it.kind()), it.name());
+                locks.computeIfAbsent(lock, key -> new ArrayList<>()).add(it);
+            }
+            return locks.values().stream().map(Inspection::report).toList();
+        }));
+    }
+
+    @Override
+    public Mono<Boolean> breakHold(String lockName, LockHolder holder) {
+        LockKey key = LockKey.of(requireNonNull(holder, "holder").kind(), lockName);
+        return backend.outside(Subject.of("break", key), breakHold(key, holder));
+    }
+
+    @Override
+    public Mono<Void> close() {
+        return backend.close();
+    }
+
+    private Mono<Boolean> breakHold(LockKey key, LockHolder holder) {
+        String id = holder.claimId();
+        return places(layout.line(key))
+                .flatMapIterable(places -> new Line(places).holders())
+                .filter(it -> it.id().equals(id) && it.created() == holder.fencingToken())
+                .next()
+                .flatMap(place -> leases.ofTombstones().flatMap(lease -> {
+                    PutOption onLease =
+                            PutOption.builder().withLeaseId(lease.id()).build();
+                    Cmp isThere =
+                            new Cmp(layout.place(key, id), Cmp.Op.EQUAL, CmpTarget.createRevision(place.created()));
+                    return operations.commit(
+                            isThere,
+                            Op.delete(layout.place(key, id), DeleteOption.DEFAULT),
+                            Op.delete(layout.mark(key, id), DeleteOption.DEFAULT),
+                            Op.put(layout.gone(id), ByteSequence.EMPTY, onLease),
+                            Op.put(layout.notice(place.node(), id), ByteSequence.EMPTY, onLease));
+                }))
+                .defaultIfEmpty(false);
+    }
+
+    private Mono<List<Place>> places(ByteSequence prefix) {
+        GetOption inOrder = GetOption.builder()
+                .isPrefix(true)
+                .withSortField(GetOption.SortTarget.CREATE)
+                .withSortOrder(GetOption.SortOrder.ASCEND)
+                .build();
+        return operations.read(Op.get(prefix, inOrder)).map(answer -> {
+            List<KeyValue> found = answer.getGetResponses().get(0).getKvs();
+            return found.stream().map(layout::place).toList();
+        });
+    }
+
+    private static LockReport report(List<Place> places) {
+        Line line = new Line(places);
+        List<Place> holders = line.holders();
+        List<Place> waiters = line.waiters();
+        Place first = places.get(0);
+        return new LockReport(
+                first.name(),
+                LockReport.Type.of(first.kind()),
+                holders.size(),
+                holders.stream()
+                        .limit(LockReport.MOST_HOLDERS)
+                        .map(Inspection::holder)
+                        .toList(),
+                waiters.size(),
+                waiters.stream()
+                        .limit(LockReport.MOST_WAITERS)
+                        .map(Inspection::waiter)
+                        .toList(),
+                holders.isEmpty()
+                        ? OptionalLong.empty()
+                        : OptionalLong.of(holders.get(holders.size() - 1).created()),
+                Map.of(),
+                List.of());
+    }
+
+    private static LockHolder holder(Place it) {
+        return new LockHolder(
+                it.id(), it.kind(), it.created(), Optional.empty(), Optional.empty(), details(it, "permits taken"));
+    }
+
+    private static LockWaiter waiter(Place it) {
+        return new LockWaiter(it.id(), it.kind(), it.permits(), Optional.empty(), details(it, "permits wanted"));
+    }
+
+    private static Map<String, String> details(Place it, String permits) {
+        Map<String, String> details = new LinkedHashMap<>();
+        if (it.permits() > 1) {
+            details.put(permits, Integer.toString(it.permits()));
+        }
+        details.put("etcd lease", Long.toHexString(it.lease()) + ", which keeps the place until it ends");
+        return details;
+    }
+}

@@ -1,0 +1,110 @@
+package io.holdfast.etcd;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.KeyValue;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import java.io.ByteArrayOutputStream;
+
+/**
+ * The keys. Each claim has a place in the line of its lock. A writer also has a mark, so that readers find the last writer before them by
+ * one key.
+ *
+ * <pre>
+ * [prefix]line/mutex|rw|semaphore/[name]/[claim id]   a place
+ * [prefix]mark/rw/[name]/[claim id]                   a writer
+ * [prefix]gone/[claim id]                             a tombstone
+ * [prefix]lost/[node]/[claim id]                      a notice to the client of a broken hold
+ * </pre>
+ *
+ * @param prefix ends with a slash
+ */
+record Layout(String prefix) {
+
+    private static final String PLAIN = "-._~:@";
+
+    static ByteSequence bytes(String text) {
+        return ByteSequence.from(text, UTF_8);
+    }
+
+    ByteSequence lines() {
+        return bytes(prefix + "line/");
+    }
+
+    ByteSequence line(LockKey key) {
+        return bytes(prefix + "line/" + path(key));
+    }
+
+    ByteSequence place(LockKey key, String id) {
+        return bytes(prefix + "line/" + path(key) + id);
+    }
+
+    ByteSequence marks(LockKey key) {
+        return bytes(prefix + "mark/" + path(key));
+    }
+
+    ByteSequence mark(LockKey key, String id) {
+        return bytes(prefix + "mark/" + path(key) + id);
+    }
+
+    ByteSequence gone(String id) {
+        return bytes(prefix + "gone/" + id);
+    }
+
+    ByteSequence notices(String node) {
+        return bytes(prefix + "lost/" + node + '/');
+    }
+
+    ByteSequence notice(String node, String id) {
+        return bytes(prefix + "lost/" + node + '/' + id);
+    }
+
+    /** Reads a place, with the name of its lock. */
+    Place place(KeyValue stored) {
+        String path = stored.getKey().toString(UTF_8).substring(prefix.length() + "line/".length());
+        int name = path.indexOf('/') + 1;
+        int id = path.indexOf('/', name) + 1;
+        return Place.of(decode(path.substring(name, id - 1)), path.substring(id), stored);
+    }
+
+    String idOfNotice(ByteSequence key, String node) {
+        return key.toString(UTF_8).substring(notices(node).size());
+    }
+
+    private static String path(LockKey key) {
+        return group(key.kind()) + '/' + encode(key.name()) + '/';
+    }
+
+    private static String group(LockKind kind) {
+        return switch (kind) {
+            case MUTEX -> "mutex";
+            case READ, WRITE -> "rw";
+            case SEMAPHORE -> "semaphore";
+        };
+    }
+
+    static String encode(String name) {
+        StringBuilder text = new StringBuilder(name.length());
+        for (byte it : name.getBytes(UTF_8)) {
+            char c = (char) (it & 0xff);
+            boolean isPlain = c < 128 && (Character.isLetterOrDigit(c) || PLAIN.indexOf(c) >= 0);
+            text.append(isPlain ? Character.toString(c) : "%%%02X".formatted((int) c));
+        }
+        return text.toString();
+    }
+
+    static String decode(String text) {
+        ByteArrayOutputStream name = new ByteArrayOutputStream(text.length());
+        for (int i = 0; i < text.length(); i++) {
+            if (text.charAt(i) == '%') {
+                name.write(Integer.parseInt(text.substring(i + 1, i + 3), 16));
+                i += 2;
+            } else {
+                name.write(text.charAt(i));
+            }
+        }
+        return name.toString(UTF_8);
+    }
+}

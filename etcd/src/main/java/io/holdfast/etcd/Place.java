@@ -1,0 +1,80 @@
+package io.holdfast.etcd;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.KeyValue;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKind;
+
+/**
+ * The place of a claim in the line of its lock, as etcd stores it.
+ *
+ * @param name the name of the lock
+ * @param limit the permits of the lock, as the claim states them
+ * @param leaseMillis the lease duration that the claim asked for last
+ * @param node the client that keeps the place
+ * @param created the revision that created the key: the order of the line, and the fencing token
+ * @param modified the revision of the last change
+ * @param lease the etcd lease that ends the place
+ */
+record Place(
+        String name,
+        String id,
+        LockKind kind,
+        int permits,
+        int limit,
+        long leaseMillis,
+        String node,
+        long created,
+        long modified,
+        long lease) {
+
+    private static final String FORM = "1";
+    private static final int PARTS = 6;
+
+    static Place of(String name, String id, KeyValue stored) {
+        String[] parts = stored.getValue().toString(UTF_8).split(" ", -1);
+        if (parts.length < PARTS || !parts[0].equals(FORM)) {
+            throw new IllegalStateException(
+                    "the place of a claim was not written by this version of Holdfast, or by another program: "
+                            + stored.getKey().toString(UTF_8));
+        }
+        return new Place(
+                name,
+                id,
+                LockKind.valueOf(parts[1]),
+                Integer.parseInt(parts[2]),
+                Integer.parseInt(parts[3]),
+                Long.parseLong(parts[4]),
+                parts[5],
+                stored.getCreateRevision(),
+                stored.getModRevision(),
+                stored.getLease());
+    }
+
+    /** The stored form of a claim's place. */
+    static ByteSequence text(LockClaim claim, String node) {
+        return text(
+                claim.key().kind(),
+                claim.permits(),
+                claim.key().permits(),
+                claim.lease().toMillis(),
+                node);
+    }
+
+    ByteSequence text(LockKind as, long leaseMillisNow, String nodeNow) {
+        return text(as, permits, limit, leaseMillisNow, nodeNow);
+    }
+
+    private static ByteSequence text(LockKind kind, int permits, int limit, long leaseMillis, String node) {
+        return Layout.bytes(String.join(
+                " ",
+                FORM,
+                kind.name(),
+                Integer.toString(permits),
+                Integer.toString(limit),
+                Long.toString(leaseMillis),
+                node));
+    }
+}

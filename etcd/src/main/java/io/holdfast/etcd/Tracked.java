@@ -1,0 +1,180 @@
+package io.holdfast.etcd;
+
+import io.etcd.jetcd.ByteSequence;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.support.Deadlines.Deadline;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** What this client knows of one claim of its own. All fields are guarded by this object. */
+final class Tracked extends Deadline {
+
+    private final String id;
+    private final LockKey key;
+    private final int permits;
+    private final Consumer<Tracked> onOverdue;
+
+    private LockKind role;
+
+    /** The revision that created its place, which is its token; 0 if it has no known place. */
+    private long created;
+
+    private long modified;
+    private boolean holds;
+    private @Nullable EtcdLease lease;
+
+    /** The highest number of an attempt that was sent. */
+    private int sent;
+
+    /** Attempts without an answer. */
+    private int open;
+
+    /** Whether an attempt failed, or was cancelled: it may arrive late. */
+    private boolean isInDoubt;
+
+    private boolean isReleased;
+
+    /** The deletion of a claim that was silent for its whole lease, while it is under way. */
+    private @Nullable Mono<Void> expiry;
+
+    Tracked(LockClaim claim, Consumer<Tracked> onOverdue) {
+        id = claim.id();
+        key = claim.key();
+        permits = claim.permits();
+        role = key.kind();
+        this.onOverdue = onOverdue;
+    }
+
+    @Override
+    protected void passed() {
+        onOverdue.accept(this);
+    }
+
+    String id() {
+        return id;
+    }
+
+    LockKey key() {
+        return key;
+    }
+
+    int permits() {
+        return permits;
+    }
+
+    synchronized LockKind role() {
+        return role;
+    }
+
+    synchronized long created() {
+        return created;
+    }
+
+    synchronized long modified() {
+        return modified;
+    }
+
+    /** {@return its token if it is known to hold the lock; else 0} */
+    synchronized long tokenIfHeld() {
+        return holds ? created : 0;
+    }
+
+    synchronized @Nullable EtcdLease lease() {
+        return lease;
+    }
+
+    /** Counts an attempt; returns whether a later one was sent before. */
+    synchronized boolean send(int attempt) {
+        boolean isOvertaken = attempt < sent;
+        sent = Math.max(sent, attempt);
+        open++;
+        return isOvertaken;
+    }
+
+    synchronized void answered() {
+        open--;
+    }
+
+    synchronized void unanswered() {
+        open--;
+        isInDoubt = true;
+    }
+
+    synchronized void placed(Place place, @Nullable EtcdLease keptBy) {
+        holds &= created == place.created();
+        created = place.created();
+        role = place.kind();
+        attached(place.modified(), keptBy);
+    }
+
+    synchronized void placed(LockKind as, long revision, EtcdLease keptBy) {
+        created = revision;
+        role = as;
+        holds = false;
+        attached(revision, keptBy);
+    }
+
+    synchronized void attached(long revision, @Nullable EtcdLease keptBy) {
+        modified = revision;
+        lease = keptBy;
+    }
+
+    synchronized void isReader(long revision) {
+        role = LockKind.READ;
+        modified = revision;
+    }
+
+    synchronized void hold() {
+        holds = true;
+    }
+
+    /** Its place is gone. Returns whether it held the lock. */
+    synchronized boolean lose() {
+        boolean held = holds;
+        holds = false;
+        created = 0;
+        modified = 0;
+        lease = null;
+        return held;
+    }
+
+    synchronized boolean isIdle() {
+        return created == 0 && open == 0 && !isInDoubt && !isReleased;
+    }
+
+    synchronized boolean isReleased() {
+        return isReleased;
+    }
+
+    /** Returns whether an attempt may still be under way, so that the release has to leave a tombstone. */
+    synchronized boolean release(int attempts) {
+        isReleased = true;
+        isInDoubt |= open > 0 || attempts > sent;
+        return isInDoubt;
+    }
+
+    synchronized boolean mayArriveLate() {
+        return isInDoubt || open > 0;
+    }
+
+    synchronized @Nullable Mono<Void> expiry() {
+        return expiry;
+    }
+
+    synchronized void expiry(@Nullable Mono<Void> underWay) {
+        expiry = underWay;
+    }
+
+    ByteSequence place(Layout layout) {
+        return layout.place(key, id);
+    }
+
+    @Override
+    public synchronized String toString() {
+        return "%s lock '%s', claim %s, place %d%s%s"
+                .formatted(key.kind(), key.name(), id, created, holds ? ", holds" : "", isReleased ? ", released" : "");
+    }
+}

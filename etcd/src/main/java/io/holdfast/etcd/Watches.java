@@ -1,0 +1,317 @@
+package io.holdfast.etcd;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.Watch;
+import io.etcd.jetcd.options.WatchOption;
+import io.etcd.jetcd.watch.WatchEvent;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * Waits for deletions. A waiter of this client watches the key before it. If this client has more waiters of a lock, they share one watch of
+ * the whole line: each watch of the driver is a stream of its own. All state is used on one worker only.
+ */
+final class Watches {
+
+    /** How many keys of one lock have a watch of their own. Each is a stream that opens and closes with its waiter. */
+    private static final int OWN_WATCHES = 1;
+
+    /** How many deletions a watch of a line remembers, for waiters that have read the line before them. */
+    private static final int REMEMBERED = 256;
+
+    /**
+     * What one claim waits for.
+     *
+     * @param line the line of its lock
+     * @param blocker the key that has to go first; null for a semaphore, and for a claim that any deletion may help
+     * @param created the revision of its own place: only what is before it matters
+     * @param missing the permits that have to be released before it
+     * @param revision the store was read at this revision
+     */
+    record Wish(
+            String claimId,
+            ByteSequence line,
+            @Nullable ByteSequence blocker,
+            long created,
+            long missing,
+            long revision) {}
+
+    private record Deletion(
+            ByteSequence key, long revision, @Nullable Place before) {}
+
+    private final Watch client;
+    private final Layout layout;
+    private final Scheduler.Worker worker;
+    private final Consumer<String> onChange;
+    private final Map<String, Wish> wishes = new HashMap<>();
+    private final Map<ByteSequence, OfLock> locks = new HashMap<>();
+    private final AtomicInteger streams = new AtomicInteger();
+
+    Watches(Watch client, Layout layout, Scheduler scheduler, Consumer<String> onChange) {
+        this.client = client;
+        this.layout = layout;
+        this.onChange = onChange;
+        worker = scheduler.createWorker();
+    }
+
+    void await(Wish wish) {
+        onWorker(() -> {
+            Wish before = wishes.get(wish.claimId());
+            if (before != null && before.blocker() != null && before.blocker().equals(wish.blocker())) {
+                return;
+            }
+            drop(wish.claimId());
+            wishes.put(wish.claimId(), wish);
+            locks.computeIfAbsent(wish.line(), OfLock::new).add(wish);
+        });
+    }
+
+    void forget(String claimId) {
+        onWorker(() -> drop(claimId));
+    }
+
+    /** {@return how many streams are open} */
+    int streams() {
+        return streams.get();
+    }
+
+    void close() {
+        onWorker(() -> {
+            List.copyOf(locks.values()).forEach(OfLock::close);
+            locks.clear();
+            wishes.clear();
+            worker.dispose();
+        });
+    }
+
+    private void onWorker(Runnable task) {
+        if (!worker.isDisposed()) {
+            var unused = worker.schedule(task);
+        }
+    }
+
+    private void drop(String claimId) {
+        Wish wish = wishes.remove(claimId);
+        OfLock lock = wish == null ? null : locks.get(wish.line());
+        if (wish != null && lock != null) {
+            lock.remove(wish);
+        }
+    }
+
+    private void fulfil(Wish wish) {
+        drop(wish.claimId());
+        onChange.accept(wish.claimId());
+    }
+
+    /** Opens a stream that reports deletions from the revision on. */
+    private Watch.Watcher open(ByteSequence key, boolean isPrefix, long revision, Stream stream) {
+        WatchOption option = WatchOption.builder()
+                .isPrefix(isPrefix)
+                .withRevision(revision)
+                .withNoPut(true)
+                .withPrevKV(isPrefix)
+                .withRequireLeader(true)
+                .build();
+        streams.incrementAndGet();
+        return client.watch(
+                key,
+                option,
+                Watch.listener(
+                        response -> onWorker(() -> stream.deleted(response.getEvents())),
+                        error -> onWorker(stream::broken),
+                        () -> onWorker(stream::broken)));
+    }
+
+    private void shut(Watch.Watcher watcher) {
+        streams.decrementAndGet();
+        watcher.close();
+    }
+
+    private interface Stream {
+        void deleted(List<WatchEvent> events);
+
+        void broken();
+    }
+
+    /** The wishes of one lock. */
+    private final class OfLock {
+
+        private final ByteSequence line;
+        private final Map<ByteSequence, OfKey> keys = new HashMap<>();
+        private @Nullable OfLine whole;
+
+        OfLock(ByteSequence line) {
+            this.line = line;
+        }
+
+        void add(Wish wish) {
+            ByteSequence blocker = wish.blocker();
+            OfKey watched = blocker == null ? null : keys.get(blocker);
+            if (watched != null) {
+                watched.wishes.add(wish);
+            } else if (blocker != null && (keys.size() < OWN_WATCHES || !isInLine(blocker))) {
+                keys.put(blocker, new OfKey(this, blocker, wish));
+            } else {
+                OfLine shared = whole;
+                if (shared == null) {
+                    shared = new OfLine(this, wish.revision());
+                    whole = shared;
+                }
+                shared.add(wish);
+            }
+        }
+
+        /** The mark of a writer is not. */
+        private boolean isInLine(ByteSequence key) {
+            return key.startsWith(line);
+        }
+
+        void remove(Wish wish) {
+            OfKey watched = wish.blocker() == null ? null : keys.get(wish.blocker());
+            if (watched != null && watched.wishes.remove(wish) && watched.wishes.isEmpty()) {
+                keys.remove(watched.key);
+                shut(watched.watcher);
+            }
+            OfLine shared = whole;
+            if (shared != null && shared.wishes.remove(wish.claimId()) != null && shared.wishes.isEmpty()) {
+                whole = null;
+                shut(shared.watcher);
+            }
+            if (keys.isEmpty() && whole == null) {
+                locks.remove(line, this);
+            }
+        }
+
+        void close() {
+            keys.values().forEach(it -> shut(it.watcher));
+            if (whole != null) {
+                shut(whole.watcher);
+            }
+        }
+    }
+
+    /** The watch of one key, and the claims that wait for its deletion. */
+    private final class OfKey implements Stream {
+
+        private final OfLock lock;
+        private final ByteSequence key;
+        private final List<Wish> wishes = new ArrayList<>();
+        private final Watch.Watcher watcher;
+
+        OfKey(OfLock lock, ByteSequence key, Wish first) {
+            this.lock = lock;
+            this.key = key;
+            wishes.add(first);
+            watcher = open(key, false, first.revision() + 1, this);
+        }
+
+        @Override
+        public void deleted(List<WatchEvent> events) {
+            broken();
+        }
+
+        /** After an interruption, all of them look again. */
+        @Override
+        public void broken() {
+            if (lock.keys.get(key) == this) {
+                List.copyOf(wishes).forEach(Watches.this::fulfil);
+            }
+        }
+    }
+
+    /** The watch of a whole line. */
+    private final class OfLine implements Stream {
+
+        private final OfLock lock;
+        private final Map<String, Wish> wishes = new HashMap<>();
+        private final Deque<Deletion> remembered = new ArrayDeque<>();
+        private final Watch.Watcher watcher;
+
+        /** All deletions after this revision are remembered. */
+        private long knownFrom;
+
+        OfLine(OfLock lock, long revision) {
+            this.lock = lock;
+            knownFrom = revision;
+            watcher = open(lock.line, true, revision + 1, this);
+        }
+
+        void add(Wish wish) {
+            Wish left = wish.revision() < knownFrom ? null : wish;
+            for (Iterator<Deletion> it = remembered.iterator(); left != null && it.hasNext(); ) {
+                left = after(it.next(), left);
+            }
+            wishes.put(wish.claimId(), left == null ? wish : left);
+            if (left == null) {
+                fulfil(wish);
+            }
+        }
+
+        @Override
+        public void deleted(List<WatchEvent> events) {
+            for (WatchEvent event : events) {
+                deleted(event);
+            }
+        }
+
+        private void deleted(WatchEvent event) {
+            KeyValue gone = event.getKeyValue();
+            Deletion deletion = new Deletion(gone.getKey(), gone.getModRevision(), before(event));
+            remembered.add(deletion);
+            if (remembered.size() > REMEMBERED) {
+                knownFrom = remembered.remove().revision();
+            }
+            for (Wish wish : List.copyOf(wishes.values())) {
+                Wish left = after(deletion, wish);
+                if (left == null) {
+                    fulfil(wish);
+                } else {
+                    wishes.put(wish.claimId(), left);
+                }
+            }
+        }
+
+        private @Nullable Place before(WatchEvent event) {
+            KeyValue stored = event.getPrevKV();
+            return stored.getKey().isEmpty() ? null : layout.place(stored);
+        }
+
+        /** Returns what is left to wait for; null if the claim has to look again. */
+        private @Nullable Wish after(Deletion deletion, Wish wish) {
+            if (deletion.revision() <= wish.revision()) {
+                return wish;
+            }
+            if (wish.blocker() != null) {
+                return wish.blocker().equals(deletion.key()) ? null : wish;
+            }
+            Place gone = deletion.before();
+            if (wish.missing() == 0 || gone == null) {
+                return null;
+            }
+            if (gone.created() >= wish.created()) {
+                return wish;
+            }
+            long missing = wish.missing() - gone.permits();
+            return missing <= 0
+                    ? null
+                    : new Wish(wish.claimId(), wish.line(), null, wish.created(), missing, wish.revision());
+        }
+
+        @Override
+        public void broken() {
+            if (lock.whole == this) {
+                List.copyOf(wishes.values()).forEach(Watches.this::fulfil);
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+package io.holdfast.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.options.GetOption;
+import io.holdfast.LockBackendException;
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
+import io.holdfast.testkit.server.TcpProxy;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+class EtcdFaultsIT {
+
+    private static final LockOptions OPTIONS =
+            LockOptions.builder().leaseDuration(Duration.ofSeconds(6)).build();
+
+    private static EtcdStore store;
+    private static LockClient locks;
+    private static TcpProxy proxy;
+    private static EtcdLockBackend behindProxy;
+    private static LockClient others;
+
+    @BeforeAll
+    static void start() {
+        store = EtcdStore.start();
+        locks = client(EtcdLockBackend.over(store.client()));
+        proxy = TcpProxy.to("127.0.0.1", store.server().port());
+        behindProxy = EtcdLockBackend.over(store.client("http://" + proxy.host() + ':' + proxy.port()));
+        others = client(behindProxy);
+    }
+
+    @AfterAll
+    static void stop() {
+        if (store != null) {
+            Waiting.forMono(Mono.when(locks.close(), others.close()).thenReturn(true));
+            proxy.close();
+            store.close();
+        }
+    }
+
+    private static LockClient client(EtcdLockBackend backend) {
+        return LockClient.builder(backend).options(OPTIONS).build();
+    }
+
+    private static void release(LockLease lease) {
+        Waiting.forMono(lease.release().thenReturn(true));
+    }
+
+    private static void untilWaiting(String name) {
+        LockClient unused = locks;
+        Waiting.until(
+                "a claim waits for " + name,
+                () -> store.claims().stream()
+                                .filter(it -> it.contains("/" + name + "/"))
+                                .count()
+                        >= 2);
+    }
+
+    private static long token(CompletableFuture<LockLease> waiting) throws Exception {
+        LockLease lease = waiting.get(20, TimeUnit.SECONDS);
+        long token = lease.fencingToken();
+        release(lease);
+        return token;
+    }
+
+    @Test
+    void waiterWhoseConnectionIsCutIsServed() throws Exception {
+        LockLease holder = Waiting.forMono(locks.lock("cut").acquire());
+        CompletableFuture<LockLease> waiting = others.lock("cut").acquire().toFuture();
+        untilWaiting("cut");
+        proxy.cut();
+        release(holder);
+        assertThat(token(waiting)).isGreaterThan(holder.fencingToken());
+    }
+
+    @Test
+    void holderWhoseConnectionIsCutKeepsTheLock() {
+        LockLease holder = Waiting.forMono(others.lock("kept").acquire());
+        proxy.cut();
+        Waiting.forMono(holder.renew().thenReturn(true).retry(5));
+        assertThat(holder.isValid()).isTrue();
+        assertThat(Waiting.forMono(locks.lock("kept").tryAcquire().hasElement()))
+                .isFalse();
+        release(holder);
+        release(Waiting.forMono(locks.lock("kept").acquire()));
+    }
+
+    /** The revision from which the watch would go on is compacted while the connection is cut. */
+    @Test
+    void compactionUnderAWatchLosesNoHandOff() throws Exception {
+        LockLease holder = Waiting.forMono(locks.lock("compacted").acquire());
+        CompletableFuture<LockLease> waiting =
+                others.lock("compacted").acquire().toFuture();
+        untilWaiting("compacted");
+        proxy.cut();
+        release(holder);
+        Client eye = store.eye();
+        long revision = Waiting.forMono(
+                        Mono.fromFuture(eye.getKVClient().put(EtcdStore.bytes("other"), EtcdStore.bytes("data"))))
+                .getHeader()
+                .getRevision();
+        Waiting.forMono(Mono.fromFuture(eye.getKVClient().compact(revision)));
+        assertThat(token(waiting)).isGreaterThan(holder.fencingToken());
+    }
+
+    @Test
+    void leaseThatAnOperatorRevokesIsALossAndTheNextWaiterHasTheLock() throws Exception {
+        LockLease holder = Waiting.forMono(others.lock("revoked").acquire());
+        CompletableFuture<LossReason> loss = holder.onLoss().toFuture();
+        CompletableFuture<LockLease> waiting = locks.lock("revoked").acquire().toFuture();
+        untilWaiting("revoked");
+        GetOption all = GetOption.builder().isPrefix(true).build();
+        long lease = Waiting.forMono(Mono.fromFuture(
+                        store.eye().getKVClient().get(EtcdStore.bytes("holdfast/line/mutex/revoked/"), all)))
+                .getKvs()
+                .stream()
+                .filter(it -> it.getCreateRevision() == holder.fencingToken())
+                .findFirst()
+                .orElseThrow()
+                .getLease();
+        Waiting.forMono(Mono.fromFuture(store.eye().getLeaseClient().revoke(lease)));
+        assertThat(loss.get(20, TimeUnit.SECONDS)).isIn(LossReason.DISCONNECTED, LossReason.NOT_HELD);
+        assertThat(token(waiting)).isGreaterThan(holder.fencingToken());
+        // Its client has new leases.
+        release(Waiting.forMono(others.lock("revoked").acquire()));
+    }
+
+    @Test
+    void serverThatRestartsKeepsTheLocks() throws Exception {
+        LockLease holder = Waiting.forMono(locks.lock("restarted").acquire());
+        CompletableFuture<LockLease> waiting =
+                others.lock("restarted").acquire().toFuture();
+        untilWaiting("restarted");
+        store.server().restart();
+        Waiting.forMono(holder.renew()
+                .thenReturn(true)
+                .retryWhen(reactor.util.retry.Retry.fixedDelay(20, Duration.ofMillis(200))));
+        assertThat(holder.isValid()).isTrue();
+        assertThat(waiting).isNotDone();
+        release(holder);
+        assertThat(token(waiting)).isGreaterThan(holder.fencingToken());
+    }
+
+    @Test
+    void closedBackEndFailsAndSaysSo() {
+        EtcdLockBackend closed = EtcdLockBackend.over(store.client());
+        Waiting.forMono(closed.close().thenReturn(true));
+        assertThatThrownBy(() -> Waiting.forMono(closed.ping().thenReturn(true)))
+                .isInstanceOfSatisfying(
+                        LockBackendException.class,
+                        error -> assertThat(error.isTransient()).isFalse())
+                .hasMessageContaining("closed");
+    }
+}
