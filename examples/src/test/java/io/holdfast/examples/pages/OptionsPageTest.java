@@ -7,6 +7,7 @@ import io.holdfast.Backoff;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
 import io.holdfast.memory.InMemoryLockBackend;
+import io.holdfast.etcd.EtcdLockBackend;
 import io.holdfast.r2dbc.R2dbcLockBackend;
 import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redlock.RedlockBackend;
@@ -35,6 +36,7 @@ class OptionsPageTest {
                 Arguments.of("Redis", RedisLockBackend.Builder.class),
                 Arguments.of("Redlock", RedlockBackend.Builder.class),
                 Arguments.of("PostgreSQL, MariaDB and MySQL", R2dbcLockBackend.Builder.class),
+                Arguments.of("etcd", EtcdLockBackend.Builder.class),
                 Arguments.of("ZooKeeper", ZooKeeperLockBackend.Builder.class));
     }
 
