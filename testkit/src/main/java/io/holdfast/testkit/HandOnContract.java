@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
+import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import org.junit.jupiter.api.Test;
@@ -113,6 +115,24 @@ interface HandOnContract extends LockBackendUnderTest {
                 assertThat(late).isGreaterThan(token);
                 assertThat(exporter.adopt(token)).as("%s", kind).isEqualTo(new Renewal.NotHeld());
                 assertThat(exporter.adopt(late)).as("%s", kind).isInstanceOf(Renewal.Held.class);
+            }
+        }
+    }
+
+    /** The adopter does not know of an attempt of the exporter that was never answered, and so may arrive at any time. */
+    @Needs(Need.HAND_ON)
+    default void lateAttemptOfTheExporterTakesNothingAfterTheReleaseOfTheAdopter() {
+        for (LockKind kind : LockKind.values()) {
+            try (Contest contest = new Contest(this)) {
+                LockClaim first = brief(contest, kind).claim();
+                long token = Contender.token(contest.answer(backend().tryAcquire(first.withAttempt(2))));
+                LockClaim exported = first.withAttempt(3);
+                assertThat(contest.answer(anotherClient().adopt(exported, token)))
+                        .isInstanceOf(Renewal.Held.class);
+                assertThat(contest.answer(anotherClient().release(exported))).isEqualTo(Ownership.HELD);
+                assertThat(contest.answer(backend().tryAcquire(first)))
+                        .as("%s", kind)
+                        .isInstanceOf(LockAttempt.Contended.class);
             }
         }
     }

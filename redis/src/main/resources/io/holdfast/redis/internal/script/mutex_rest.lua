@@ -220,6 +220,7 @@ local function release(id, its_attempt, own, words, is_unanswered)
   if not is_single then
     seen = entry and attempt_of(entry)
   end
+  is_unanswered = is_unanswered or seen == ADOPTED -- an attempt of the exporter may still be under way
   local is_late = is_unanswered or not seen or seen < its_attempt
   if is_late then
     check_keys()

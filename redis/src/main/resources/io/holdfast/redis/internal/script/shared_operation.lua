@@ -290,6 +290,7 @@ local function release(id, attempt, is_unanswered, tombstone, held, ends, entry,
     if seen == ADOPTED and tombstone == 0 then
       return 0
     end
+    is_unanswered = is_unanswered or seen == ADOPTED -- an attempt of the exporter may still be under way
     drop_holder(id, word)
   elseif entry then
     seen = attempt_of(entry)
