@@ -1,6 +1,6 @@
 ------------------------------- MODULE Fence -------------------------------
 (* The rows of a lock in a SQL database, and the fence: the check of a lease in the transaction that writes the data.      *)
-(* Fence.md says in plain words what this describes. Each rule can be switched off by its name: the constant Mutant.       *)
+(* README.md says in plain words what this describes. Each rule can be switched off by its name: the constant Mutant.       *)
 EXTENDS Naturals, Sequences
 
 CONSTANTS

@@ -61,6 +61,7 @@ client  == <<st, cur, lastRun>>
 history == <<arrived, highest, past, broken, failed>>
 vars    == <<store, msgs, client, history, budget>>
 
+UsualOwner == [c \in {"a1", "a2", "b1"} |-> IF c = "b1" THEN "B" ELSE "A"]
 NoRun == [n |-> 0, of |-> "nobody", m |-> <<>>, i |-> 0, at |-> 0] \* at the client, i is the member on, and at the time of the last proof
 Now == MaxTicks - budget.ticks
 IsBroken(n) == \E b \in broken : b.n = n

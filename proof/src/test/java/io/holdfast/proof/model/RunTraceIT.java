@@ -88,8 +88,7 @@ class RunTraceIT {
                         .map(it -> it.steps().stream().collect(Collectors.joining(",", "<<", ">>")))
                         .collect(Collectors.joining(
                                 ",\n", "---- MODULE Traces ----\nEXTENDS Integers\nTraces == <<\n", ">>\n====\n")));
-        String output =
-                Tlc.explore(here, "TraceRun", "TraceSpec", constants(), "").output();
+        String output = Tlc.explore(here, "TraceRun", "TraceSpec", constants()).output();
         assertThat(output).contains("Model checking completed. No error has been found.");
         int[] explained = new int[traces.size()];
         for (Matcher told = TOLD.matcher(output); told.find(); ) {

@@ -10,18 +10,39 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import tlc2.TLC;
 
 /** Runs TLC, the model checker of TLA+, on one of the models in {@code proof/models}. */
 final class Tlc {
 
     private static final Path MODELS = Path.of("models").toAbsolutePath();
+    private static final Path CLASSES = Path.of("target", "tlc.jsa").toAbsolutePath();
     private static final Pattern STATES = Pattern.compile("([0-9,]+) distinct states found, 0 states left on queue");
     private static final Pattern VIOLATED =
             Pattern.compile("Invariant \\w+ is violated|Temporal properties were violated");
+    private static final String LARGE = "large ";
 
     private Tlc() {}
+
+    /**
+     * One line of {@code explorations.csv}.
+     *
+     * @param config the name of the configuration, {@code Run} or {@code RunProgress}
+     * @param mutant the rule that is switched off, or empty
+     * @param bounds constants with other values than in the configuration
+     * @param brokenPromise the only promise that is checked, and is expected to be broken; empty for all, of which none is
+     */
+    record Exploration(String config, String mutant, String bounds, String brokenPromise) {
+
+        String module() {
+            return config.replace("Progress", "");
+        }
+
+        @Override
+        public String toString() {
+            return config + ", " + (mutant.isEmpty() ? "" : mutant + ", ") + bounds;
+        }
+    }
 
     /**
      * What TLC found.
@@ -32,24 +53,55 @@ final class Tlc {
      */
     record Result(String broken, long states, String output) {}
 
+    /** Returns the lines of the table in their order, without its head. */
+    static List<Exploration> explorations(boolean withLarge) throws IOException {
+        return Files.readAllLines(MODELS.resolve("explorations.csv")).stream()
+                .filter(line -> !line.isBlank() && !line.startsWith("#"))
+                .skip(1)
+                .filter(line -> withLarge || !line.startsWith(LARGE))
+                .map(line -> (line.startsWith(LARGE) ? line.substring(LARGE.length()) : line).split("\\|", -1))
+                .map(cells -> new Exploration(cells[0].strip(), cells[1].strip(), cells[2].strip(), cells[3].strip()))
+                .toList();
+    }
+
     /** Explores all states of a model, or those before the first that breaks a promise. */
-    static Result explore(Path folder, String model, String behaviour, Map<String, String> constants, String promises)
+    static Result explore(Path folder, Exploration exploration) throws IOException, InterruptedException {
+        String module = Files.readString(MODELS.resolve(exploration.module() + ".tla"));
+        String config = Files.readString(MODELS.resolve(exploration.config() + ".cfg"));
+        if (!exploration.mutant().isEmpty()) {
+            assertThat(module).contains('"' + exploration.mutant() + '"');
+            config = set(config, "Mutant", '"' + exploration.mutant() + '"');
+        }
+        for (String bound : exploration.bounds().isEmpty()
+                ? new String[0]
+                : exploration.bounds().split("; ", -1)) {
+            int is = bound.indexOf('=');
+            config = set(config, bound.substring(0, is), bound.substring(is + 1));
+        }
+        if (!exploration.brokenPromise().isEmpty()) {
+            config = config.replaceFirst("(?m)^(INVARIANTS|PROPERTIES) .*$", "$1 " + exploration.brokenPromise());
+        }
+        return explore(folder, exploration.module(), "", config);
+    }
+
+    /** Explores the behaviours of a specification, with all its constants. */
+    static Result explore(Path folder, String module, String specification, Map<String, String> constants)
             throws IOException, InterruptedException {
-        String definitions = constants.entrySet().stream()
-                .map(c -> "def_%s == %s%n".formatted(c.getKey(), c.getValue()))
-                .collect(Collectors.joining());
+        StringBuilder definitions = new StringBuilder();
+        StringBuilder config = new StringBuilder("SPECIFICATION " + specification + "\nCONSTANTS\n");
+        constants.forEach((name, value) -> {
+            definitions.append("def_%s == %s%n".formatted(name, value));
+            config.append("  %s <- def_%s%n".formatted(name, name));
+        });
+        return explore(folder, module, definitions.toString(), config.toString());
+    }
+
+    private static Result explore(Path folder, String module, String definitions, String config)
+            throws IOException, InterruptedException {
         Files.writeString(
-                folder.resolve("MC.tla"), "---- MODULE MC ----%nEXTENDS %s%n%s====%n".formatted(model, definitions));
-        Files.writeString(
-                folder.resolve("MC.cfg"),
-                "SPECIFICATION %s%nCONSTANTS%n%s%s%n"
-                        .formatted(
-                                behaviour,
-                                constants.keySet().stream()
-                                        .map(c -> "  %s <- def_%s%n".formatted(c, c))
-                                        .collect(Collectors.joining()),
-                                promises));
-        Files.copy(MODELS.resolve(model + ".tla"), folder.resolve(model + ".tla"));
+                folder.resolve("MC.tla"), "---- MODULE MC ----\nEXTENDS " + module + "\n" + definitions + "====\n");
+        Files.writeString(folder.resolve("MC.cfg"), config);
+        Files.copy(MODELS.resolve(module + ".tla"), folder.resolve(module + ".tla"));
         String output = run(folder);
         Matcher states = STATES.matcher(output);
         Matcher violated = VIOLATED.matcher(output);
@@ -58,20 +110,22 @@ final class Tlc {
         return new Result(broken, states.find() ? Long.parseLong(states.group(1).replace(",", "")) : 0, output);
     }
 
-    /** Sets constants of the model, such as {@code MaxAsks=1; MaySave=TRUE}. */
-    static void set(Map<String, String> constants, String bounds) {
-        for (String bound : bounds.isEmpty() ? new String[0] : bounds.split("; ", -1)) {
-            int is = bound.indexOf('=');
-            assertThat(constants).containsKey(bound.substring(0, is));
-            constants.put(bound.substring(0, is), bound.substring(is + 1));
-        }
+    private static String set(String config, String constant, String value) {
+        Pattern line = Pattern.compile("(?m)^  " + constant + " = .*$");
+        assertThat(config).containsPattern(line);
+        return line.matcher(config).replaceFirst(Matcher.quoteReplacement("  " + constant + " = " + value));
     }
 
     private static String jar() {
         return TLC.class.getProtectionDomain().getCodeSource().getLocation().getPath();
     }
 
-    /** In a JVM of its own: TLC keeps its state in static fields. */
+    /** The first start archives the classes of TLC, which makes each later one faster by a third. */
+    private static String archive() {
+        return (Files.exists(CLASSES) ? "-XX:SharedArchiveFile=" : "-XX:ArchiveClassesAtExit=") + CLASSES;
+    }
+
+    /** In a JVM of its own, which starts in half a second: TLC keeps its state in static fields. */
     private static String run(Path folder) throws IOException, InterruptedException {
         Path printed = folder.resolve("tlc.txt");
         Process tlc = new ProcessBuilder(List.of(
@@ -79,6 +133,7 @@ final class Tlc {
                         "-Xmx2g",
                         "-XX:+UseSerialGC",
                         "-XX:TieredStopAtLevel=1", // most explorations are short
+                        archive(),
                         "-Djava.io.tmpdir=" + folder, // where TLC unpacks its modules
                         "-cp",
                         jar(),
@@ -86,9 +141,7 @@ final class Tlc {
                         "-deadlock", // a schedule may end, which is no violation
                         "-workers",
                         "1",
-                        "-config",
-                        "MC.cfg",
-                        "MC.tla"))
+                        "MC"))
                 .directory(folder.toFile())
                 .redirectErrorStream(true)
                 .redirectOutput(printed.toFile())
