@@ -59,6 +59,12 @@ Accepts_ ==
   /\ Is("begin") /\ cur[E[2]].n # Number(E[3])
   /\ IF cur[E[2]] = NoRun THEN \E m \in GrantsOf(E[3]) : Accepts(E[2], m) /\ Quiet ELSE LeavesRun(E[2])
 
+\* A member before the one that begins was cancelled before its user got the lease, for instance since another lock was wanted with it.
+PassesOver ==
+  /\ Is("begin") /\ cur[E[2]].n = Number(E[3])
+  /\ \E k \in DOMAIN cur[E[2]].m : k < E[4] /\ st[cur[E[2]].m[k]] = "waiting" /\ Leaves(cur[E[2]].m[k])
+  /\ Quiet
+
 \* EndsRun and Deadline of the model, and both of them after an Accepts. If the run has the lock, no member believes, and the first k are over:
 \* the k-th may have been cancelled before its user got the lease, which only the end of the run shows.
 SendsEnd ==
@@ -136,7 +142,7 @@ Over ==
 
 TraceInit == Init /\ trace \in DOMAIN Traces /\ done = 0 /\ runs = <<>>
 TraceNext ==
-  \/ Asks_ \/ GivesUp \/ Accepts_ \/ SendsEnd \/ BelievesNoMore
+  \/ Asks_ \/ GivesUp \/ Accepts_ \/ PassesOver \/ SendsEnd \/ BelievesNoMore
   \/ Joined \/ Left \/ Ended \/ Expired \/ Dropped \/ Got \/ Begun \/ Over
 TraceSpec == TraceInit /\ [][TraceNext]_TraceVars
 =============================================================================
