@@ -85,6 +85,14 @@ final class Mutants {
                 Mutant.backend("run that ends before its last member", WrongRuns.endsEarly()::apply));
     }
 
+    static Mutant inMemory(String name) {
+        return ofMemory().stream()
+                .map(Hunt::mutant)
+                .filter(it -> it.name().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
     private static Mutant leaderThatKeepsTheLock() {
         return Mutant.election(
                 "leader that resigns and keeps the lock",

@@ -25,12 +25,7 @@ public final class RunTraces {
 
     /** Runs schedules of one of the mutants in memory. */
     public static List<Traced> ofMutant(String name, long firstSeed, int schedules) {
-        Mutant mutant = Mutants.ofMemory().stream()
-                .map(Hunt::mutant)
-                .filter(it -> it.name().equals(name))
-                .findFirst()
-                .orElseThrow();
-        return of(firstSeed, schedules, mutant);
+        return of(firstSeed, schedules, Mutants.inMemory(name));
     }
 
     private static List<Traced> of(long firstSeed, int schedules, Mutant mutant) {

@@ -16,6 +16,7 @@ import io.holdfast.testkit.history.Violation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
@@ -64,6 +65,14 @@ final class Schedule {
         schedule.store.writesTo(trace);
         Result unused = schedule.run(StoreKind.MEMORY);
         return trace;
+    }
+
+    /** Runs a schedule, and returns its history; empty if it breaks the assumptions of exclusion or of tokens. */
+    static Optional<History> history(StoreKind kind, long seed, Mutant mutant) {
+        Schedule schedule = new Schedule(kind, seed, mutant, false);
+        Result unused = schedule.run(kind);
+        boolean isJudged = !schedule.plan.is(Weather.WILD) && !schedule.plan.forgets();
+        return isJudged ? Optional.of(History.of(schedule.events)) : Optional.empty();
     }
 
     static Result run(StoreKind kind, long seed, Mutant mutant, boolean isTraced) {

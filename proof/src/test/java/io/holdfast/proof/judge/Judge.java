@@ -1,0 +1,99 @@
+package io.holdfast.proof.judge;
+
+import io.holdfast.proof.judge.Calls.Call;
+import io.holdfast.proof.judge.Calls.What;
+import io.holdfast.testkit.history.History;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+import kotlin.Unit;
+import org.jetbrains.kotlinx.lincheck.Actor;
+import org.jetbrains.kotlinx.lincheck.execution.ExecutionResult;
+import org.jetbrains.kotlinx.lincheck.execution.ExecutionScenario;
+import org.jetbrains.kotlinx.lincheck.execution.HBClock;
+import org.jetbrains.kotlinx.lincheck.execution.ResultWithClock;
+import org.jetbrains.kotlinx.lincheck.util.ValueResult;
+import org.jetbrains.lincheck.LincheckKt;
+import org.jetbrains.lincheck.datastructures.verifier.LinearizabilityVerifier;
+import org.jetbrains.lincheck.jvm.agent.InstrumentationMode;
+
+/**
+ * Histories before a judge that we did not write: the verifier of Lincheck. It looks for an order of the calls, each within its interval, in which a
+ * lock or a register accepts all of them.
+ */
+public final class Judge {
+
+    private Judge() {}
+
+    /** Returns the mutexes and registers whose history no order explains. */
+    public static List<String> refused(List<History> histories) {
+        return refused(all(histories, Calls::ofMutexes), all(histories, Calls::ofRegisters));
+    }
+
+    /** Returns the registers alone: where locks have gaps in which exclusion is not promised. */
+    public static List<String> refusedRegisters(List<History> histories) {
+        return refused(List.of(), all(histories, Calls::ofRegisters));
+    }
+
+    private static List<Calls> all(List<History> histories, Function<History, List<Calls>> calls) {
+        return histories.stream().flatMap(it -> calls.apply(it).stream()).toList();
+    }
+
+    /** The verifier works only where Lincheck runs tests. In this mode it changes no class but the two that it calls. */
+    private static List<String> refused(List<Calls> mutexes, List<Calls> registers) {
+        List<String> refused = new ArrayList<>();
+        LincheckKt.withLincheckTestContext(InstrumentationMode.MODEL_CHECKING, () -> {
+            refused.addAll(refused(mutexes, FencedLock.class));
+            refused.addAll(refused(registers, FencedRegister.class));
+            return Unit.INSTANCE;
+        });
+        return refused;
+    }
+
+    private static List<String> refused(List<Calls> objects, Class<?> as) {
+        return objects.stream()
+                .filter(it -> !isLinearizable(it.threads(), as))
+                .map(it -> it.object() + ": no order explains " + it.threads())
+                .toList();
+    }
+
+    private static boolean isLinearizable(List<List<Call>> threads, Class<?> as) {
+        List<List<Actor>> actors = new ArrayList<>();
+        List<List<ResultWithClock>> results = new ArrayList<>();
+        for (int thread = 0; thread < threads.size(); thread++) {
+            List<Call> calls = threads.get(thread);
+            actors.add(calls.stream()
+                    .map(it -> new Actor(method(as, it.what()), List.of(it.token())))
+                    .toList());
+            List<ResultWithClock> accepted = new ArrayList<>();
+            for (int i = 0; i < calls.size(); i++) {
+                int[] before = over(threads, calls.get(i).from());
+                before[thread] = i;
+                accepted.add(new ResultWithClock(new ValueResult(true), new HBClock(before)));
+            }
+            results.add(accepted);
+        }
+        return new LinearizabilityVerifier(as)
+                .verifyResults(
+                        new ExecutionScenario(List.of(), actors, List.of(), null),
+                        new ExecutionResult(List.of(), results, List.of()));
+    }
+
+    /** Returns how many calls of each thread were over at that time. */
+    private static int[] over(List<List<Call>> threads, long at) {
+        return threads.stream()
+                .mapToInt(
+                        calls -> (int) calls.stream().filter(it -> it.to() < at).count())
+                .toArray();
+    }
+
+    private static Method method(Class<?> as, What what) {
+        try {
+            return as.getMethod(what.name().toLowerCase(Locale.ROOT), long.class);
+        } catch (NoSuchMethodException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
