@@ -3,7 +3,11 @@ package io.holdfast.proof.judge;
 import io.holdfast.proof.judge.Calls.Call;
 import io.holdfast.proof.judge.Calls.What;
 import io.holdfast.testkit.history.History;
+import java.io.IOException;
+import java.io.Reader;
 import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -27,14 +31,19 @@ public final class Judge {
 
     private Judge() {}
 
+    /** Judges the mutexes in journals of the hostile world. */
+    public static void main(String[] journals) throws IOException {
+        List<Reader> readers = new ArrayList<>();
+        for (String journal : journals) {
+            readers.add(Files.newBufferedReader(Path.of(journal)));
+        }
+        List<String> refused = refused(List.of(History.read(readers)));
+        System.out.println(refused.isEmpty() ? "linearizable" : String.join("\n", refused));
+    }
+
     /** Returns the mutexes and registers whose history no order explains. */
     public static List<String> refused(List<History> histories) {
         return refused(all(histories, Calls::ofMutexes), all(histories, Calls::ofRegisters));
-    }
-
-    /** Returns the registers alone: where locks have gaps in which exclusion is not promised. */
-    public static List<String> refusedRegisters(List<History> histories) {
-        return refused(List.of(), all(histories, Calls::ofRegisters));
     }
 
     private static List<Calls> all(List<History> histories, Function<History, List<Calls>> calls) {

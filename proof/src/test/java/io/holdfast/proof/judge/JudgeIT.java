@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Histories of the simulated world, judged by Lincheck. {@code -Dproof.schedules=10000} judges more. */
+/** Histories of the simulated world, judged by Lincheck. {@code -Dproof.schedules=2000} judges more. */
 class JudgeIT {
 
     private static final LockKey LOCK = LockKey.of(LockKind.MUTEX, "stock");
@@ -26,7 +26,7 @@ class JudgeIT {
     @ParameterizedTest
     @ValueSource(strings = {"MEMORY", "REDIS", "ZOOKEEPER"})
     void historiesOfTheSimulatedWorldAreLinearizable(String store) {
-        int schedules = Integer.getInteger("proof.schedules", 100);
+        int schedules = Integer.getInteger("proof.schedules", 50);
         List<History> histories = Histories.of(store, Long.getLong("proof.seed", 0), schedules);
         assertThat(Judge.refused(histories)).isEmpty();
         assertThat(histories).hasSizeGreaterThan(schedules / 2);
