@@ -170,7 +170,7 @@ record LeaseState(
     @Override
     public Step signalled(WatchSignal signal, int sentAttempt, long nowNanos) {
         if (signal instanceof WatchSignal.Lost lost) {
-            return lose(lost.reason());
+            return lose(lost.reason(), true);
         }
         return signal instanceof WatchSignal.Granted ? stay() : unwatched(nowNanos);
     }
@@ -205,7 +205,7 @@ record LeaseState(
     }
 
     Step renewalDenied() {
-        return lose(LossReason.NOT_HELD);
+        return lose(LossReason.NOT_HELD, !hold.isAnswered());
     }
 
     Step renewalFailed(boolean automatic, long nowNanos) {
@@ -220,18 +220,21 @@ record LeaseState(
         return after.unlessOver(nowNanos, none(after));
     }
 
-    Step lose(LossReason reason) {
+    /**
+     * A signal may be older than a grant or a renewal on its way: a back end with runs does not know which member of a broken
+     * run was the owner, and may grant the lock to this claim again.
+     */
+    private Step lose(LossReason reason, boolean storeMayHoldIt) {
         if (!wantsWake() && phase != Phase.EXPORTING) {
             return stay();
         }
-        boolean storeMayHoldIt = reason != LossReason.NOT_HELD || !hold.isAnswered();
         return new Step(
                 ended(Phase.LOST, reason), storeMayHoldIt ? Action.SIGNAL_LOSS_AND_RELEASE : Action.SIGNAL_LOSS);
     }
 
     @Override
     public Step closed() {
-        return lose(LossReason.CLIENT_CLOSED);
+        return lose(LossReason.CLIENT_CLOSED, true);
     }
 
     Step releaseAsked(long nowNanos) {
@@ -327,7 +330,7 @@ record LeaseState(
     }
 
     private Step expired() {
-        return lose(LossReason.EXPIRED);
+        return lose(LossReason.EXPIRED, true);
     }
 
     Step stay() {

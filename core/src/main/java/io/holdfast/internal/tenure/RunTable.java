@@ -299,18 +299,6 @@ class RunTable extends Decisions {
         }
     }
 
-    /**
-     * A claim is over. If it has lost the lock, nobody has released it: the back end does not know which member was the owner,
-     * and may have granted the lock to this claim again.
-     */
-    void closed(MemberWatch watch, Moment at) {
-        LocalClaim claim = claims.get(watch.claim.id());
-        if (claim != null && claim.of.isLost(claim)) {
-            claims.remove(claim.id);
-            at.out().add(new Effect.Release(watch.claim.withAttempt(Math.max(1, watch.lastAttempt))));
-        }
-    }
-
     /** A claim that was exported from a run is released: its adoption is over, or has failed and left the run as it was. */
     void adoptionIsOver(LockClaim claim) {
         Over last = over.get(claim.key().name());

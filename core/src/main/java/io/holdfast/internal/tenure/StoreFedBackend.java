@@ -175,9 +175,6 @@ public final class StoreFedBackend extends Decider<RunTable> {
 
     void closed(MemberWatch watch) {
         locks.watches.remove(watch.claim.id(), watch);
-        if (!isIdle) {
-            happens((it, at) -> it.closed(watch, at));
-        }
     }
 
     @Override

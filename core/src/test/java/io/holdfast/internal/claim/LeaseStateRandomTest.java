@@ -10,8 +10,8 @@ import io.holdfast.internal.claim.LeaseState.Certainty;
 import io.holdfast.internal.claim.LeaseState.Phase;
 import io.holdfast.internal.engine.LockTerms;
 import io.holdfast.spi.Ownership;
+import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
-import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -86,8 +86,9 @@ class LeaseStateRandomTest {
                 case 12 ->
                     rarely(() -> take(
                             "lost",
-                            state.lose(List.of(LossReason.DISCONNECTED, LossReason.CLIENT_CLOSED)
-                                    .get(random.nextInt(2)))));
+                            random.nextBoolean()
+                                    ? state.closed()
+                                    : state.signalled(new WatchSignal.Lost(LossReason.DISCONNECTED), 1, now)));
                 case 13 -> rarely(this::releaseAsked);
                 case 14 -> take("answered", state.releaseAnswered(ownership(), random.nextBoolean()));
                 default -> rarely(() -> take("given up", state.releaseGivenUp()));

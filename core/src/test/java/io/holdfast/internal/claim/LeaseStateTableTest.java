@@ -8,6 +8,7 @@ import io.holdfast.internal.claim.ClaimState.Step;
 import io.holdfast.internal.claim.LeaseState.Certainty;
 import io.holdfast.internal.claim.LeaseState.Phase;
 import io.holdfast.spi.Ownership;
+import io.holdfast.spi.WatchSignal;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -102,7 +103,7 @@ class LeaseStateTableTest {
         HELD     , denied                 , SIGNAL_LOSS            , LOST      , NOT_HELD
         HELD     , failed                 , NONE                   , HELD      ,
         HELD     , failed late            , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
-        HELD     , lost NOT_HELD          , SIGNAL_LOSS            , LOST      , NOT_HELD
+        HELD     , lost NOT_HELD          , SIGNAL_LOSS_AND_RELEASE, LOST      , NOT_HELD
         HELD     , lost DISCONNECTED      , SIGNAL_LOSS_AND_RELEASE, LOST      , DISCONNECTED
         HELD     , closed                 , SIGNAL_LOSS_AND_RELEASE, LOST      , CLIENT_CLOSED
         HELD     , release                , RELEASE                , RELEASING ,
@@ -118,7 +119,7 @@ class LeaseStateTableTest {
         EXPORTING, failed                 , EXPORT                 , EXPORTED  ,
         EXPORTING, failed late            , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
         EXPORTING, denied                 , SIGNAL_LOSS            , LOST      , NOT_HELD
-        EXPORTING, lost NOT_HELD          , SIGNAL_LOSS            , LOST      , NOT_HELD
+        EXPORTING, lost NOT_HELD          , SIGNAL_LOSS_AND_RELEASE, LOST      , NOT_HELD
         EXPORTING, lost DISCONNECTED      , SIGNAL_LOSS_AND_RELEASE, LOST      , DISCONNECTED
         EXPORTING, closed                 , SIGNAL_LOSS_AND_RELEASE, LOST      , CLIENT_CLOSED
         EXPORTING, cancelled              , RELEASE                , RELEASING ,
@@ -135,13 +136,13 @@ class LeaseStateTableTest {
         STOPPING , failed                 , ASK_FOR_READ_LEASE     , DOWNGRADING,
         STOPPING , failed late            , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
         STOPPING , denied                 , SIGNAL_LOSS            , LOST      , NOT_HELD
-        STOPPING , lost NOT_HELD          , SIGNAL_LOSS            , LOST      , NOT_HELD
+        STOPPING , lost NOT_HELD          , SIGNAL_LOSS_AND_RELEASE, LOST      , NOT_HELD
         STOPPING , lost DISCONNECTED      , SIGNAL_LOSS_AND_RELEASE, LOST      , DISCONNECTED
         STOPPING , closed                 , SIGNAL_LOSS_AND_RELEASE, LOST      , CLIENT_CLOSED
         STOPPING , cancelled              , RELEASE                , RELEASING ,
         DOWNGRADING, tick at deadline       , SIGNAL_LOSS_AND_RELEASE, LOST      , EXPIRED
         DOWNGRADING, denied                 , SIGNAL_LOSS            , LOST      , NOT_HELD
-        DOWNGRADING, lost NOT_HELD          , SIGNAL_LOSS            , LOST      , NOT_HELD
+        DOWNGRADING, lost NOT_HELD          , SIGNAL_LOSS_AND_RELEASE, LOST      , NOT_HELD
         DOWNGRADING, lost DISCONNECTED      , SIGNAL_LOSS_AND_RELEASE, LOST      , DISCONNECTED
         DOWNGRADING, closed                 , SIGNAL_LOSS_AND_RELEASE, LOST      , CLIENT_CLOSED
         DOWNGRADING, downgraded             , GO_ON_AS_READER        , HELD      ,
@@ -244,9 +245,9 @@ class LeaseStateTableTest {
             case "denied" -> state.renewalDenied();
             case "failed" -> state.renewalFailed(true, DUE);
             case "failed late" -> state.renewalFailed(true, DEADLINE);
-            case "lost NOT_HELD" -> state.lose(LossReason.NOT_HELD);
-            case "lost DISCONNECTED" -> state.lose(LossReason.DISCONNECTED);
-            case "closed" -> state.lose(LossReason.CLIENT_CLOSED);
+            case "lost NOT_HELD" -> state.signalled(new WatchSignal.Lost(LossReason.NOT_HELD), 1, EARLY);
+            case "lost DISCONNECTED" -> state.signalled(new WatchSignal.Lost(LossReason.DISCONNECTED), 1, EARLY);
+            case "closed" -> state.closed();
             case "release" -> state.releaseAsked(EARLY);
             case "release late" -> state.releaseAsked(DEADLINE);
             case "answered HELD" -> state.releaseAnswered(Ownership.HELD, false);

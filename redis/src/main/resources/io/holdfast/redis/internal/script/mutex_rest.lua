@@ -299,6 +299,9 @@ local function end_run(its_client, digits_of_number, own, words)
       ids[#ids + 1] = id
     end
     drop(ids, count, '*' .. digits_of_number)
+    if size > 1 then -- some may be members of this run
+      call('HSET', keys[3], '"', digits(number_of_run()))
+    end
   end
   if not holder then
     return record and (has_flag(1) or has_flag(4)) and served(held, own, claim_ms, its_client) or held
