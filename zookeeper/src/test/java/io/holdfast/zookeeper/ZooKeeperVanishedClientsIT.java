@@ -64,11 +64,8 @@ class ZooKeeperVanishedClientsIT {
 
     private static Stream<Arguments> crowds() {
         return Stream.of("mutex", "writer", "permit")
-                .flatMap(kind -> Stream.of(
-                        Arguments.of(kind, 1, 1),
-                        Arguments.of(kind, 1, 20),
-                        Arguments.of(kind, 1, 1_000),
-                        Arguments.of(kind, 5, 20)));
+                .flatMap(kind ->
+                        Stream.of(Arguments.of(kind, 1, 1), Arguments.of(kind, 1, 1_000), Arguments.of(kind, 5, 20)));
     }
 
     private static long packets() {

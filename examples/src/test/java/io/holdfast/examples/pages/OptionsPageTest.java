@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import io.holdfast.Backoff;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
-import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.etcd.EtcdLockBackend;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.r2dbc.R2dbcLockBackend;
 import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redlock.RedlockBackend;
