@@ -190,11 +190,12 @@ public final class SqlDoctor implements Doctor {
         return Mono.usingWhen(
                 open(),
                 listening -> run(listening, "listen " + channel)
-                        .then(run(connection, "notify " + channel))
-                        .then(((PostgresqlConnection) listening)
-                                .getNotifications()
-                                .next()
-                                .timeout(SOON))
+                        .then(Mono.zip( // the driver drops messages without a subscriber, so that comes first
+                                ((PostgresqlConnection) listening)
+                                        .getNotifications()
+                                        .next()
+                                        .timeout(SOON),
+                                run(connection, "notify " + channel).thenReturn(channel)))
                         .map(heard -> Answer.works("a message came"))
                         .onErrorMap(TimeoutException.class, silent -> new IllegalStateException("no message came")),
                 SqlDoctor::closed);
