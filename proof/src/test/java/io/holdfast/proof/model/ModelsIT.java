@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -14,6 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * The models of the protocols in {@code proof/models}: all their states within bounds, and their mutants. The table of explorations is in
  * {@code explorations.csv}. {@code -Dproof.model=large} adds larger bounds, which take minutes.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class ModelsIT {
 
     @TempDir
