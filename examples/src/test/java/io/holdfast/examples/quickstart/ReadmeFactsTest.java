@@ -62,9 +62,9 @@ class ReadmeFactsTest {
         "ZooKeeper, curator",
         "'Reactor, Lettuce', reactor",
         "'Reactor, Lettuce', lettuce",
-        "'Spring Boot, Vert.x, Micrometer', spring-boot",
-        "'Spring Boot, Vert.x, Micrometer', vertx",
-        "'Spring Boot, Vert.x, Micrometer', micrometer"
+        "'Spring Boot', spring-boot",
+        "'Vert.x, Micrometer', vertx",
+        "'Vert.x, Micrometer', micrometer"
     })
     void theVersionsAreThoseOfTheBuild(String row, String library) throws IOException {
         assertThat(Pattern.compile("\\d+\\.\\d+\\.\\d+")
