@@ -103,6 +103,36 @@ class ZooKeeperRightsIT {
         }
     }
 
+    /** With {@code digest}, the rights of a node name the user and the password together. */
+    @Test
+    void aNewPasswordNeedsNewNodesAndTokensStillRise() throws Exception {
+        long before;
+        try (CuratorFramework old = digest("app:old", new CreatorsOnly())) {
+            before = tokenUnder(old);
+            try (CuratorFramework tooEarly = digest("app:new", new CreatorsOnly())) {
+                assertThatThrownBy(() -> tokenUnder(tooEarly))
+                        .isInstanceOf(LockBackendException.class)
+                        .hasMessageContaining("access rights");
+            }
+            old.delete().deletingChildrenIfNeeded().forPath("/renewed");
+        }
+        try (CuratorFramework renewed = digest("app:new", new CreatorsOnly())) {
+            assertThat(tokenUnder(renewed)).isGreaterThan(before);
+        }
+    }
+
+    private static long tokenUnder(CuratorFramework client) {
+        LockClient locks = LockClient.create(
+                ZooKeeperLockBackend.builder(client).root("/renewed").build());
+        try {
+            LockLease lease = Waiting.forMono(locks.lock("mine").acquire());
+            Waiting.forMono(lease.release());
+            return lease.fencingToken();
+        } finally {
+            Waiting.forMono(locks.close());
+        }
+    }
+
     @Test
     void viewsOfAClientHaveItsRightsToo() throws Exception {
         try (CuratorFramework mine = digest("app:secret", new CreatorsOnly())) {
