@@ -2,8 +2,10 @@ package io.holdfast.etcd;
 
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
+import io.etcd.jetcd.ByteSequence;
 import io.holdfast.LossReason;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKind;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.Deadlines;
 import io.holdfast.spi.support.SignalSink;
@@ -22,6 +24,9 @@ import reactor.core.scheduler.Scheduler;
 final class Claims {
 
     private final Map<String, Tracked> tracked = new ConcurrentHashMap<>();
+    /** By the key that goes before them in their line. Of several readers behind one writer, the last is known. */
+    private final Map<ByteSequence, Tracked> followers = new ConcurrentHashMap<>();
+
     private final Map<String, List<SignalSink>> sinks = new ConcurrentHashMap<>();
     private final Scheduler scheduler;
     private final Deadlines deadlines;
@@ -50,7 +55,32 @@ final class Claims {
         return tracked.isEmpty();
     }
 
+    /** Notes that the claim waits for this key only. */
+    void follow(Tracked it, @Nullable ByteSequence key) {
+        ByteSequence before = it.follow(key);
+        if (before != null && !before.equals(key)) {
+            boolean unused = followers.remove(before, it);
+        }
+        if (key != null) {
+            followers.put(key, it);
+        }
+    }
+
+    /** {@return the claim of this client that waits for the end of this one, and for nothing else} */
+    @Nullable
+    Tracked follower(Tracked it, Layout layout) {
+        Tracked next = followers.get(it.place(layout));
+        Tracked found =
+                next != null || it.role() == LockKind.MUTEX ? next : followers.get(layout.mark(it.key(), it.id()));
+        return found == null || found.isReleased() ? null : found;
+    }
+
+    void changed(String id) {
+        signal(id, new WatchSignal.Changed());
+    }
+
     void remove(Tracked it) {
+        follow(it, null);
         deadlines.off(it);
         boolean unused = tracked.remove(it.id(), it);
     }

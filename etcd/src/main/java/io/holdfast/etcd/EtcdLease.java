@@ -1,5 +1,12 @@
 package io.holdfast.etcd;
 
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.PutOption;
+import java.time.Duration;
+
 /** A lease of etcd that this client keeps alive. Many places are attached to it. */
 final class EtcdLease {
 
@@ -22,6 +29,21 @@ final class EtcdLease {
 
     long leftNanos(long nowNanos) {
         return hasEnded ? 0 : validUntilNanos - nowNanos;
+    }
+
+    /** The lease duration counts from the time when the client began, which is not after its claim was sent. */
+    Duration atMost(Duration asked, long startNanos) {
+        Duration left = Duration.ofMillis(NANOSECONDS.toMillis(Math.max(leftNanos(startNanos), 1_000_000)));
+        return left.compareTo(asked) < 0 ? left : asked;
+    }
+
+    /** How a key is written that ends with this lease. */
+    PutOption attached() {
+        return PutOption.builder().withLeaseId(id).build();
+    }
+
+    Op tombstone(Layout layout, String claimId) {
+        return Op.put(layout.gone(claimId), ByteSequence.EMPTY, attached());
     }
 
     boolean hasEnded() {

@@ -28,11 +28,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
-import reactor.core.Disposable;
-import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -49,7 +45,8 @@ import reactor.core.scheduler.Schedulers;
  *
  * <p>A claim is a key, its place in the line of its lock. The order of the line is the order in which etcd created the keys. The claim whose
  * place is first has the lock. An acquisition writes a place, and a release deletes it: one transaction each. A waiter watches the key
- * before it, so a release wakes one waiter. It then sends an attempt, which only reads.
+ * before it, so a release wakes one waiter. It then sends an attempt, which only reads. If the next waiter is of the same client, the answer to
+ * the release says that it has the lock. Requests of a client that meet go together in one transaction.
  *
  * <p><b>Leases.</b> The places of a client are attached to few leases of etcd, not to one each. A new place is on the lease of the client's
  * {@linkplain Builder#presence presence}. If the client vanishes, its waiters and fresh holders are gone after that time. The first renewal
@@ -72,9 +69,6 @@ public final class EtcdLockBackend implements LockBackend {
     /** How long the client waits before it repeats the deletion of a place. */
     static final Duration RETRY = Duration.ofSeconds(1);
 
-    /** How long a client without claims keeps its presence alive. */
-    private static final int IDLE_BEATS = 10;
-
     private static final Set<LockFeature> FEATURES = Set.of(
             LockFeature.FIFO,
             LockFeature.READ_WRITE,
@@ -93,14 +87,14 @@ public final class EtcdLockBackend implements LockBackend {
     private final Claims claims;
     private final Watches watches;
     private final Notices notices;
-    private final Operations operations;
+    private final Transactions transactions;
+    private final Attempts attempts;
+    private final Renewals renewals;
+    private final Releases releases;
     private final Inspection inspection;
     private final Closing closing = new Closing("EtcdLockBackend", Mono.defer(this::closeNow));
     private final AtomicBoolean isClosed = new AtomicBoolean();
-    private final AtomicReference<@Nullable Disposable> heartbeat = new AtomicReference<>();
-
-    /** Beats of the heart since there were claims. Written by its task, and reset by requests. */
-    private volatile int idleBeats;
+    private final Heartbeat heartbeat;
 
     private EtcdLockBackend(Builder builder) {
         layout = new Layout(builder.prefix);
@@ -109,12 +103,15 @@ public final class EtcdLockBackend implements LockBackend {
         String node = UUID.randomUUID().toString().substring(0, 18);
         claims = new Claims(scheduler, this::overdue);
         leases = new Leases(builder.client.getLeaseClient(), scheduler, builder.presence, claims::leaseEnded);
-        watches = new Watches(
-                builder.client.getWatchClient(), layout, scheduler, id -> claims.signal(id, new WatchSignal.Changed()));
+        watches = new Watches(builder.client.getWatchClient(), layout, scheduler, claims::changed);
         notices = new Notices(builder.client.getWatchClient(), layout, node, this::broken);
-        operations =
-                new Operations(builder.client, layout, node, builder.maxWaiters, scheduler, leases, claims, watches);
-        inspection = new Inspection(this, operations, leases, layout);
+        heartbeat = new Heartbeat(scheduler, builder.presence.dividedBy(3), claims::isEmpty, this::prove);
+        transactions = new Transactions(builder.client.getKVClient(), scheduler);
+        renewals = new Renewals(transactions, layout, node, scheduler, leases, claims);
+        attempts = new Attempts(
+                transactions, layout, node, builder.maxWaiters, scheduler, leases, claims, watches, renewals);
+        releases = new Releases(transactions, layout, scheduler, leases, claims, watches);
+        inspection = new Inspection(this, transactions, leases, layout);
     }
 
     /**
@@ -139,7 +136,7 @@ public final class EtcdLockBackend implements LockBackend {
 
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
-        return outside(Subject.of("acquire", claim.key()), alive(operations.acquire(claim)));
+        return outside(Subject.of("acquire", claim.key()), alive(attempts.acquire(claim)));
     }
 
     @Override
@@ -159,18 +156,18 @@ public final class EtcdLockBackend implements LockBackend {
         List<LockClaim> batch = List.copyOf(all);
         return batch.isEmpty()
                 ? Flux.empty()
-                : outside(Subject.of("renew", batch.get(0).key()), alive(operations.renewAll(batch)));
+                : outside(Subject.of("renew", batch.get(0).key()), alive(renewals.renewAll(batch)));
     }
 
     @Override
     public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
-        return outside(Subject.of("adopt", claim.key()), alive(operations.adopt(claim, fencingToken)));
+        return outside(Subject.of("adopt", claim.key()), alive(renewals.adopt(claim, fencingToken)));
     }
 
     @Override
     public Mono<Ownership> release(LockClaim claim) {
         return outside(
-                Subject.of("release", claim.key()), operations.release(claim).timeout(answerLimit, scheduler));
+                Subject.of("release", claim.key()), releases.release(claim).timeout(answerLimit, scheduler));
     }
 
     /**
@@ -208,7 +205,7 @@ public final class EtcdLockBackend implements LockBackend {
         Op nothing = Op.get(
                 Layout.bytes(layout.prefix()),
                 GetOption.builder().withCountOnly(true).build());
-        return outside(Subject.ofStore("reach"), operations.read(nothing).then());
+        return outside(Subject.ofStore("reach"), transactions.read(nothing).then());
     }
 
     /**
@@ -240,19 +237,16 @@ public final class EtcdLockBackend implements LockBackend {
 
     private Mono<Void> closeNow() {
         isClosed.set(true);
-        Disposable beating = heartbeat.getAndSet(Disposables.disposed());
-        if (beating != null) {
-            beating.dispose();
-        }
+        heartbeat.stop();
         claims.stopDeadlines();
         watches.close();
         notices.close();
         claims.fail(Failures.closed(Subject.ofStore("watch")));
-        List<Mono<Void>> releases = claims.all().stream()
+        List<Mono<Void>> last = claims.all().stream()
                 .filter(Tracked::isReleased)
-                .map(operations::endOverdue)
+                .map(releases::endOverdue)
                 .toList();
-        return Mono.whenDelayError(releases)
+        return Mono.whenDelayError(last)
                 .timeout(answerLimit, scheduler)
                 .onErrorComplete(); // the leases end by themselves
     }
@@ -298,41 +292,21 @@ public final class EtcdLockBackend implements LockBackend {
 
     private <T> Mono<T> alive(Mono<T> request) {
         return Mono.defer(() -> {
-            beat();
+            heartbeat.wake();
             return request;
         });
     }
 
     private <T> Flux<T> alive(Flux<T> request) {
         return Flux.defer(() -> {
-            beat();
+            heartbeat.wake();
             return request;
         });
     }
 
-    /** Keeps the presence alive from the first claim on, until there were no claims for a while. */
-    private void beat() {
-        idleBeats = 0;
-        if (heartbeat.get() == null) {
-            long third = leases.presence().dividedBy(3).toMillis();
-            Disposable.Swap task = Disposables.swap();
-            if (heartbeat.compareAndSet(null, task)) {
-                boolean unused = task.update(scheduler.schedulePeriodically(
-                        this::prove, third, third, java.util.concurrent.TimeUnit.MILLISECONDS));
-            }
-        }
-    }
-
+    /** Keeps the presence alive, and the stream of notices open. The next beat tries again. */
     private void prove() {
-        idleBeats = claims.isEmpty() ? idleBeats + 1 : 0;
-        if (idleBeats > IDLE_BEATS) {
-            Disposable beating = heartbeat.getAndSet(null);
-            if (beating != null) {
-                beating.dispose();
-            }
-            return;
-        }
-        // The next beat tries again.
+        notices.listen();
         var unused = leases.prove().subscribe(lease -> {}, error -> {});
     }
 
@@ -349,8 +323,7 @@ public final class EtcdLockBackend implements LockBackend {
         if (isClosed.get()) {
             return;
         }
-        Mono<Void> ending = operations
-                .endOverdue(it)
+        Mono<Void> ending = releases.endOverdue(it)
                 .timeout(answerLimit, scheduler)
                 .doOnSuccess(done -> ended(it))
                 .doOnError(error -> claims.keepFor(it, RETRY))

@@ -51,6 +51,9 @@ final class Failures {
     }
 
     private static String said(Throwable cause) {
+        if (cause instanceof TimeoutException) {
+            return "it gave no answer in time";
+        }
         String text = cause.getMessage();
         return text == null
                 ? cause.getClass().getSimpleName()
@@ -62,6 +65,20 @@ final class Failures {
         return error instanceof EtcdException it
                 ? Status.Code.valueOf(it.getErrorCode().name())
                 : Status.fromThrowable(error).getCode();
+    }
+
+    /** Whether etcd has refused a request, and so has not changed anything. */
+    static boolean isRefusal(Throwable error) {
+        return switch (code(error)) {
+            case NOT_FOUND,
+                    INVALID_ARGUMENT,
+                    PERMISSION_DENIED,
+                    UNAUTHENTICATED,
+                    RESOURCE_EXHAUSTED,
+                    FAILED_PRECONDITION,
+                    OUT_OF_RANGE -> true;
+            default -> false;
+        };
     }
 
     private static boolean isTransient(Throwable cause) {
@@ -76,7 +93,7 @@ final class Failures {
 
     private static String advice(Throwable cause) {
         if (cause instanceof TimeoutException) {
-            return "It gave no answer in time: are its members reachable, and have they a leader?";
+            return "Are its members reachable, and have they a leader?";
         }
         return switch (code(cause)) {
             case PERMISSION_DENIED, UNAUTHENTICATED ->

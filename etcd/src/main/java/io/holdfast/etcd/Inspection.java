@@ -4,12 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
-import io.etcd.jetcd.op.Cmp;
-import io.etcd.jetcd.op.CmpTarget;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.DeleteOption;
 import io.etcd.jetcd.options.GetOption;
-import io.etcd.jetcd.options.PutOption;
 import io.holdfast.LockHolder;
 import io.holdfast.LockInspector;
 import io.holdfast.LockReport;
@@ -32,13 +29,13 @@ final class Inspection implements LockInspector {
     private static final List<LockKind> KINDS = List.of(LockKind.MUTEX, LockKind.WRITE, LockKind.SEMAPHORE);
 
     private final EtcdLockBackend backend;
-    private final Operations operations;
+    private final Transactions transactions;
     private final Leases leases;
     private final Layout layout;
 
-    Inspection(EtcdLockBackend backend, Operations operations, Leases leases, Layout layout) {
+    Inspection(EtcdLockBackend backend, Transactions transactions, Leases leases, Layout layout) {
         this.backend = backend;
-        this.operations = operations;
+        this.transactions = transactions;
         this.leases = leases;
         this.layout = layout;
     }
@@ -90,16 +87,17 @@ final class Inspection implements LockInspector {
                 .filter(it -> it.id().equals(id) && it.created() == holder.fencingToken())
                 .next()
                 .flatMap(place -> leases.ofTombstones().flatMap(lease -> {
-                    PutOption onLease =
-                            PutOption.builder().withLeaseId(lease.id()).build();
-                    Cmp isThere =
-                            new Cmp(layout.place(key, id), Cmp.Op.EQUAL, CmpTarget.createRevision(place.created()));
-                    return operations.commit(
-                            isThere,
-                            Op.delete(layout.place(key, id), DeleteOption.DEFAULT),
-                            Op.delete(layout.mark(key, id), DeleteOption.DEFAULT),
-                            Op.put(layout.gone(id), ByteSequence.EMPTY, onLease),
-                            Op.put(layout.notice(place.node(), id), ByteSequence.EMPTY, onLease));
+                    Op notice = Op.put(layout.notice(place.node(), id), ByteSequence.EMPTY, lease.attached());
+                    return transactions
+                            .about(id)
+                            .when(Conditions.createdAt(layout.place(key, id), place.created()))
+                            .then(
+                                    Op.delete(layout.place(key, id), DeleteOption.DEFAULT),
+                                    Op.delete(layout.mark(key, id), DeleteOption.DEFAULT),
+                                    lease.tombstone(layout, id),
+                                    notice)
+                            .commit()
+                            .map(Transactions.Answer::isSucceeded);
                 }))
                 .defaultIfEmpty(false);
     }
@@ -110,8 +108,8 @@ final class Inspection implements LockInspector {
                 .withSortField(GetOption.SortTarget.CREATE)
                 .withSortOrder(GetOption.SortOrder.ASCEND)
                 .build();
-        return operations.read(Op.get(prefix, inOrder)).map(answer -> {
-            List<KeyValue> found = answer.getGetResponses().get(0).getKvs();
+        return transactions.read(Op.get(prefix, inOrder)).map(answer -> {
+            List<KeyValue> found = answer.reads().get(0).getKvs();
             return found.stream().map(layout::place).toList();
         });
     }

@@ -176,6 +176,11 @@ final class Leases {
         onEnd.accept(lease);
     }
 
+    /** Sends a request that needs the lease. If etcd does not know the lease, nothing was written. */
+    <T> Mono<T> on(EtcdLease lease, Mono<T> request) {
+        return request.doOnError(Leases::saysNotFound, error -> ended(lease));
+    }
+
     static boolean saysNotFound(Throwable error) {
         return Failures.code(error) == Status.Code.NOT_FOUND;
     }

@@ -4,7 +4,6 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Watch;
 import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchEvent;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +14,17 @@ final class Notices {
     private final Layout layout;
     private final String node;
     private final Consumer<String> onBroken;
-    private final AtomicReference<Watch.@Nullable Watcher> watcher = new AtomicReference<>();
+
+    /** The open stream. Guarded by this object, as the next field. */
+    private @Nullable Stream stream;
+
+    private boolean isClosed;
+
+    /** A stream of the driver, which says only to its listener that it has ended. */
+    private static final class Stream {
+        private Watch.@Nullable Watcher watcher;
+        private volatile boolean hasEnded;
+    }
 
     Notices(Watch client, Layout layout, String node, Consumer<String> onBroken) {
         this.client = client;
@@ -25,19 +34,20 @@ final class Notices {
     }
 
     /** Opens the stream if it is not open: at first, and after an interruption. */
-    void listen() {
-        if (watcher.get() == null) {
-            Watch.Watcher opened = client.watch(
-                    layout.notices(node),
-                    WatchOption.builder().isPrefix(true).withNoDelete(true).build(),
-                    Watch.listener(
-                            response -> response.getEvents().forEach(this::notice),
-                            error -> close(),
-                            () -> watcher.set(null)));
-            if (!watcher.compareAndSet(null, opened)) {
-                opened.close();
-            }
+    synchronized void listen() {
+        if (isClosed || (stream != null && !stream.hasEnded)) {
+            return;
         }
+        shut();
+        Stream opened = new Stream();
+        stream = opened;
+        opened.watcher = client.watch(
+                layout.notices(node),
+                WatchOption.builder().isPrefix(true).withNoDelete(true).build(),
+                Watch.listener(
+                        response -> response.getEvents().forEach(this::notice),
+                        error -> opened.hasEnded = true,
+                        () -> opened.hasEnded = true));
     }
 
     private void notice(WatchEvent event) {
@@ -45,10 +55,17 @@ final class Notices {
         onBroken.accept(layout.idOfNotice(key, node));
     }
 
-    void close() {
-        Watch.Watcher open = watcher.getAndSet(null);
-        if (open != null) {
-            open.close();
+    /** Ends it; nothing opens a stream afterwards. */
+    synchronized void close() {
+        isClosed = true;
+        shut();
+    }
+
+    private void shut() {
+        Stream open = stream;
+        stream = null;
+        if (open != null && open.watcher != null) {
+            open.watcher.close();
         }
     }
 }

@@ -5,6 +5,7 @@ import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
+import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import java.util.List;
@@ -63,5 +64,10 @@ record Standing(boolean holds, @Nullable ByteSequence blocker, long missing) {
         long taken = before.stream().mapToLong(it -> layout.place(it).permits()).sum();
         long missing = taken + permits - limit;
         return new Standing(missing <= 0, null, Math.max(missing, 0));
+    }
+
+    /** Reads the answer to the question of a claim that has this place. */
+    static Standing of(Layout layout, LockClaim claim, Place place, GetResponse answer) {
+        return of(layout, place.kind(), layout.place(claim.key(), claim.id()), place.permits(), place.limit(), answer);
     }
 }

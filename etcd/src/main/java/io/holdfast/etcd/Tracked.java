@@ -1,6 +1,8 @@
 package io.holdfast.etcd;
 
 import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.DeleteOption;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
@@ -24,6 +26,13 @@ final class Tracked extends Deadline {
 
     private long modified;
     private boolean holds;
+
+    /** Until when an attempt may rely on that a release of this client has passed the lock on to it; null if none has. */
+    private @Nullable Long passedOnUntilNanos;
+
+    /** The key that it waits for, if it is known as the follower of that key. Written by {@link Claims}. */
+    private @Nullable ByteSequence followed;
+
     private @Nullable EtcdLease lease;
 
     /** The highest number of an attempt that was sent. */
@@ -131,10 +140,37 @@ final class Tracked extends Deadline {
         holds = true;
     }
 
+    /** Whether it is known to be the first of its line. */
+    synchronized boolean isFirst() {
+        return holds && (role == LockKind.MUTEX || role == LockKind.WRITE);
+    }
+
+    /** Its place with this revision was there when the claim before it ended. */
+    synchronized void passOn(long revision, long untilNanos) {
+        if (created == revision && !isReleased) {
+            holds = true;
+            passedOnUntilNanos = untilNanos;
+        }
+    }
+
+    /** {@return its token, once after it was passed on; else 0} */
+    synchronized long takePassedOn(long nowNanos) {
+        Long until = passedOnUntilNanos;
+        passedOnUntilNanos = null;
+        return holds && until != null && nowNanos - until < 0 ? created : 0;
+    }
+
+    synchronized @Nullable ByteSequence follow(@Nullable ByteSequence key) {
+        ByteSequence before = followed;
+        followed = key;
+        return before;
+    }
+
     /** Its place is gone. Returns whether it held the lock. */
     synchronized boolean lose() {
         boolean held = holds;
         holds = false;
+        passedOnUntilNanos = null;
         created = 0;
         modified = 0;
         lease = null;
@@ -168,8 +204,21 @@ final class Tracked extends Deadline {
         expiry = underWay;
     }
 
+    /** The request waits until the deletion that is under way has ended. */
+    <T> Mono<T> afterExpiry(Mono<T> request) {
+        Mono<Void> underWay = expiry();
+        return underWay == null ? request : underWay.then(request);
+    }
+
     ByteSequence place(Layout layout) {
         return layout.place(key, id);
+    }
+
+    Op[] deletions(Layout layout) {
+        Op place = Op.delete(place(layout), DeleteOption.DEFAULT);
+        return key.kind() == LockKind.READ || key.kind() == LockKind.WRITE
+                ? new Op[] {place, Op.delete(layout.mark(key, id), DeleteOption.DEFAULT)}
+                : new Op[] {place};
     }
 
     @Override

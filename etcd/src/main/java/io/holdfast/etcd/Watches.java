@@ -283,7 +283,11 @@ final class Watches {
 
         private @Nullable Place before(WatchEvent event) {
             KeyValue stored = event.getPrevKV();
-            return stored.getKey().isEmpty() ? null : layout.place(stored);
+            try {
+                return stored.getKey().isEmpty() ? null : layout.place(stored);
+            } catch (RuntimeException unreadable) {
+                return null; // of another version: those who wait look again
+            }
         }
 
         /** Returns what is left to wait for; null if the claim has to look again. */

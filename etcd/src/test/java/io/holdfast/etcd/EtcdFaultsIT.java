@@ -10,13 +10,21 @@ import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.LossReason;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
 import io.holdfast.testkit.server.TcpProxy;
 import java.time.Duration;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
 
 class EtcdFaultsIT {
@@ -149,6 +157,58 @@ class EtcdFaultsIT {
         assertThat(waiting).isNotDone();
         release(holder);
         assertThat(token(waiting)).isGreaterThan(holder.fencingToken());
+    }
+
+    /** Its first attempt there may find the place, the mark of the writer, and a waiting writer. */
+    @Test
+    void writerThatBecomesAReaderAtAnotherClientLetsReadersIn() {
+        EtcdLockBackend first = EtcdLockBackend.over(store.client());
+        EtcdLockBackend second = EtcdLockBackend.over(store.client());
+        LockClaim writing = claim(LockKind.WRITE, "downgraded", io.holdfast.spi.Waiting.NONE);
+        long token = token(first.tryAcquire(writing));
+        LockClaim behind = claim(LockKind.WRITE, "downgraded", io.holdfast.spi.Waiting.QUEUE);
+        LockClaim reading = new LockClaim(
+                LockKey.of(LockKind.READ, "downgraded"),
+                writing.id(),
+                writing.lease(),
+                io.holdfast.spi.Waiting.NONE,
+                2,
+                0,
+                1);
+
+        assertThat(Waiting.forMono(first.tryAcquire(behind))).isInstanceOf(LockAttempt.Queued.class);
+        assertThat(token(second.tryAcquire(reading))).isEqualTo(token);
+        assertThat(Waiting.forMono(first.release(behind))).isEqualTo(Ownership.NOT_HELD);
+        assertThat(token(first.tryAcquire(claim(LockKind.READ, "downgraded", io.holdfast.spi.Waiting.NONE))))
+                .isGreaterThan(token);
+        Waiting.forMono(Mono.when(first.close(), second.close()).thenReturn(true));
+    }
+
+    /** The answer was lost, and others wait by now. */
+    @ParameterizedTest
+    @EnumSource(LockKind.class)
+    void repeatedAttemptThatMustNotWaitFindsItsOwnHold(LockKind kind) {
+        EtcdLockBackend first = EtcdLockBackend.over(store.client());
+        EtcdLockBackend second = EtcdLockBackend.over(store.client());
+        String name = "repeated-" + kind;
+        LockClaim claim = claim(kind, name, io.holdfast.spi.Waiting.NONE);
+        long token = token(first.tryAcquire(claim));
+        Waiting.forMono(first.tryAcquire(
+                claim(kind == LockKind.READ ? LockKind.WRITE : kind, name, io.holdfast.spi.Waiting.QUEUE)));
+
+        assertThat(token(second.tryAcquire(claim.withAttempt(2)))).isEqualTo(token);
+        Waiting.forMono(Mono.when(first.close(), second.close()).thenReturn(true));
+    }
+
+    private static LockClaim claim(LockKind kind, String name, io.holdfast.spi.Waiting waiting) {
+        LockKey key = kind == LockKind.SEMAPHORE ? new LockKey(kind, name, 1) : LockKey.of(kind, name);
+        return LockClaim.first(key, UUID.randomUUID().toString(), Duration.ofSeconds(6), waiting);
+    }
+
+    private static long token(Mono<LockAttempt> attempt) {
+        LockAttempt answer = Waiting.forMono(attempt);
+        assertThat(answer).isInstanceOf(LockAttempt.Acquired.class);
+        return ((LockAttempt.Acquired) answer).fencingToken();
     }
 
     @Test

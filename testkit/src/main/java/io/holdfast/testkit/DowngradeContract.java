@@ -7,10 +7,12 @@ import io.holdfast.LockHolder;
 import io.holdfast.LockLease;
 import io.holdfast.ReactiveReadWriteLock;
 import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import java.util.List;
@@ -89,6 +91,22 @@ interface DowngradeContract extends LockBackendUnderTest {
             makeExpire(writer.claim());
             writer(contest).mustAcquire();
             writer.mustNotHold();
+        }
+    }
+
+    @Needs({Need.DOWNGRADE, Need.HAND_ON})
+    default void adoptedWriterBecomesAReader() {
+        try (Contest contest = new Contest(this)) {
+            Contender writer = writer(contest);
+            long token = writer.mustAcquire();
+            assertThat(contest.answer(anotherClient().adopt(writer.claim(), token)))
+                    .isInstanceOf(Renewal.Held.class);
+            LockClaim reading = writer.asKind(LockKind.READ, writer.claim().attempt() + 1);
+            assertThat(Contender.token(contest.answer(anotherClient().tryAcquire(reading))))
+                    .isEqualTo(token);
+            assertThat(reader(contest).mustAcquire()).isGreaterThan(token);
+            writer(contest).mustBeRefused();
+            assertThat(contest.answer(anotherClient().release(reading))).isEqualTo(Ownership.HELD);
         }
     }
 

@@ -42,7 +42,7 @@ import reactor.core.scheduler.Schedulers;
  */
 class ContractCatchesMutantsTest {
 
-    private static final int AT_ONCE = 4;
+    private static final int AT_ONCE = 16;
 
     @Test
     void correctBackEndPasses() {

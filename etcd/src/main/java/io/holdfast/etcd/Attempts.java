@@ -1,0 +1,371 @@
+package io.holdfast.etcd;
+
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.kv.GetResponse;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.DeleteOption;
+import io.etcd.jetcd.options.GetOption;
+import io.etcd.jetcd.options.PutOption;
+import io.holdfast.LockQueueFullException;
+import io.holdfast.etcd.Transactions.Answer;
+import io.holdfast.spi.LockAttempt;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
+import io.holdfast.spi.support.Printable;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/** The attempts of claims to take their locks. */
+final class Attempts {
+
+    private final Transactions transactions;
+    private final Layout layout;
+    private final String node;
+    private final int maxWaiters;
+    private final Scheduler scheduler;
+    private final Leases leases;
+    private final Claims claims;
+    private final Watches watches;
+    private final Renewals renewals;
+    private final Turns turns;
+
+    Attempts(
+            Transactions transactions,
+            Layout layout,
+            String node,
+            int maxWaiters,
+            Scheduler scheduler,
+            Leases leases,
+            Claims claims,
+            Watches watches,
+            Renewals renewals) {
+        this.transactions = transactions;
+        this.layout = layout;
+        this.node = node;
+        this.maxWaiters = maxWaiters;
+        this.scheduler = scheduler;
+        this.leases = leases;
+        this.claims = claims;
+        this.watches = watches;
+        this.renewals = renewals;
+        turns = new Turns(scheduler);
+    }
+
+    Mono<LockAttempt> acquire(LockClaim claim) {
+        return Mono.defer(() -> {
+            Tracked it = claims.of(claim);
+            if (it.isReleased()) {
+                return Mono.just(contended(claim));
+            }
+            boolean isOvertaken = it.send(claim.attempt());
+            if (!isOvertaken) {
+                claims.keepFor(it, claim.lease());
+            }
+            return it.afterExpiry(attempt(claim, it, isOvertaken))
+                    .doOnNext(answer -> settled(claim, it, answer, isOvertaken))
+                    .doOnError(error -> failed(it, error))
+                    .doOnCancel(it::unanswered);
+        });
+    }
+
+    private void failed(Tracked it, Throwable error) {
+        if (error instanceof LockQueueFullException) { // it has left
+            it.answered();
+            claims.removeIfIdle(it);
+        } else {
+            it.unanswered();
+        }
+    }
+
+    private void settled(LockClaim claim, Tracked it, LockAttempt answer, boolean isOvertaken) {
+        it.answered();
+        if (answer instanceof LockAttempt.Contended) {
+            claims.removeIfIdle(it);
+        } else if (!isOvertaken) {
+            claims.keepFor(it, claim.lease());
+        }
+    }
+
+    private Mono<LockAttempt> attempt(LockClaim claim, Tracked it, boolean isOvertaken) {
+        return Mono.defer(() -> {
+            if (isOvertaken) {
+                return look(claim, it, Mono.just(contended(claim)));
+            }
+            if (it.created() != 0) {
+                LockAttempt passedOn = passedOn(claim, it);
+                return passedOn == null ? look(claim, it, attempt(claim, it, false)) : Mono.just(passedOn);
+            }
+            return claim.waiting() == Waiting.QUEUE
+                    ? turns.inTurn(layout.line(claim.key()), enter(claim, it))
+                    : enterIfFree(claim, it);
+        });
+    }
+
+    /** The lock that a release of this client has just passed on to the claim; null if there is none. */
+    private @Nullable LockAttempt passedOn(LockClaim claim, Tracked it) {
+        long now = now();
+        long token = it.takePassedOn(now);
+        EtcdLease lease = it.lease();
+        return token == 0 || it.role() != claim.key().kind() || lease == null || lease.leftNanos(now) < leastLeft(claim)
+                ? null
+                : new LockAttempt.Acquired(token, lease.atMost(claim.lease(), now));
+    }
+
+    /**
+     * Reads first: a claim that must not wait would only come and go in the line of a held lock. It may have a place already, by an attempt
+     * whose answer was lost, or by another client.
+     */
+    private Mono<LockAttempt> enterIfFree(LockClaim claim, Tracked it) {
+        return transactions
+                .read(
+                        Standing.question(layout, claim.key(), claim.key().kind(), 0),
+                        Op.get(it.place(layout), GetOption.DEFAULT))
+                .flatMap(answer -> {
+                    List<GetResponse> reads = answer.reads();
+                    List<KeyValue> place = reads.get(1).getKvs();
+                    if (!place.isEmpty()) {
+                        placed(it, layout.place(place.get(0)));
+                        return look(claim, it, enterIfFree(claim, it));
+                    }
+                    Standing standing = standing(claim, claim.key().kind(), reads.get(0));
+                    return standing.holds() ? enter(claim, it) : Mono.just(refused(claim, it, standing, answer));
+                });
+    }
+
+    private Mono<LockAttempt> enter(LockClaim claim, Tracked it) {
+        Mono<LockAttempt> once = Mono.defer(() -> {
+            long start = now();
+            return leases.ofPresence()
+                    .flatMap(lease -> leases.on(lease, entering(claim, it, lease))
+                            .flatMap(answer -> entered(claim, it, lease, start, answer)));
+        });
+        return once.onErrorResume(Leases::saysNotFound, leaseHasEnded -> once);
+    }
+
+    private Mono<Answer> entering(LockClaim claim, Tracked it, EtcdLease lease) {
+        LockKey key = claim.key();
+        ByteSequence place = it.place(layout);
+        PutOption onLease = lease.attached();
+        List<Op> ops = new ArrayList<>();
+        ops.add(Op.put(place, Place.text(claim, node), onLease));
+        if (key.kind() == LockKind.WRITE) {
+            ops.add(Op.put(layout.mark(key, claim.id()), ByteSequence.EMPTY, onLease));
+        }
+        ops.add(Standing.question(layout, key, key.kind(), 0));
+        if (key.kind() == LockKind.READ) {
+            ops.add(count(key));
+        }
+        // The revision orders the line, so two places of one line must not be created by one transaction.
+        return transactions
+                .about(claim.id(), layout.line(key))
+                .when(Conditions.absent(place), Conditions.absent(layout.gone(claim.id())))
+                .then(ops)
+                .orElse(Op.get(place, GetOption.DEFAULT));
+    }
+
+    private Mono<LockAttempt> entered(LockClaim claim, Tracked it, EtcdLease lease, long start, Answer answer) {
+        List<GetResponse> reads = answer.reads();
+        if (!answer.isSucceeded()) {
+            List<KeyValue> place = reads.get(0).getKvs();
+            if (place.isEmpty()) { // a tombstone
+                return Mono.just(contended(claim));
+            }
+            placed(it, layout.place(place.get(0)));
+            return look(claim, it, enter(claim, it)); // not in another turn: this one would wait for itself
+        }
+        long created = answer.revision();
+        it.placed(claim.key().kind(), created, lease);
+        Standing standing = standing(claim, claim.key().kind(), reads.get(0));
+        if (standing.holds()) {
+            it.hold();
+            return Mono.just(new LockAttempt.Acquired(created, lease.atMost(claim.lease(), start)));
+        }
+        if (claim.waiting() != Waiting.QUEUE) {
+            return leave(it).thenReturn(refused(claim, it, standing, answer));
+        }
+        // The count is that of the whole line, whatever the limit of the read.
+        long waiting = reads.get(reads.size() - 1).getCount() - 1;
+        if (waiting > maxWaiters) {
+            return leave(it).then(Mono.error(() -> full(claim, waiting)));
+        }
+        return Mono.just(queued(claim, it, standing, answer));
+    }
+
+    private LockQueueFullException full(LockClaim claim, long waiting) {
+        String name = claim.key().name();
+        return new LockQueueFullException(
+                name,
+                maxWaiters,
+                "cannot wait for lock '%s' in etcd: %d claims wait, and the limit is %d; raise maxWaiters, or let fewer claims wait"
+                        .formatted(Printable.text(name), waiting - 1, maxWaiters));
+    }
+
+    /** Deletes the place of a claim that stays known. */
+    private Mono<Answer> leave(Tracked it) {
+        return transactions
+                .about(it.id())
+                .when(Conditions.createdAt(it.place(layout), it.created()))
+                .then(it.deletions(layout))
+                .commit()
+                .doOnNext(done -> {
+                    boolean unused = it.lose();
+                });
+    }
+
+    /** An attempt of a claim that has a place. */
+    private Mono<LockAttempt> look(LockClaim claim, Tracked it, Mono<LockAttempt> ifGone) {
+        return Mono.defer(() -> {
+            long start = now();
+            LockKind role = it.role();
+            long created = it.created();
+            return transactions
+                    .read(
+                            Op.get(it.place(layout), GetOption.DEFAULT),
+                            Op.get(layout.gone(claim.id()), GetOption.DEFAULT),
+                            Standing.question(layout, claim.key(), role, Math.max(created, 1)))
+                    .flatMap(answer -> {
+                        List<GetResponse> reads = answer.reads();
+                        if (reads.get(0).getKvs().isEmpty()) {
+                            boolean unused = it.lose();
+                            return reads.get(1).getCount() > 0 ? Mono.just(contended(claim)) : ifGone;
+                        }
+                        Place place = layout.place(reads.get(0).getKvs().get(0));
+                        if (place.created() != created || place.kind() != role) {
+                            placed(it, place);
+                            return look(claim, it, ifGone);
+                        }
+                        Standing standing = Standing.of(layout, claim, place, reads.get(2));
+                        return judged(claim, it, place, standing, start, answer, ifGone);
+                    });
+        });
+    }
+
+    private long leastLeft(LockClaim claim) {
+        return Math.min(claim.lease().toNanos(), leases.presence().toNanos() / 2);
+    }
+
+    private void placed(Tracked it, Place place) {
+        it.placed(place, leases.byId(place.lease()));
+    }
+
+    private Mono<LockAttempt> judged(
+            LockClaim claim,
+            Tracked it,
+            Place place,
+            Standing standing,
+            long start,
+            Answer answer,
+            Mono<LockAttempt> ifGone) {
+        boolean isOtherSide = claim.key().kind() != place.kind();
+        if (isOtherSide && !(standing.holds() && place.kind() == LockKind.WRITE)) {
+            return Mono.just(contended(claim));
+        }
+        if (!standing.holds()) {
+            return claim.waiting() == Waiting.QUEUE
+                    ? Mono.just(queued(claim, it, standing, answer))
+                    : leave(it).thenReturn(refused(claim, it, standing, answer));
+        }
+        it.hold();
+        EtcdLease lease = it.lease();
+        // Another client has kept it so far, or this one has not reached etcd for a while.
+        if (lease == null || lease.leftNanos(start) < leastLeft(claim)) {
+            return renewals.keep(claim, it, place)
+                    .flatMap(kept -> kept instanceof Renewal.Held held && !isOtherSide
+                            ? Mono.just(new LockAttempt.Acquired(place.created(), held.lease()))
+                            : look(claim, it, ifGone));
+        }
+        LockAttempt acquired = new LockAttempt.Acquired(place.created(), lease.atMost(claim.lease(), start));
+        return isOtherSide
+                ? downgrade(claim, it, place, lease)
+                        .flatMap(isReader -> isReader ? Mono.just(acquired) : look(claim, it, ifGone))
+                : Mono.just(acquired);
+    }
+
+    /**
+     * The place keeps its revision, which is the token. The deletion of the mark tells the readers behind it. Emits false if another request,
+     * such as a renewal, has changed the place since it was read.
+     */
+    private Mono<Boolean> downgrade(LockClaim claim, Tracked it, Place place, EtcdLease lease) {
+        ByteSequence key = it.place(layout);
+        ByteSequence reader = place.text(LockKind.READ, place.leaseMillis(), node);
+        return transactions
+                .about(it.id())
+                .when(Conditions.modifiedAt(key, place.modified()))
+                .then(
+                        Op.put(key, reader, lease.attached()),
+                        Op.delete(layout.mark(claim.key(), claim.id()), DeleteOption.DEFAULT))
+                .commit()
+                .map(answer -> {
+                    if (answer.isSucceeded()) {
+                        it.isReader(answer.revision());
+                    }
+                    return answer.isSucceeded();
+                });
+    }
+
+    private LockAttempt queued(LockClaim claim, Tracked it, Standing standing, Answer answer) {
+        await(claim, it, standing, it.created(), answer);
+        return new LockAttempt.Queued(recheck(claim));
+    }
+
+    private LockAttempt refused(LockClaim claim, Tracked it, Standing standing, Answer answer) {
+        if (claim.waiting() != Waiting.NONE) {
+            await(claim, it, standing, Long.MAX_VALUE, answer);
+        }
+        return contended(claim);
+    }
+
+    private void await(LockClaim claim, Tracked it, Standing standing, long created, Answer answer) {
+        if (claims.isWatched(claim.id()) && !it.isReleased()) {
+            if (created != Long.MAX_VALUE && standing.blocker() != null) {
+                claims.follow(it, standing.blocker());
+            }
+            watches.await(new Watches.Wish(
+                    claim.id(),
+                    layout.line(claim.key()),
+                    standing.blocker(),
+                    created,
+                    standing.missing(),
+                    answer.before()));
+        }
+    }
+
+    private static LockAttempt contended(LockClaim claim) {
+        return new LockAttempt.Contended(recheck(claim));
+    }
+
+    /** A safety net for signals that get lost. It keeps the place fresh, too. */
+    static Duration recheck(LockClaim claim) {
+        return claim.lease().dividedBy(3);
+    }
+
+    private Op count(LockKey key) {
+        return Op.get(
+                layout.line(key),
+                GetOption.builder().isPrefix(true).withCountOnly(true).build());
+    }
+
+    private Standing standing(LockClaim claim, LockKind role, GetResponse answer) {
+        return Standing.of(
+                layout,
+                role,
+                layout.place(claim.key(), claim.id()),
+                claim.permits(),
+                claim.key().permits(),
+                answer);
+    }
+
+    private long now() {
+        return scheduler.now(NANOSECONDS);
+    }
+}

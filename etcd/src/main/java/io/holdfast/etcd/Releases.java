@@ -1,0 +1,153 @@
+package io.holdfast.etcd;
+
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.GetOption;
+import io.holdfast.etcd.Transactions.Answer;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.Ownership;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/** The ends of claims: releases, withdrawals, and those of claims that were silent. */
+final class Releases {
+
+    /** The next claim asks at once. One that asks later looks at the store. */
+    private static final Duration PASSED_ON = Duration.ofSeconds(1);
+
+    private final Transactions transactions;
+    private final Layout layout;
+    private final Scheduler scheduler;
+    private final Leases leases;
+    private final Claims claims;
+    private final Watches watches;
+
+    Releases(
+            Transactions transactions,
+            Layout layout,
+            Scheduler scheduler,
+            Leases leases,
+            Claims claims,
+            Watches watches) {
+        this.transactions = transactions;
+        this.layout = layout;
+        this.scheduler = scheduler;
+        this.leases = leases;
+        this.claims = claims;
+        this.watches = watches;
+    }
+
+    Mono<Ownership> release(LockClaim claim) {
+        return Mono.defer(() -> {
+            Tracked it = claims.of(claim);
+            boolean leavesTombstone = it.release(claim.attempt());
+            watches.forget(claim.id());
+            return it.afterExpiry(end(it, leavesTombstone))
+                    .doOnNext(ended -> claims.remove(it))
+                    .doOnError(error -> endLater(it))
+                    .doOnCancel(() -> endLater(it));
+        });
+    }
+
+    /** A release without an answer. The client that keeps the lease of the place must also see to its end. */
+    private void endLater(Tracked it) {
+        claims.keepFor(it, EtcdLockBackend.RETRY);
+    }
+
+    private Mono<Ownership> end(Tracked it, boolean leavesTombstone) {
+        return leavesTombstone ? leases.ofTombstones().flatMap(lease -> end(it, lease)) : end(it, (EtcdLease) null);
+    }
+
+    private Mono<Ownership> end(Tracked it, @Nullable EtcdLease tombstones) {
+        return Mono.defer(() -> {
+            ByteSequence place = it.place(layout);
+            long token = it.tokenIfHeld();
+            Tracked next = it.isFirst() ? claims.follower(it, layout) : null;
+            List<Op> then = new ArrayList<>();
+            if (token == 0) {
+                then.add(Op.get(
+                        layout.line(it.key()),
+                        GetOption.builder()
+                                .isPrefix(true)
+                                .withSortField(GetOption.SortTarget.CREATE)
+                                .withSortOrder(GetOption.SortOrder.ASCEND)
+                                .build()));
+            } else if (next != null) {
+                then.add(Op.get(next.place(layout), GetOption.DEFAULT));
+                watches.forget(next.id());
+            }
+            then.addAll(List.of(it.deletions(layout)));
+            List<Op> otherwise = new ArrayList<>();
+            if (tombstones != null) {
+                Op tombstone = tombstones.tombstone(layout, it.id());
+                then.add(tombstone);
+                otherwise.add(tombstone);
+            }
+            Mono<Answer> answer = transactions
+                    .about(it.id())
+                    .when(token == 0 ? Conditions.present(place) : Conditions.createdAt(place, token))
+                    .then(then)
+                    .orElse(otherwise);
+            Mono<Ownership> ended = passingOn(next, answer)
+                    .map(done -> done.isSucceeded() && (token != 0 || line(done).holds(it.id()))
+                            ? Ownership.HELD
+                            : Ownership.NOT_HELD);
+            return tombstones == null ? ended : leases.on(tombstones, ended);
+        });
+    }
+
+    /**
+     * The first claim of the line has held the lock until now. So the next one holds it, if its place is there. Whatever comes of the release,
+     * the next claim does not watch any more, and has to look.
+     */
+    private Mono<Answer> passingOn(@Nullable Tracked next, Mono<Answer> release) {
+        return next == null
+                ? release
+                : release.doOnNext(answer -> {
+                            if (answer.isSucceeded()) {
+                                long until = scheduler.now(NANOSECONDS) + PASSED_ON.toNanos();
+                                answer.reads()
+                                        .get(0)
+                                        .getKvs()
+                                        .forEach(it -> next.passOn(it.getCreateRevision(), until));
+                            }
+                        })
+                        .doFinally(end -> claims.changed(next.id()));
+    }
+
+    private Line line(Answer answer) {
+        return new Line(
+                answer.reads().get(0).getKvs().stream().map(layout::place).toList());
+    }
+
+    /** Ends a claim that was silent for its lease duration, or whose release had no answer. */
+    Mono<Void> endOverdue(Tracked it) {
+        long modified = it.modified();
+        if (it.isReleased() || modified == 0) {
+            return end(it, true).then();
+        }
+        return it.mayArriveLate()
+                ? leases.ofTombstones()
+                        .flatMap(lease ->
+                                leases.on(lease, endUnchanged(it, modified, lease.tombstone(layout, it.id()))))
+                : endUnchanged(it, modified);
+    }
+
+    /** Another client that has adopted the claim has changed its place. */
+    private Mono<Void> endUnchanged(Tracked it, long modified, Op... more) {
+        List<Op> then = new ArrayList<>(List.of(it.deletions(layout)));
+        then.addAll(List.of(more));
+        return transactions
+                .about(it.id())
+                .when(Conditions.modifiedAt(it.place(layout), modified))
+                .then(then)
+                .commit()
+                .then();
+    }
+}

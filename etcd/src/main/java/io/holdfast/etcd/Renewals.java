@@ -1,0 +1,190 @@
+package io.holdfast.etcd;
+
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.kv.GetResponse;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.GetOption;
+import io.etcd.jetcd.options.PutOption;
+import io.holdfast.LockBackendException;
+import io.holdfast.etcd.Failures.Subject;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Renewal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/** The renewals of holders. The place of each is kept on a lease of its client that suits its lease duration. */
+final class Renewals {
+
+    private static final int MOST_RETRIES = 3;
+
+    private final Transactions transactions;
+    private final Layout layout;
+    private final String node;
+    private final Scheduler scheduler;
+    private final Leases leases;
+    private final Claims claims;
+
+    Renewals(Transactions transactions, Layout layout, String node, Scheduler scheduler, Leases leases, Claims claims) {
+        this.transactions = transactions;
+        this.layout = layout;
+        this.node = node;
+        this.scheduler = scheduler;
+        this.leases = leases;
+        this.claims = claims;
+    }
+
+    Flux<Renewal> renewAll(List<LockClaim> all) {
+        return Flux.fromIterable(all)
+                .buffer(Transactions.MOST_OPERATIONS)
+                .flatMapSequential(some -> renewSome(some).flatMapIterable(answers -> answers));
+    }
+
+    private Mono<List<Renewal>> renewSome(List<LockClaim> some) {
+        return Mono.defer(() -> {
+            Duration longest =
+                    some.stream().map(LockClaim::lease).max(Duration::compareTo).orElseThrow();
+            List<Mono<Void>> expiries = new ArrayList<>();
+            for (LockClaim claim : some) {
+                Tracked it = claims.known(claim.id());
+                if (it != null) {
+                    claims.keepFor(it, claim.lease());
+                    Mono<Void> expiry = it.expiry();
+                    if (expiry != null) {
+                        expiries.add(expiry);
+                    }
+                }
+            }
+            // The lease first: what is read then was kept by it.
+            Op[] places = some.stream()
+                    .map(it -> Op.get(layout.place(it.key(), it.id()), GetOption.DEFAULT))
+                    .toArray(Op[]::new);
+            return Mono.when(expiries)
+                    .then(leases.of(longest))
+                    .then(transactions.read(places))
+                    .flatMapMany(answer -> Flux.range(0, some.size())
+                            .flatMapSequential(
+                                    i -> renewed(some.get(i), answer.reads().get(i))))
+                    .collectList();
+        });
+    }
+
+    private Mono<Renewal> renewed(LockClaim claim, GetResponse answer) {
+        return Mono.defer(() -> {
+                    Tracked known = claims.known(claim.id());
+                    if (answer.getKvs().isEmpty()) {
+                        if (known != null) {
+                            boolean unused = known.lose();
+                        }
+                        return Mono.just(new Renewal.NotHeld());
+                    }
+                    Place place = layout.place(answer.getKvs().get(0));
+                    if (known != null && known.tokenIfHeld() == place.created()) {
+                        return keep(claim, known, place);
+                    }
+                    return ifHeld(claim, place)
+                            .flatMap(it -> keep(claim, it, place))
+                            .switchIfEmpty(notHeld());
+                })
+                .onErrorResume(error -> Mono.just(new Renewal.Unknown(
+                        (LockBackendException) Failures.of(Subject.of("renew", claim.key()), error))));
+    }
+
+    /** Emits the claim if it holds the lock by its place in the line, else nothing. */
+    private Mono<Tracked> ifHeld(LockClaim claim, Place place) {
+        return transactions
+                .read(Standing.question(layout, claim.key(), place.kind(), place.created()))
+                .filter(answer ->
+                        Standing.of(layout, claim, place, answer.reads().get(0)).holds())
+                .map(answer -> {
+                    Tracked it = claims.of(claim);
+                    it.placed(place, leases.byId(place.lease()));
+                    it.hold();
+                    return it;
+                });
+    }
+
+    /** Makes sure that the place of a holder is on a lease of this client that suits its lease duration. */
+    Mono<Renewal> keep(LockClaim claim, Tracked it, Place place) {
+        return keep(claim, it, place, 0);
+    }
+
+    private Mono<Renewal> keep(LockClaim claim, Tracked it, Place place, int retries) {
+        return Mono.defer(() -> {
+            long start = now();
+            return leases.of(claim.lease()).flatMap(lease -> {
+                if (it.lease() == lease && place.lease() == lease.id()) {
+                    claims.keepFor(it, claim.lease());
+                    return Mono.just(held(claim, lease, start));
+                }
+                return leases.on(lease, move(claim, it, place, lease, start, retries));
+            });
+        });
+    }
+
+    private Mono<Renewal> move(LockClaim claim, Tracked it, Place place, EtcdLease lease, long start, int retries) {
+        ByteSequence key = it.place(layout);
+        PutOption onLease = lease.attached();
+        List<Op> ops = new ArrayList<>();
+        ops.add(Op.put(key, place.text(place.kind(), claim.lease().toMillis(), node), onLease));
+        if (place.kind() == LockKind.WRITE) {
+            ops.add(Op.put(layout.mark(claim.key(), claim.id()), ByteSequence.EMPTY, onLease));
+        }
+        return transactions
+                .about(it.id())
+                .when(Conditions.modifiedAt(key, place.modified()))
+                .then(ops)
+                .orElse(Op.get(key, GetOption.DEFAULT))
+                .flatMap(answer -> {
+                    if (answer.isSucceeded()) {
+                        it.attached(answer.revision(), lease);
+                        claims.keepFor(it, claim.lease());
+                        return Mono.just(held(claim, lease, start));
+                    }
+                    List<KeyValue> now = answer.reads().get(0).getKvs();
+                    if (now.isEmpty() || now.get(0).getCreateRevision() != place.created()) {
+                        boolean unused = it.lose();
+                        return notHeld();
+                    }
+                    return retries < MOST_RETRIES
+                            ? keep(claim, it, layout.place(now.get(0)), retries + 1)
+                            : Mono.error(
+                                    new IllegalStateException("other requests of this claim keep coming in between"));
+                });
+    }
+
+    private Renewal held(LockClaim claim, EtcdLease lease, long start) {
+        return new Renewal.Held(lease.atMost(claim.lease(), start));
+    }
+
+    private static Mono<Renewal> notHeld() {
+        return Mono.just(new Renewal.NotHeld());
+    }
+
+    Mono<Renewal> adopt(LockClaim claim, long token) {
+        return Mono.defer(() -> {
+            Op read = Op.get(layout.place(claim.key(), claim.id()), GetOption.DEFAULT);
+            return transactions.read(read).flatMap(answer -> {
+                List<KeyValue> found = answer.reads().get(0).getKvs();
+                if (found.isEmpty() || found.get(0).getCreateRevision() != token) {
+                    return notHeld();
+                }
+                Place place = layout.place(found.get(0));
+                return ifHeld(claim, place)
+                        .flatMap(it -> keep(claim, it, place))
+                        .switchIfEmpty(notHeld());
+            });
+        });
+    }
+
+    private long now() {
+        return scheduler.now(NANOSECONDS);
+    }
+}

@@ -1,0 +1,280 @@
+package io.holdfast.etcd;
+
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
+import io.etcd.jetcd.KV;
+import io.etcd.jetcd.Txn;
+import io.etcd.jetcd.kv.GetResponse;
+import io.etcd.jetcd.kv.TxnResponse;
+import io.etcd.jetcd.op.Cmp;
+import io.etcd.jetcd.op.Op;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * Sends the transactions of this client. While some are under way, the next ones wait, and go together: changes as transactions inside one
+ * transaction, which is one entry in the log of etcd, and reads side by side.
+ */
+final class Transactions {
+
+    /** The default limit of etcd is 128 operations. */
+    static final int MOST_OPERATIONS = 100;
+
+    /** So many are under way at a time, of each kind. The second one is on its way while etcd writes the first. */
+    private static final int MOST_UNDER_WAY = 2;
+
+    /** One that takes longer does not hold up others: a member that hangs must not stop this client. */
+    private static final Duration PATIENCE = Duration.ofMillis(300);
+
+    private final KV kv;
+    private final Scheduler scheduler;
+    private final Lane changes = new Lane();
+    private final Lane reads = new Lane();
+
+    Transactions(KV kv, Scheduler scheduler) {
+        this.kv = kv;
+        this.scheduler = scheduler;
+    }
+
+    /**
+     * One transaction.
+     *
+     * @param subjects no two requests with an equal subject go together: etcd compares all, and then changes all
+     */
+    private record Request(Set<Object> subjects, List<Cmp> conditions, List<Op> then, List<Op> otherwise) {
+
+        Txn alone(Txn txn) {
+            return txn.If(conditions.toArray(Cmp[]::new))
+                    .Then(then.toArray(Op[]::new))
+                    .Else(otherwise.toArray(Op[]::new));
+        }
+
+        Op nested() {
+            return Op.txn(conditions.toArray(Cmp[]::new), then.toArray(Op[]::new), otherwise.toArray(Op[]::new));
+        }
+    }
+
+    /**
+     * The answer to one transaction.
+     *
+     * @param isSucceeded whether the conditions were met
+     * @param reads the answers of its reads, in their order
+     * @param revision of the store after the transaction
+     * @param before a revision such that what the reads have not seen came later
+     */
+    record Answer(boolean isSucceeded, List<GetResponse> reads, long revision, long before) {}
+
+    /** One request, with its subscriber. */
+    private static final class Pending {
+        private final Request request;
+        private final MonoSink<Answer> sink;
+
+        Pending(Request request, MonoSink<Answer> sink) {
+            this.request = request;
+            this.sink = sink;
+        }
+    }
+
+    /** A transaction that etcd has not answered yet. */
+    private static final class Sent {
+        private final long nanos;
+
+        Sent(long nanos) {
+            this.nanos = nanos;
+        }
+    }
+
+    /** Reads from one revision of the store. */
+    Mono<Answer> read(Op... ops) {
+        return reads.send(new Request(Set.of(), List.of(), List.of(ops), List.of()));
+    }
+
+    /** Begins a change. */
+    Change about(Object... subjects) {
+        return new Change(Set.of(subjects));
+    }
+
+    /** A change that is being written. */
+    final class Change {
+
+        private final Set<Object> subjects;
+        private List<Cmp> conditions = List.of();
+        private List<Op> then = List.of();
+
+        private Change(Set<Object> subjects) {
+            this.subjects = subjects;
+        }
+
+        Change when(Cmp... met) {
+            conditions = List.of(met);
+            return this;
+        }
+
+        Change then(Op... ops) {
+            return then(List.of(ops));
+        }
+
+        Change then(List<Op> ops) {
+            then = ops;
+            return this;
+        }
+
+        Mono<Answer> commit() {
+            return orElse();
+        }
+
+        Mono<Answer> orElse(Op... ops) {
+            return orElse(List.of(ops));
+        }
+
+        Mono<Answer> orElse(List<Op> ops) {
+            return changes.send(new Request(subjects, conditions, then, ops));
+        }
+    }
+
+    /** Requests of one kind. */
+    private final class Lane {
+
+        /** Guarded by this lane, as are the next two fields. */
+        private final Deque<Pending> waiting = new ArrayDeque<>();
+
+        /** When those under way were sent, the oldest first. */
+        private final List<Sent> underWay = new ArrayList<>();
+
+        private boolean looksAgain;
+
+        Mono<Answer> send(Request request) {
+            return Mono.create(sink -> {
+                Pending pending = new Pending(request, sink);
+                sink.onCancel(() -> forget(pending));
+                synchronized (this) {
+                    waiting.add(pending);
+                }
+                sendNext();
+            });
+        }
+
+        private synchronized void forget(Pending pending) {
+            waiting.removeIf(it -> it == pending);
+        }
+
+        private void sendNext() {
+            for (List<Pending> batch = next(); !batch.isEmpty(); batch = next()) {
+                send(batch);
+            }
+        }
+
+        private synchronized List<Pending> next() {
+            List<Pending> batch = new ArrayList<>();
+            if (!mayPass()) {
+                return batch;
+            }
+            Set<Object> subjects = new HashSet<>();
+            int operations = 0;
+            for (Iterator<Pending> it = waiting.iterator(); it.hasNext() && operations < MOST_OPERATIONS; ) {
+                Pending pending = it.next();
+                int size = this == reads ? pending.request.then.size() : 1;
+                boolean fits = batch.isEmpty() || operations + size <= MOST_OPERATIONS;
+                boolean isOfOthers = Collections.disjoint(subjects, pending.request.subjects);
+                subjects.addAll(pending.request.subjects); // later requests of these wait for it
+                if (isOfOthers && fits) {
+                    it.remove();
+                    batch.add(pending);
+                    operations += size;
+                }
+            }
+            return batch;
+        }
+
+        private boolean mayPass() {
+            if (waiting.isEmpty()) {
+                return false;
+            }
+            long now = scheduler.now(NANOSECONDS);
+            underWay.removeIf(it -> now - it.nanos >= PATIENCE.toNanos());
+            boolean isFull = underWay.size() >= MOST_UNDER_WAY;
+            if (isFull && !looksAgain) {
+                looksAgain = true;
+                var unused = scheduler.schedule(this::lookAgain, PATIENCE.toMillis(), MILLISECONDS);
+            }
+            return !isFull;
+        }
+
+        private void lookAgain() {
+            synchronized (this) {
+                looksAgain = false;
+            }
+            sendNext();
+        }
+
+        private synchronized void answered(Sent sent) {
+            underWay.removeIf(it -> it == sent);
+        }
+
+        private void send(List<Pending> batch) {
+            Sent sent = new Sent(scheduler.now(NANOSECONDS));
+            synchronized (this) {
+                underWay.add(sent);
+            }
+            var unused = Answers.of(() -> transaction(batch).commit())
+                    .doOnTerminate(() -> answered(sent))
+                    .subscribe(answer -> tell(batch, answer), error -> refuse(batch, error));
+        }
+
+        private void tell(List<Pending> batch, TxnResponse answer) {
+            sendNext();
+            long revision = answer.getHeader().getRevision();
+            if (batch.size() == 1) {
+                batch.get(0)
+                        .sink
+                        .success(new Answer(answer.isSucceeded(), answer.getGetResponses(), revision, revision));
+            } else if (this == reads) {
+                Iterator<GetResponse> all = answer.getGetResponses().iterator();
+                for (Pending it : batch) {
+                    List<GetResponse> own = new ArrayList<>();
+                    it.request.then.forEach(op -> own.add(all.next()));
+                    it.sink.success(new Answer(true, own, revision, revision));
+                }
+            } else {
+                // Another of these changes may have come after the reads of one.
+                Iterator<TxnResponse> all = answer.getTxnResponses().iterator();
+                for (Pending it : batch) {
+                    TxnResponse own = all.next();
+                    it.sink.success(new Answer(own.isSucceeded(), own.getGetResponses(), revision, revision - 1));
+                }
+            }
+        }
+
+        /** What etcd refuses, it has not changed. Then each request is sent alone, since it may be that of another that was refused. */
+        private void refuse(List<Pending> batch, Throwable error) {
+            sendNext();
+            if (batch.size() == 1 || !Failures.isRefusal(error)) {
+                batch.forEach(it -> it.sink.error(error));
+            } else {
+                batch.forEach(it -> send(List.of(it)));
+            }
+        }
+
+        private Txn transaction(List<Pending> batch) {
+            return batch.size() == 1
+                    ? batch.get(0).request.alone(kv.txn())
+                    : kv.txn().Then(batch.stream().flatMap(this::operations).toArray(Op[]::new));
+        }
+
+        private Stream<Op> operations(Pending pending) {
+            return this == reads ? pending.request.then.stream() : Stream.of(pending.request.nested());
+        }
+    }
+}
