@@ -217,7 +217,7 @@ public final class Goals {
     /** What a hand-over inside a process works towards, beside the same without it, in the order of the table. */
     public static List<Goal> ofHandOver() {
         List<Goal> goals = new ArrayList<>();
-        goals.add(handedOver("Redis, one lock, 256 flows of one process, cycles/s", "256", "1", 50));
+        goals.add(handedOver("Redis, one lock, 256 flows of one process, cycles/s", "256", "1", 5));
         goals.add(handedOver("Redis, one lock, 10 flows of one process, cycles/s", "10", "1", 8));
         goals.add(handedOver("Redis, one lock, 128 flows in each of two processes, cycles/s", "256", "2", 20));
         Selector quorum = new Selector("RedlockContended", Sample.THROUGHPUT, Map.of("waiters", "64"));
