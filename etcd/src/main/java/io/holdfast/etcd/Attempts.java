@@ -165,9 +165,9 @@ final class Attempts {
         if (key.kind() == LockKind.READ) {
             ops.add(count(key));
         }
-        // The revision orders the line, so two places of one line must not be created by one transaction.
+        // The revision orders the line, and is the token: no two places of one name are created by one transaction.
         return transactions
-                .about(claim.id(), layout.line(key))
+                .about(claim.id(), List.of(key.name()))
                 .when(Conditions.absent(place), Conditions.absent(layout.gone(claim.id())))
                 .then(ops)
                 .orElse(Op.get(place, GetOption.DEFAULT));

@@ -54,7 +54,8 @@ import reactor.core.scheduler.Schedulers;
  * long a holder that dies later keeps its lock, and etcd takes up to a second more. Many renewals together are one transaction that only
  * reads, and a keep-alive. While the client lives, it deletes the place of a claim that was not renewed for its lease duration.
  *
- * <p><b>Fencing token</b>: the revision that created the place. It rises across all locks as long as the cluster keeps its data.
+ * <p><b>Fencing token</b>: the revision that created the place. It rises as long as the cluster keeps its data. Only locks of different names
+ * may get the same one.
  * {@link EtcdFence} compares it inside the transactions of your data.
  *
  * <p><b>Kinds</b>: mutex, read/write lock, semaphore. Adjacent readers hold the lock together. A queued writer holds back later readers. A

@@ -65,13 +65,16 @@ class EtcdFaultsIT {
     }
 
     private static void untilWaiting(String name) {
-        LockClient unused = locks;
+        untilPlaces(name, 2);
+    }
+
+    private static void untilPlaces(String name, int least) {
         Waiting.until(
-                "a claim waits for " + name,
+                "%d claims of %s have places".formatted(least, name),
                 () -> store.claims().stream()
                                 .filter(it -> it.contains("/" + name + "/"))
                                 .count()
-                        >= 2);
+                        >= least);
     }
 
     private static long token(CompletableFuture<LockLease> waiting) throws Exception {
@@ -209,6 +212,36 @@ class EtcdFaultsIT {
         LockAttempt answer = Waiting.forMono(attempt);
         assertThat(answer).isInstanceOf(LockAttempt.Acquired.class);
         return ((LockAttempt.Acquired) answer).fencingToken();
+    }
+
+    /** A release names the next claim of its client, and asks whether its place is there. */
+    @Test
+    void lockIsNotPassedOnToAClaimWhosePlaceIsGone() throws Exception {
+        LockLease holder = Waiting.forMono(locks.lock("passed").acquire());
+        CompletableFuture<LockLease> next = locks.lock("passed").acquire().toFuture();
+        untilPlaces("passed", 2);
+        String place = store.claims().stream()
+                .filter(it -> it.contains("/passed/"))
+                .filter(it -> created(it) > holder.fencingToken())
+                .findFirst()
+                .orElseThrow();
+        CompletableFuture<LockLease> behind = others.lock("passed").acquire().toFuture();
+        untilPlaces("passed", 3);
+        Waiting.forMono(Mono.fromFuture(store.eye().getKVClient().delete(EtcdStore.bytes(place))));
+        release(holder);
+        LockLease second = behind.get(20, TimeUnit.SECONDS);
+        assertThat(second.fencingToken()).isGreaterThan(holder.fencingToken());
+        untilPlaces("passed", 2); // it has come back, behind
+        assertThat(next).isNotDone();
+        release(second);
+        assertThat(token(next)).isGreaterThan(second.fencingToken());
+    }
+
+    private static long created(String place) {
+        return Waiting.forMono(Mono.fromFuture(store.eye().getKVClient().get(EtcdStore.bytes(place))))
+                .getKvs()
+                .get(0)
+                .getCreateRevision();
     }
 
     @Test

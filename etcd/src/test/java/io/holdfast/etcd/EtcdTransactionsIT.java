@@ -73,6 +73,24 @@ class EtcdTransactionsIT {
         assertThat(tokens).isSorted();
     }
 
+    /** {@link EtcdFence} finds the claim of a lease by its name and token. */
+    @Test
+    void locksOfOneNameNeverShareARevision() {
+        List<LockLease> held = Waiting.forMono(Flux.range(0, MANY)
+                .flatMap(
+                        i -> Flux.merge(
+                                locks.lock("name/" + i).acquire(),
+                                locks.semaphore("name/" + i, 1).acquire(),
+                                locks.readWriteLock("name/" + i).writeLock().acquire()),
+                        MANY)
+                .collectList());
+        assertThat(held).hasSize(3 * MANY).doesNotHaveDuplicates();
+        assertThat(held.stream().map(it -> it.lockName() + ' ' + it.fencingToken()))
+                .doesNotHaveDuplicates();
+        Waiting.forMono(
+                Flux.fromIterable(held).flatMap(LockLease::release, MANY).then(Mono.just(true)));
+    }
+
     @Test
     void ofManyThatMustNotWaitOneHasTheLock() {
         List<LockLease> held = Waiting.forMono(Flux.range(0, MANY)
