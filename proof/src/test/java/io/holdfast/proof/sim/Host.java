@@ -4,10 +4,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -248,7 +248,15 @@ public final class Host implements Scheduler {
 
     @Override
     public Disposable schedulePeriodically(Runnable task, long initialDelay, long period, TimeUnit unit) {
-        throw new RejectedExecutionException("nothing here is periodic");
+        Disposable.Swap next = Disposables.swap();
+        next.update(schedule(
+                () -> {
+                    next.update(schedulePeriodically(task, period, period, unit));
+                    task.run();
+                },
+                initialDelay,
+                unit));
+        return next;
     }
 
     @Override

@@ -36,6 +36,7 @@ record Hunt(StoreKind kind, Mutant mutant, long firstSeed, int most) {
                         Mutants.ofCluster(),
                         Mutants.ofRedlock(),
                         Mutants.ofZooKeeper(),
+                        Mutants.ofPostgresql(),
                         Mutants.ofHandOver(),
                         Mutants.foundSeldom())
                 .flatMap(List::stream)

@@ -39,6 +39,7 @@ final class Mutant {
     private BiFunction<Host, ReactiveLock, ReactiveLock> lock = (host, it) -> it;
     private WrongPart part = WrongPart.NONE;
     private Decisions handOver = WrongTenures.none();
+    private WrongSql sql = WrongSql.NONE;
     private Supplier<WrongDriver> driver = () -> WrongDriver.NONE;
     private Election election = (it, lock, host) -> it;
     private BiFunction<ReactiveMultiLock, List<ReactiveLock>, ReactiveMultiLock> many = (it, given) -> it;
@@ -80,6 +81,10 @@ final class Mutant {
 
     static Mutant part(String name, WrongPart wrong) {
         return of(name, it -> it.part = wrong);
+    }
+
+    static Mutant sql(String name, WrongSql wrong) {
+        return of(name, it -> it.sql = wrong);
     }
 
     /** Wraps the connection between a Redis and the back end; one for each client. */
@@ -179,6 +184,11 @@ final class Mutant {
     /** Returns the wrong part of the ZooKeeper back end. */
     WrongPart part() {
         return part;
+    }
+
+    /** Returns the wrong part of the SQL back end, or of its functions. */
+    WrongSql sql() {
+        return sql;
     }
 
     /** Wraps the connection between a Redis and the back end of a client. */

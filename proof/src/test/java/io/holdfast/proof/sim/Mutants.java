@@ -40,6 +40,12 @@ final class Mutants {
             Map.entry("MEMORY many locks in the order given", 310L),
             Map.entry("MEMORY member of a run that is forgotten", 1_150L),
             Map.entry("MEMORY_HAND_OVER place that no claim wants", 11_060L),
+            Map.entry("POSTGRESQL grant that is not flushed", 20_060L),
+            Map.entry("POSTGRESQL no tombstone", 10_070L),
+            Map.entry("POSTGRESQL release as if all attempts were answered", 20_000L),
+            Map.entry("POSTGRESQL ticket that is not lowered", 460L),
+            Map.entry("POSTGRESQL unknown renewal read as held", 10_240L),
+            Map.entry("POSTGRESQL withdrawal that forgets", 10_000L),
             Map.entry("REDIS adoption that forgets the least hold time", 1_200_026_850L),
             Map.entry("REDIS claim of one permit that passes the waiters", 1_330L),
             Map.entry("REDIS downgrade that lets a writer in", 150L),
@@ -261,6 +267,24 @@ final class Mutants {
                 Mutant.part("numbers of a queue that was deleted", WrongPart.NUMBERS_OF_A_FORMER_QUEUE),
                 Mutant.part("proof by a leader without a majority", WrongPart.PROOF_WITHOUT_A_MAJORITY),
                 Mutant.backend("session taken as ended after a lease", GivesUpItsSession::new));
+    }
+
+    /** Mutants of the client, of its driver, or of the functions of the database. */
+    static List<Hunt> ofPostgresql() {
+        return hunts(
+                StoreKind.POSTGRESQL,
+                Mutant.sql("grant beside a fenced transaction", WrongSql.GRANT_BESIDE_A_FENCE),
+                Mutant.sql("no tombstone", WrongSql.NO_TOMBSTONE),
+                Mutant.sql("ticket that is not lowered", WrongSql.TICKET_THAT_IS_NOT_LOWERED),
+                Mutant.sql("release by anybody", WrongSql.RELEASE_BY_ANYBODY),
+                Mutant.sql("grant that is not flushed", WrongSql.GRANT_THAT_IS_NOT_FLUSHED),
+                Mutant.sql("release as if all attempts were answered", WrongSql.RELEASE_THAT_IS_SURE),
+                Mutant.sql("answers of a batch in another order", WrongSql.ANSWERS_IN_ANOTHER_ORDER),
+                writerThatBelievesAfterItsDowngrade(),
+                Mutant.backend("push grant naming a wrong attempt", (host, it) -> new NamesTheLastAttempt(it)),
+                Mutant.backend("validity counted from the reply", CountsFromTheReply::new),
+                Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)),
+                Mutant.backend("unknown renewal read as held", (host, it) -> new ReadsUnknownAsHeld(it)));
     }
 
     /** Mutants that are caught so seldom that no build runs them. */

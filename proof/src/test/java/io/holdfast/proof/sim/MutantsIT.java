@@ -20,6 +20,7 @@ class MutantsIT {
                         Mutants.ofCluster(),
                         Mutants.ofRedlock(),
                         Mutants.ofZooKeeper(),
+                        Mutants.ofPostgresql(),
                         Mutants.ofHandOver())
                 .flatMap(hunts -> hunts.stream())
                 .filter(hunt -> System.getProperty("proof.store", hunt.kind().name())

@@ -37,6 +37,12 @@ enum StoreKind {
             return new ZooKeeperStore(world, network, mutant, plan);
         }
     },
+    POSTGRESQL {
+        @Override
+        Store make(World world, Network network, Plan plan, Mutant mutant) {
+            return new SqlStore(world, network, mutant, plan);
+        }
+    },
     MEMORY_HAND_OVER {
         @Override
         StoreKind below() {
