@@ -37,7 +37,6 @@ final class Attempts {
     private final Claims claims;
     private final Watches watches;
     private final Renewals renewals;
-    private final Turns turns;
 
     Attempts(
             Transactions transactions,
@@ -58,7 +57,6 @@ final class Attempts {
         this.claims = claims;
         this.watches = watches;
         this.renewals = renewals;
-        turns = new Turns(scheduler);
     }
 
     Mono<LockAttempt> acquire(LockClaim claim) {
@@ -105,9 +103,7 @@ final class Attempts {
                 LockAttempt passedOn = passedOn(claim, it);
                 return passedOn == null ? look(claim, it, attempt(claim, it, false)) : Mono.just(passedOn);
             }
-            return claim.waiting() == Waiting.QUEUE
-                    ? turns.inTurn(layout.line(claim.key()), enter(claim, it))
-                    : enterIfFree(claim, it);
+            return claim.waiting() == Waiting.QUEUE ? enter(claim, it) : enterIfFree(claim, it);
         });
     }
 
@@ -167,7 +163,8 @@ final class Attempts {
         }
         // The revision orders the line, and is the token: no two places of one name are created by one transaction.
         return transactions
-                .about(claim.id(), List.of(key.name()))
+                .about(claim.id())
+                .inTurn(key.name())
                 .when(Conditions.absent(place), Conditions.absent(layout.gone(claim.id())))
                 .then(ops)
                 .orElse(Op.get(place, GetOption.DEFAULT));
@@ -181,7 +178,7 @@ final class Attempts {
                 return Mono.just(contended(claim));
             }
             placed(it, layout.place(place.get(0)));
-            return look(claim, it, enter(claim, it)); // not in another turn: this one would wait for itself
+            return look(claim, it, enter(claim, it));
         }
         long created = answer.revision();
         it.placed(claim.key().kind(), created, lease);

@@ -12,13 +12,13 @@ import io.etcd.jetcd.op.Op;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
@@ -51,9 +51,10 @@ final class Transactions {
     /**
      * One transaction.
      *
-     * @param subjects no two requests with an equal subject go together: etcd compares all, and then changes all
+     * @param claim no two requests of one claim go together: etcd compares all, and then changes all
+     * @param turn no two requests with one turn are under way together; empty if it has none
      */
-    private record Request(Set<Object> subjects, List<Cmp> conditions, List<Op> then, List<Op> otherwise) {
+    private record Request(String claim, String turn, List<Cmp> conditions, List<Op> then, List<Op> otherwise) {
 
         Txn alone(Txn txn) {
             return txn.If(conditions.toArray(Cmp[]::new))
@@ -90,31 +91,40 @@ final class Transactions {
     /** A transaction that etcd has not answered yet. */
     private static final class Sent {
         private final long nanos;
+        private final List<Pending> batch;
 
-        Sent(long nanos) {
+        Sent(long nanos, List<Pending> batch) {
             this.nanos = nanos;
+            this.batch = batch;
         }
     }
 
     /** Reads from one revision of the store. */
     Mono<Answer> read(Op... ops) {
-        return reads.send(new Request(Set.of(), List.of(), List.of(ops), List.of()));
+        return reads.send(new Request("", "", List.of(), List.of(ops), List.of()));
     }
 
-    /** Begins a change. */
-    Change about(Object... subjects) {
-        return new Change(Set.of(subjects));
+    /** Begins a change of one claim. */
+    Change about(String claim) {
+        return new Change(claim);
     }
 
     /** A change that is being written. */
     final class Change {
 
-        private final Set<Object> subjects;
+        private final String claim;
+        private String turn = "";
         private List<Cmp> conditions = List.of();
         private List<Op> then = List.of();
 
-        private Change(Set<Object> subjects) {
-            this.subjects = subjects;
+        private Change(String claim) {
+            this.claim = claim;
+        }
+
+        /** It takes effect after those that were sent before it with the same turn. */
+        Change inTurn(String name) {
+            turn = name;
+            return this;
         }
 
         Change when(Cmp... met) {
@@ -140,7 +150,7 @@ final class Transactions {
         }
 
         Mono<Answer> orElse(List<Op> ops) {
-            return changes.send(new Request(subjects, conditions, then, ops));
+            return changes.send(new Request(claim, turn, conditions, then, ops));
         }
     }
 
@@ -171,45 +181,44 @@ final class Transactions {
         }
 
         private void sendNext() {
-            for (List<Pending> batch = next(); !batch.isEmpty(); batch = next()) {
-                send(batch);
+            for (Sent next = next(); next != null; next = next()) {
+                send(next);
             }
         }
 
-        private synchronized List<Pending> next() {
+        private synchronized @Nullable Sent next() {
             List<Pending> batch = new ArrayList<>();
-            if (!mayPass()) {
-                return batch;
-            }
-            Set<Object> subjects = new HashSet<>();
-            int operations = 0;
-            for (Iterator<Pending> it = waiting.iterator(); it.hasNext() && operations < MOST_OPERATIONS; ) {
-                Pending pending = it.next();
-                int size = this == reads ? pending.request.then.size() : 1;
-                boolean fits = batch.isEmpty() || operations + size <= MOST_OPERATIONS;
-                boolean isOfOthers = Collections.disjoint(subjects, pending.request.subjects);
-                subjects.addAll(pending.request.subjects); // later requests of these wait for it
-                if (isOfOthers && fits) {
-                    it.remove();
-                    batch.add(pending);
-                    operations += size;
-                }
-            }
-            return batch;
-        }
-
-        private boolean mayPass() {
-            if (waiting.isEmpty()) {
-                return false;
-            }
             long now = scheduler.now(NANOSECONDS);
             underWay.removeIf(it -> now - it.nanos >= PATIENCE.toNanos());
-            boolean isFull = underWay.size() >= MOST_UNDER_WAY;
-            if (isFull && !looksAgain) {
+            Set<String> claims = new HashSet<>();
+            Set<String> turns = new HashSet<>();
+            underWay.forEach(sent -> sent.batch.forEach(it -> turns.add(it.request.turn)));
+            turns.remove("");
+            int left = underWay.size() < MOST_UNDER_WAY ? MOST_OPERATIONS : 0;
+            for (Iterator<Pending> it = waiting.iterator(); it.hasNext() && left > 0; ) {
+                Pending pending = it.next();
+                Request request = pending.request;
+                int size = this == reads ? request.then.size() : 1;
+                // Also those of a request that waits: later ones must not overtake it.
+                boolean isFirstOfClaim = request.claim.isEmpty() || claims.add(request.claim);
+                boolean isFirstInTurn = request.turn.isEmpty() || turns.add(request.turn);
+                if (isFirstOfClaim && isFirstInTurn && (size <= left || batch.isEmpty())) {
+                    it.remove();
+                    batch.add(pending);
+                    left -= size;
+                }
+            }
+            if (!waiting.isEmpty() && !looksAgain) {
                 looksAgain = true;
                 var unused = scheduler.schedule(this::lookAgain, PATIENCE.toMillis(), MILLISECONDS);
             }
-            return !isFull;
+            return batch.isEmpty() ? null : sending(now, batch);
+        }
+
+        private synchronized Sent sending(long now, List<Pending> batch) {
+            Sent sent = new Sent(now, batch);
+            underWay.add(sent);
+            return sent;
         }
 
         private void lookAgain() {
@@ -223,14 +232,10 @@ final class Transactions {
             underWay.removeIf(it -> it == sent);
         }
 
-        private void send(List<Pending> batch) {
-            Sent sent = new Sent(scheduler.now(NANOSECONDS));
-            synchronized (this) {
-                underWay.add(sent);
-            }
-            var unused = Answers.of(() -> transaction(batch).commit())
+        private void send(Sent sent) {
+            var unused = Answers.of(() -> transaction(sent.batch).commit())
                     .doOnTerminate(() -> answered(sent))
-                    .subscribe(answer -> tell(batch, answer), error -> refuse(batch, error));
+                    .subscribe(answer -> tell(sent.batch, answer), error -> refuse(sent.batch, error));
         }
 
         private void tell(List<Pending> batch, TxnResponse answer) {
@@ -263,7 +268,7 @@ final class Transactions {
             if (batch.size() == 1 || !Failures.isRefusal(error)) {
                 batch.forEach(it -> it.sink.error(error));
             } else {
-                batch.forEach(it -> send(List.of(it)));
+                batch.forEach(it -> send(sending(scheduler.now(NANOSECONDS), List.of(it))));
             }
         }
 
