@@ -7,7 +7,7 @@ import java.nio.file.Path;
 
 /**
  * Reports the servers on which the tests of this build did not run, and how to provide them. The build prints these
- * lines at its end, see the pom of holdfast-r2dbc.
+ * lines at its end, in a module that names the antrun plugin.
  */
 public final class LeftOut {
 
