@@ -22,6 +22,7 @@ class SkippedTestsTest {
             Map.entry("RedisClusterFailoverIT", "3: the version of Redis, or Valkey"),
             Map.entry("ClusterBusIT", "1: the version of Redis"),
             Map.entry("EtcdStore", "1: etcd"),
+            Map.entry("EtcdBackendIT", "1: etcd"),
             Map.entry("MariaDbStore", "1: MySQL"),
             Map.entry("ImagesContractIT", "1: images of databases"),
             Map.entry("PostgresImagesErrorsIT", "1: images of databases"),

@@ -3,8 +3,10 @@ package io.holdfast.spring;
 import static io.holdfast.spring.InvalidLockPropertiesException.orRefused;
 import static java.util.Objects.requireNonNull;
 
+import io.etcd.jetcd.Client;
 import io.holdfast.LockClient;
 import io.holdfast.LockInspector;
+import io.holdfast.etcd.EtcdLockBackend;
 import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.r2dbc.R2dbcLockBackend;
 import io.holdfast.redis.RedisLockBackend;
@@ -255,6 +257,63 @@ final class BackEnds {
                     properties,
                     client,
                     ours != null,
+                    customizers.orderedStream().toList());
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnBackEnd(Backend.ETCD)
+    @ConditionalOnClass({EtcdLockBackend.class, Client.class})
+    @ConditionalOnMissingBean({LockBackend.class, LockClient.class})
+    static class Etcd {
+
+        @Bean
+        @ConditionalOnMissingBean(EtcdLockConnectionDetails.class)
+        EtcdLockConnectionDetails holdfastEtcdConnectionDetails(
+                HoldfastProperties properties, ObjectProvider<SslBundles> bundles) {
+            return EtcdClients.members(properties.etcd(), bundles);
+        }
+
+        /** For the locks only: Spring does not inject it where the application wants a client of its own. Made if there are addresses. */
+        @Bean(defaultCandidate = false, destroyMethod = "close")
+        @Lazy
+        Client holdfastEtcdClient(HoldfastProperties properties, EtcdLockConnectionDetails connection) {
+            return EtcdClients.own(properties.etcd(), connection);
+        }
+
+        @Bean
+        LockBackend holdfastLockBackend(
+                HoldfastProperties properties,
+                EtcdLockConnectionDetails connection,
+                @Qualifier("holdfastEtcdClient") ObjectProvider<Client> own,
+                ObjectProvider<Client> borrowed,
+                ObjectProvider<EtcdLockBackendCustomizer> customizers) {
+            return orRefused(() -> EtcdClients.made(builder(properties, connection, own, borrowed, customizers)));
+        }
+
+        @Bean
+        @Lazy
+        @ConditionalOnMissingBean
+        LockInspector holdfastLockInspector(
+                HoldfastProperties properties,
+                EtcdLockConnectionDetails connection,
+                @Qualifier("holdfastEtcdClient") ObjectProvider<Client> own,
+                ObjectProvider<Client> borrowed,
+                ObjectProvider<EtcdLockBackendCustomizer> customizers) {
+            return builder(properties, connection, own, borrowed, customizers).inspector();
+        }
+
+        private static EtcdLockBackend.Builder builder(
+                HoldfastProperties properties,
+                EtcdLockConnectionDetails connection,
+                ObjectProvider<Client> own,
+                ObjectProvider<Client> borrowed,
+                ObjectProvider<EtcdLockBackendCustomizer> customizers) {
+            return EtcdClients.backEnd(
+                    properties.etcd(),
+                    connection,
+                    own,
+                    borrowed,
                     customizers.orderedStream().toList());
         }
     }

@@ -40,6 +40,7 @@ import org.springframework.context.annotation.Import;
     BackEnds.Redis.class,
     BackEnds.Redlock.class,
     BackEnds.Zookeeper.class,
+    BackEnds.Etcd.class,
     BackEnds.R2dbc.class,
     BackEnds.Missing.class,
     LockClientConfiguration.class // last: the others check whether there is a client already

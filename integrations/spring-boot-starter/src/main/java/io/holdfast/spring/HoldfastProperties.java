@@ -30,7 +30,7 @@ import org.springframework.boot.convert.DurationUnit;
  *     seconds.
  * @param reentrant Whether withLock inside the same lock gets the same lease. If not, it fails.
  * @param localHandOver Whether waiters of this application for the same lock share one claim at the server, and hand the lock off in
- *     memory. For work under 1 ms on Redis or Redlock. No effect with ZooKeeper and databases.
+ *     memory. For work under 1 ms on Redis or Redlock. No effect with ZooKeeper, etcd and databases.
  * @param operationTimeout The time limit of one request to the back end. After it, the outcome is unknown. By default a quarter of the
  *     lease duration, at most 2 s. A number without a unit is in seconds.
  * @param warmUp How long the start of the application may wait until the client has connected and loaded its classes. After it, the start
@@ -46,6 +46,7 @@ import org.springframework.boot.convert.DurationUnit;
  * @param redis One Redis deployment.
  * @param redlock A majority of independent Redis servers.
  * @param zookeeper ZooKeeper.
+ * @param etcd etcd.
  * @param r2dbc The database of the application's ConnectionFactory.
  */
 @ConfigurationProperties("holdfast")
@@ -73,6 +74,7 @@ record HoldfastProperties(
         @DefaultValue Redis redis,
         @DefaultValue Redlock redlock,
         @DefaultValue Zookeeper zookeeper,
+        @DefaultValue Etcd etcd,
         @DefaultValue R2dbc r2dbc) {
 
     /** Where locks are kept. */
@@ -81,6 +83,7 @@ record HoldfastProperties(
         REDIS("io.holdfast:holdfast-redis"),
         REDLOCK("io.holdfast:holdfast-redlock and io.holdfast:holdfast-redis"),
         ZOOKEEPER("io.holdfast:holdfast-zookeeper"),
+        ETCD("io.holdfast:holdfast-etcd and io.etcd:jetcd-core"),
         R2DBC("io.holdfast:holdfast-r2dbc");
 
         private final String artifacts;
@@ -288,6 +291,36 @@ record HoldfastProperties(
         @Override
         public String toString() {
             return "Zookeeper[root=%s, sessionTimeout=%s, acl=%s]".formatted(root, sessionTimeout, acl);
+        }
+    }
+
+    /**
+     * etcd.
+     *
+     * @param endpoints The members, such as http://host:2379, or https://host:2379 for TLS. Without them, the locks use the application's
+     *     own Client of jetcd.
+     * @param prefix The beginning of every key.
+     * @param presence How long the waiters and new holders of an application that vanished keep their places. At least 2 s. A number without
+     *     a unit is in seconds.
+     * @param user The user of the starter's own client.
+     * @param password The password of that user.
+     * @param ssl TLS.
+     */
+    record Etcd(
+            @DefaultValue List<String> endpoints,
+            @DefaultValue("holdfast/") String prefix,
+
+            @DurationUnit(ChronoUnit.SECONDS) @DefaultValue("6s")
+            Duration presence,
+
+            @Nullable String user,
+            @Nullable String password,
+            @DefaultValue Ssl ssl) {
+
+        /** Leaves addresses and credentials out. */
+        @Override
+        public String toString() {
+            return "Etcd[prefix=%s, presence=%s]".formatted(prefix, presence);
         }
     }
 

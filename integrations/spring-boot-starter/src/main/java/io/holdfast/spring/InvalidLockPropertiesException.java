@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /** The properties of the application about its locks are incomplete, contradictory or invalid. The message never contains a password. */
 final class InvalidLockPropertiesException extends RuntimeException {
 
-    static final String CHOICES = "Set it to memory, redis, redlock, zookeeper or r2dbc.";
+    static final String CHOICES = "Set it to memory, redis, redlock, zookeeper, etcd or r2dbc.";
 
     @Serial
     private static final long serialVersionUID = 1L;

@@ -30,7 +30,7 @@ final class RedisAddresses {
     static RedisLockConnectionDetails redis(
             HoldfastProperties.Redis properties, ObjectProvider<SslBundles> bundles, @Nullable SharedRedis shared) {
         SslBundle bundle =
-                RedisTls.named("holdfast.redis.ssl.bundle", properties.ssl().bundle(), bundles);
+                NamedBundles.find("holdfast.redis.ssl.bundle", properties.ssl().bundle(), bundles);
         boolean isCluster = !properties.clusterUris().isEmpty();
         if (properties.uri() != null && isCluster) {
             throw new InvalidLockPropertiesException(
@@ -59,7 +59,8 @@ final class RedisAddresses {
     static RedlockConnectionDetails redlock(HoldfastProperties.Redlock properties, ObjectProvider<SslBundles> bundles) {
         return new Masters(
                 addresses("holdfast.redlock.uris", properties.uris()),
-                RedisTls.named("holdfast.redlock.ssl.bundle", properties.ssl().bundle(), bundles));
+                NamedBundles.find(
+                        "holdfast.redlock.ssl.bundle", properties.ssl().bundle(), bundles));
     }
 
     /** Returns the source of the addresses, for messages. */

@@ -4,37 +4,13 @@ import io.holdfast.redis.RedisLockBackend;
 import io.lettuce.core.RedisURI;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.boot.ssl.NoSuchSslBundleException;
 import org.springframework.boot.ssl.SslBundle;
-import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.ssl.SslOptions;
 
 /** Uses SSL bundles of Spring Boot for connections to Redis. */
 final class RedisTls {
 
     private RedisTls() {}
-
-    /** Returns the bundle that a property names, or null. */
-    static @Nullable SslBundle named(String property, @Nullable String name, ObjectProvider<SslBundles> bundles) {
-        if (name == null || name.isBlank()) {
-            return null;
-        }
-        SslBundles known = bundles.getIfAvailable();
-        if (known == null) {
-            throw new InvalidLockPropertiesException(
-                    property + " is set, but the application has no SSL bundles.",
-                    "Spring Boot's SslAutoConfiguration makes them: do not exclude it.");
-        }
-        try {
-            return known.getBundle(name);
-        } catch (NoSuchSslBundleException unknown) {
-            throw new InvalidLockPropertiesException(
-                    "%s is '%s', and there is no such SSL bundle.".formatted(property, name),
-                    "Define it under spring.ssl.bundle.",
-                    unknown);
-        }
-    }
 
     /** Returns the address. With a bundle, it returns a copy with TLS: for the server, and for each sentinel. */
     static RedisURI address(RedisURI given, @Nullable SslBundle bundle) {

@@ -21,5 +21,9 @@ final class ServiceNames {
     static final int ZOOKEEPER_PORT = 2181;
     static final String ZOOKEEPER_BACK_END = "io.holdfast.zookeeper.ZooKeeperLockBackend";
 
+    static final List<String> ETCD = List.of("etcd", "coreos/etcd", "etcd-development/etcd", "bitnami/etcd");
+    static final int ETCD_PORT = 2379;
+    static final String ETCD_BACK_END = "io.holdfast.etcd.EtcdLockBackend";
+
     private ServiceNames() {}
 }

@@ -28,6 +28,7 @@ class AheadOfTimeTest {
                 "holdfast.backend=redis, spring.data.redis.host=127.0.0.1",
                 "holdfast.backend=redlock, holdfast.redlock.uris=redis://a,redis://b,redis://c",
                 "holdfast.backend=zookeeper, holdfast.zookeeper.connect-string=127.0.0.1:1",
+                "holdfast.backend=etcd, holdfast.etcd.endpoints=http://127.0.0.1:1",
                 "holdfast.backend=r2dbc",
                 "any=thing"
             })

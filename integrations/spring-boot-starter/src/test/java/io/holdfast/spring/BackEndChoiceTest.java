@@ -2,7 +2,9 @@ package io.holdfast.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.etcd.jetcd.Client;
 import io.holdfast.LockClient;
+import io.holdfast.etcd.EtcdLockBackend;
 import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.r2dbc.R2dbcLockBackend;
 import io.holdfast.redis.RedisLockBackend;
@@ -12,7 +14,9 @@ import io.holdfast.zookeeper.ZooKeeperLockBackend;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactoryMetadata;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -42,6 +46,9 @@ class BackEndChoiceTest {
 
     /** A bean of the application that would use a Curator client if there were one. */
     record Bystander(ObjectProvider<CuratorFramework> curator) {}
+
+    /** The same for a client of etcd. */
+    record Neighbour(ObjectProvider<Client> etcd) {}
 
     @Test
     void oneLineConfiguresLocksInMemory() {
@@ -101,6 +108,71 @@ class BackEndChoiceTest {
                     context.close();
                     assertThat(mine.getState()).isEqualTo(CuratorFrameworkState.LATENT);
                 });
+    }
+
+    @Test
+    void twoLinesConfigureLocksInEtcd() {
+        runner.withPropertyValues("holdfast.backend=etcd", "holdfast.etcd.endpoints=http://h1:2379,http://h2:2379")
+                .withBean(Neighbour.class)
+                .run(context -> {
+                    assertThat(context).getBean(LockBackend.class).isInstanceOf(EtcdLockBackend.class);
+                    assertThat(context.getBean(Neighbour.class).etcd().getIfAvailable())
+                            .as("clients of etcd that another bean gets")
+                            .isNull();
+                });
+    }
+
+    @Test
+    void aClientOfEtcdOfTheApplicationIsBorrowed() {
+        List<String> closed = new ArrayList<>();
+        try (Client mine = Client.builder().endpoints("http://127.0.0.1:1").build()) {
+            Client watched = (Client) Proxy.newProxyInstance(
+                    Client.class.getClassLoader(), new Class<?>[] {Client.class}, (proxy, method, args) -> {
+                        if (method.getName().equals("close")) {
+                            closed.add("closed");
+                        }
+                        return method.invoke(mine, args);
+                    });
+            runner.withPropertyValues("holdfast.backend=etcd")
+                    .withBean(Client.class, () -> watched, definition -> definition.setDestroyMethodName(""))
+                    .run(context ->
+                            assertThat(context).getBean(LockBackend.class).isInstanceOf(EtcdLockBackend.class));
+            assertThat(closed).isEmpty();
+
+            runner.withPropertyValues("holdfast.backend=etcd", "holdfast.etcd.user=me", "holdfast.etcd.password=secret")
+                    .withBean(Client.class, () -> watched, definition -> definition.setDestroyMethodName(""))
+                    .run(context -> assertThat(Refusal.of(context))
+                            .hasMessageContaining("Give that client its user")
+                            .message()
+                            .doesNotContain("secret"));
+        }
+    }
+
+    /** As on Spring Boot 3.5, which has Netty 4.1. */
+    @Test
+    void librariesOfEtcdThatDoNotFitAreRefused() {
+        Client mixed = (Client) Proxy.newProxyInstance(
+                Client.class.getClassLoader(), new Class<?>[] {Client.class}, (proxy, method, args) -> {
+                    throw new NoClassDefFoundError("io/netty/channel/MultiThreadIoEventLoopGroup");
+                });
+        runner.withPropertyValues("holdfast.backend=etcd")
+                .withBean(Client.class, () -> mixed, definition -> definition.setDestroyMethodName(""))
+                .run(context -> assertThat(Refusal.of(context))
+                        .hasMessageContaining("MultiThreadIoEventLoopGroup is missing")
+                        .hasMessageContaining("set the property netty.version"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"http://me:secret@h:2379", "h:2379#secret", "http://h secret", "redis://secret", "http:///secret"
+            })
+    void aMalformedAddressOfEtcdIsNotRepeated(String address) {
+        runner.withPropertyValues("holdfast.backend=etcd", "holdfast.etcd.endpoints=" + address)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasStackTraceContaining("holdfast.etcd.endpoints has a value that is not an address of etcd")
+                        .rootCause()
+                        .message()
+                        .doesNotContain("secret"));
     }
 
     @Test
@@ -218,6 +290,7 @@ class BackEndChoiceTest {
         "redis, holdfast.redis.uri, io.holdfast:holdfast-redis",
         "redlock, holdfast.redlock.uris, io.holdfast:holdfast-redlock and io.holdfast:holdfast-redis",
         "zookeeper, holdfast.zookeeper.connect-string, io.holdfast:holdfast-zookeeper",
+        "etcd, holdfast.etcd.endpoints, io.holdfast:holdfast-etcd and io.etcd:jetcd-core",
         "r2dbc, holdfast.r2dbc.schema, io.holdfast:holdfast-r2dbc"
     })
     void aMissingModuleIsNamed(String backend, String property, String artifacts) {
@@ -225,6 +298,7 @@ class BackEndChoiceTest {
                         "io.holdfast.redis",
                         "io.holdfast.redlock",
                         "io.holdfast.zookeeper",
+                        "io.etcd",
                         "io.holdfast.r2dbc",
                         "io.r2dbc"))
                 .withPropertyValues("holdfast.backend=" + backend, property + "=x")
@@ -257,7 +331,7 @@ class BackEndChoiceTest {
     @Test
     void anUnknownBackEndIsRefusedWithAListOfTheKnownOnes() {
         refused(
-                "holdfast.backend is 'postgres', which is not a back end. Set it to memory, redis, redlock, zookeeper or r2dbc.",
+                "holdfast.backend is 'postgres', which is not a back end. Set it to memory, redis, redlock, zookeeper, etcd or r2dbc.",
                 "holdfast.backend=postgres");
     }
 
@@ -280,6 +354,12 @@ class BackEndChoiceTest {
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.auth-scheme=digest | holdfast.zookeeper.auth is not",
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.auth=nobody | not valid for the scheme digest",
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.acl=creator | holdfast.zookeeper.acl is creator, but holdfast.zookeeper.auth is not set",
+                "holdfast.backend=etcd | holdfast.etcd.endpoints is not set",
+                "holdfast.backend=etcd; holdfast.etcd.endpoints=http://h:1,https://h:2 | members with TLS, and others without it",
+                "holdfast.backend=etcd; holdfast.etcd.endpoints=http://h:1; holdfast.etcd.user=me | One of holdfast.etcd.user and holdfast.etcd.password is set",
+                "holdfast.backend=etcd; holdfast.etcd.endpoints=http://h:1; holdfast.etcd.presence=1s | presence must be at least 2 s, was PT1S",
+                "holdfast.backend=etcd; holdfast.etcd.endpoints=http://h:1; holdfast.etcd.prefix= | prefix must not be blank",
+                "holdfast.backend=etcd; holdfast.etcd.endpoints=http://h:1; holdfast.etcd.ssl.bundle=locks | but the application has no SSL bundles",
                 "holdfast.backend=r2dbc | but the application has no ConnectionFactory",
                 "holdfast.backend=redlock | holdfast.redlock.uris has 0 servers",
                 "holdfast.backend=redlock; holdfast.lease-duration=2d; holdfast.redlock.uris=redis://a,redis://b,redis://c | quarantine must be from zero to 1 day, was PT48H",
@@ -335,15 +415,22 @@ class BackEndChoiceTest {
                 List.of("redis://:secret@h"), null, "p:", Duration.ofHours(1), new HoldfastProperties.Ssl(null), false);
         HoldfastProperties.Zookeeper zookeeper = new HoldfastProperties.Zookeeper(
                 "h:2181", "/holdfast", Duration.ofSeconds(30), "digest", "me:secret", null);
-        assertThat(redis + " " + redlock + " " + zookeeper).doesNotContain("secret");
+        HoldfastProperties.Etcd etcd = new HoldfastProperties.Etcd(
+                List.of("http://me:secret@h"),
+                "p/",
+                Duration.ofSeconds(6),
+                "me",
+                "secret",
+                new HoldfastProperties.Ssl(null));
+        assertThat(redis + " " + redlock + " " + zookeeper + " " + etcd).doesNotContain("secret");
     }
 
     @Test
     void aProblemIsPrintedWithoutAStackTrace() {
-        runner.withPropertyValues("holdfast.backend=etcd").run(context -> {
+        runner.withPropertyValues("holdfast.backend=hazelcast").run(context -> {
             var analysis = new InvalidLockPropertiesAnalyzer().analyze(context.getStartupFailure());
-            assertThat(analysis.getDescription()).startsWith("holdfast.backend is 'etcd'");
-            assertThat(analysis.getAction()).isEqualTo("Set it to memory, redis, redlock, zookeeper or r2dbc.");
+            assertThat(analysis.getDescription()).startsWith("holdfast.backend is 'hazelcast'");
+            assertThat(analysis.getAction()).isEqualTo("Set it to memory, redis, redlock, zookeeper, etcd or r2dbc.");
         });
     }
 

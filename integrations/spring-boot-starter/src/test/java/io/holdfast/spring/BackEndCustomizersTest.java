@@ -90,6 +90,18 @@ class BackEndCustomizersTest {
 
         @Bean
         @Order(2)
+        EtcdLockBackendCustomizer secondOfEtcd(Lines lines) {
+            return builder -> recorded(lines, "etcd 2", builder.prefix("shop/"));
+        }
+
+        @Bean
+        @Order(1)
+        EtcdLockBackendCustomizer firstOfEtcd(Lines lines) {
+            return builder -> recorded(lines, "etcd 1", builder.maxWaiters(10));
+        }
+
+        @Bean
+        @Order(2)
         R2dbcLockBackendCustomizer secondOfR2dbc(Lines lines) {
             return builder -> recorded(lines, "r2dbc 2", builder.address("db"));
         }
@@ -131,6 +143,13 @@ class BackEndCustomizersTest {
                                 CuratorFramework.class,
                                 () -> CuratorFrameworkFactory.newClient("127.0.0.1:1", new RetryOneTime(1)))))
                 .containsExactly("zookeeper 1", "zookeeper 2");
+    }
+
+    @Test
+    void customizersOfEtcdAreCalledInOrder() {
+        assertThat(calls(runner.withPropertyValues(
+                        "holdfast.backend=etcd", "holdfast.etcd.endpoints=http://127.0.0.1:1")))
+                .containsExactly("etcd 1", "etcd 2");
     }
 
     private record Database() implements ConnectionFactory {

@@ -151,7 +151,7 @@ class ClientOfTheApplicationTest {
                 });
     }
 
-    /** Databases and ZooKeeper have no token floors. */
+    /** Databases, ZooKeeper and etcd have no token floors. */
     @ParameterizedTest
     @CsvSource({"TOKEN_FLOOR, 0", "FIFO, 1"})
     @ExtendWith(OutputCaptureExtension.class)
@@ -217,7 +217,7 @@ class ClientOfTheApplicationTest {
             HoldfastProperties bound = new Binder(source)
                     .bind("holdfast", HoldfastProperties.class)
                     .get();
-            assertThat(bound.toString() + bound.redlock() + bound.zookeeper())
+            assertThat(bound.toString() + bound.redlock() + bound.zookeeper() + bound.etcd())
                     .as(property)
                     .contains("PT40S");
         }

@@ -100,6 +100,17 @@ class ComposeServiceTest {
         assertThat(details.getConnectString()).isEqualTo("127.0.0.1:40002");
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"quay.io/coreos/etcd:v3.5.21", "gcr.io/etcd-development/etcd:v3.5.21", "bitnami/etcd", "etcd:3"})
+    void locksAreInAnEtcdOfCompose(String image) throws NoSuchMethodException {
+        var details = (EtcdLockConnectionDetails)
+                details(new Service(image, Map.of(), 2379, 40_003)).get(EtcdLockConnectionDetails.class);
+
+        assertThat(details.getEndpoints()).containsExactly("http://127.0.0.1:40003");
+        assertThat(details.getSslBundle()).isNull();
+    }
+
     @Test
     void aLabelNamesTheKindOfAnotherImage() throws NoSuchMethodException {
         String label = "org.springframework.boot.service-connection";

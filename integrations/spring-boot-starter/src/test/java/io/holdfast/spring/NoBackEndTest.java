@@ -77,7 +77,7 @@ class NoBackEndTest {
                 .contains("APPLICATION FAILED TO START")
                 .containsPattern("Parameter 0 of method till in .*WithTill required a LockClient")
                 .contains("but holdfast.backend is not set, and the application has no LockBackend of its own.")
-                .contains("Set it to memory, redis, redlock, zookeeper or r2dbc.");
+                .contains("Set it to memory, redis, redlock, zookeeper, etcd or r2dbc.");
     }
 
     @Test

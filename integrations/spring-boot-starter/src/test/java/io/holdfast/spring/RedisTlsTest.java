@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.net.ssl.SSLContext;
@@ -32,56 +31,22 @@ import reactor.core.publisher.Mono;
 /** SSL bundles, with a stand-in for Redis that only requests the certificate of the client. */
 class RedisTlsTest {
 
-    private static final String PASSWORD = "of-the-test";
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     @TempDir
     private static Path folder;
 
+    private static Certificate certificate;
+
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(
                     HoldfastAutoConfiguration.class, DataRedisAutoConfiguration.class, SslAutoConfiguration.class))
-            .withPropertyValues(store("locks", "keystore"))
-            .withPropertyValues(store("locks", "truststore"))
-            .withPropertyValues(store("restricted", "keystore"))
-            .withPropertyValues(store("restricted", "truststore"));
+            .withPropertyValues(certificate.bundle("locks"))
+            .withPropertyValues(certificate.bundle("restricted"));
 
-    /** Server and client share this certificate, and trust only it. */
     @BeforeAll
     static void makeCertificate() throws IOException {
-        Process process = new ProcessBuilder(List.of(
-                        Path.of(System.getProperty("java.home"), "bin", "keytool")
-                                .toString(),
-                        "-genkeypair",
-                        "-alias",
-                        "both",
-                        "-keyalg",
-                        "EC",
-                        "-dname",
-                        "CN=127.0.0.1",
-                        "-ext",
-                        "SAN=ip:127.0.0.1",
-                        "-validity",
-                        "2",
-                        "-storetype",
-                        "PKCS12",
-                        "-keystore",
-                        folder.resolve("both.p12").toString(),
-                        "-storepass",
-                        PASSWORD))
-                .redirectErrorStream(true)
-                .redirectOutput(folder.resolve("keytool.log").toFile())
-                .start();
-        assertThat(process.onExit().join().exitValue()).isZero();
-    }
-
-    private static String[] store(String bundle, String kind) {
-        String prefix = "spring.ssl.bundle.jks.%s.%s.".formatted(bundle, kind);
-        return new String[] {
-            prefix + "location=" + folder.resolve("both.p12").toUri(),
-            prefix + "password=" + PASSWORD,
-            prefix + "type=PKCS12"
-        };
+        certificate = Certificate.in(folder);
     }
 
     /** Completes with the session of the first client, when that has sent something. */

@@ -38,6 +38,7 @@ class UnknownPropertiesTest {
                 "holdfast.redis.url",
                 "holdfast.redlock.uris-of-masters",
                 "holdfast.zookeeper.auth.user",
+                "holdfast.etcd.endpoint",
                 "holdfast.locsk.stock.lease-duration"
             })
     void aNameThatDoesNotExistIsFound(String name) {
@@ -59,6 +60,7 @@ class UnknownPropertiesTest {
                         Map.entry("holdfast.redlock.uris", "redis://a,redis://b,redis://c"),
                         Map.entry("holdfast.redlock.share-client-resources", "true"),
                         Map.entry("holdfast.zookeeper.acl", "open"),
+                        Map.entry("holdfast.etcd.endpoints[0]", "http://a:2379"),
                         Map.entry("holdfast.r2dbc.claim-time", "1s"),
                         Map.entry("holdfasten.other", "1"),
                         Map.entry("management.health.holdfast.enabled", "true"))))
