@@ -7,6 +7,7 @@ import io.holdfast.LockException;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.support.Printable;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 
 /** The failures of requests, in the words of Holdfast. */
@@ -54,7 +55,14 @@ final class Failures {
         if (cause instanceof TimeoutException) {
             return "it gave no answer in time";
         }
+        if (cause instanceof RejectedExecutionException) {
+            return "the client of jetcd is closed";
+        }
         String text = cause.getMessage();
+        Throwable below = cause.getCause();
+        if (below != null && code(cause).name().equals(text)) {
+            return said(below); // the driver could not log in
+        }
         return text == null
                 ? cause.getClass().getSimpleName()
                 : Printable.text(text.lines().findFirst().orElse(""));
@@ -96,7 +104,8 @@ final class Failures {
             return "Are its members reachable, and have they a leader?";
         }
         return switch (code(cause)) {
-            case PERMISSION_DENIED, UNAUTHENTICATED ->
+            case UNAUTHENTICATED -> "Does etcd know the user of the client, with this password?";
+            case PERMISSION_DENIED ->
                 "The user of the client needs the right to read and write all keys under the prefix of the locks";
             case RESOURCE_EXHAUSTED ->
                 "If its database is full: compact and defragment it, then run 'etcdctl alarm disarm'";

@@ -2,6 +2,7 @@ package io.holdfast.etcd;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Watch;
+import io.etcd.jetcd.common.exception.EtcdException;
 import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchEvent;
 import java.util.function.Consumer;
@@ -41,13 +42,17 @@ final class Notices {
         shut();
         Stream opened = new Stream();
         stream = opened;
-        opened.watcher = client.watch(
-                layout.notices(node),
-                WatchOption.builder().isPrefix(true).withNoDelete(true).build(),
-                Watch.listener(
-                        response -> response.getEvents().forEach(this::notice),
-                        error -> opened.hasEnded = true,
-                        () -> opened.hasEnded = true));
+        try {
+            opened.watcher = client.watch(
+                    layout.notices(node),
+                    WatchOption.builder().isPrefix(true).withNoDelete(true).build(),
+                    Watch.listener(
+                            response -> response.getEvents().forEach(this::notice),
+                            error -> opened.hasEnded = true,
+                            () -> opened.hasEnded = true));
+        } catch (EtcdException clientIsClosed) {
+            opened.hasEnded = true; // the next request says so
+        }
     }
 
     private void notice(WatchEvent event) {
