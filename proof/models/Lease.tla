@@ -33,9 +33,8 @@ Adopted == MaxAttempts + 2
 Init ==
   /\ now = 0 /\ store = [holder |-> Nobody, ends |-> 0, token |-> 0, seen |-> 0]
   /\ traces = {} /\ ended = {} /\ broken = {} /\ requests = {} /\ answers = {} /\ top = 0 /\ fell = FALSE
-  \* phase; attempts sent; the end of the lease; its token; whether an attempt was never answered; whether it ended without a release,
-  \* as the store has nothing of it; until when an exporter believes
-  /\ cl = [c \in Claims |-> [ph |-> "new", n |-> 0, until |-> 0, token |-> 0, open |-> FALSE, denied |-> FALSE, old |-> 0]]
+  \* phase; attempts sent; the end of the lease; its token; whether an attempt was never answered; until when an exporter believes
+  /\ cl = [c \in Claims |-> [ph |-> "new", n |-> 0, until |-> 0, token |-> 0, open |-> FALSE, old |-> 0]]
 
 Attempt(c, n)  == [t |-> "attempt", c |-> c, n |-> n, at |-> now]
 Renew(c)       == [t |-> "renew", c |-> c, n |-> 0, at |-> now]
@@ -128,7 +127,11 @@ Until(at) == (IF Rule("a lease counts from its request") THEN at ELSE now) + Lea
 IsValid(c) == cl[c].ph = "held" /\ now < cl[c].until
 \* It ends, and is released: the release is repeated until it is answered.
 Leaving(c) == [cl[c] EXCEPT !.ph = "releasing"]
-Over(c, denied) == [cl[c] EXCEPT !.ph = "over", !.denied = denied]
+Over(c) == [cl[c] EXCEPT !.ph = "over"]
+\* The store says that the claim has nothing. An attempt that was never answered may still arrive; an adopter does not know of those of the
+\* exporter.
+MayArrive(c) == cl[c].open \/ cl[c].n > MaxAttempts
+Denied(c) == IF MayArrive(c) /\ Rule("a denied claim is released if an attempt may arrive") THEN Leaving(c) ELSE Over(c)
 
 Attempts(c) ==
   /\ cl[c].ph \in {"new", "pausing"} /\ cl[c].n < MaxAttempts
@@ -152,9 +155,9 @@ HearsOfAttempt(c, a) ==
      ELSE /\ NoBegin
           /\ \/ cl[c].ph = "attempting" /\ Sends(c, [cl[c] EXCEPT !.ph = "pausing"], {})
              \* The store has nothing of it.
-             \/ a.says = 0 /\ ~cl[c].open /\ Sends(c, Over(c, FALSE), {})
+             \/ a.says = 0 /\ ~cl[c].open /\ Sends(c, Over(c), {})
              \/ cl[c].ph = "leaving" /\ Sends(c, IF Rule("a grant that comes after the cancellation is given back") THEN Leaving(c)
-                                                 ELSE Over(c, FALSE), {})
+                                                 ELSE Over(c), {})
 
 \* The subscriber cancels, or its time is over.
 IsCancelled(c) ==
@@ -167,13 +170,13 @@ RenewsIt(c) == MayRenew /\ IsValid(c) /\ Sends(c, cl[c], {Renew(c)}) /\ NoBegin
 \* After its end, no answer brings a lease back.
 HearsOfRenewal(c, a) ==
   /\ a.t = "renew" /\ a.c = c /\ cl[c].ph = "held" /\ NoBegin
-  /\ IF a.says = 0 THEN Sends(c, Over(c, TRUE), {})
+  /\ IF a.says = 0 THEN Sends(c, Denied(c), {})
      ELSE now < cl[c].until /\ Until(a.at) > cl[c].until /\ Sends(c, [cl[c] EXCEPT !.until = Until(a.at)], {})
 
 \* It is released, or the client finds that the lease is over, perhaps long after.
 GivesBack(c) == /\ cl[c].ph = "held" /\ Sends(c, Leaving(c), {}) /\ NoBegin
 SendsRelease(c) == /\ cl[c].ph = "releasing" /\ Release(c) \notin requests /\ Sends(c, cl[c], {Release(c)}) /\ NoBegin
-HearsOfRelease(c, a) == /\ a.t = "release" /\ a.c = c /\ cl[c].ph = "releasing" /\ Sends(c, Over(c, FALSE), {}) /\ NoBegin
+HearsOfRelease(c, a) == /\ a.t = "release" /\ a.c = c /\ cl[c].ph = "releasing" /\ Sends(c, Over(c), {}) /\ NoBegin
 
 \* The text has a later number than each attempt of the exporter, and the token. From then on the exporter does not believe.
 Exports(c) ==
@@ -184,7 +187,7 @@ Exports(c) ==
 Adopts(c) == cl[c].ph = "exported" /\ Sends(c, [cl[c] EXCEPT !.ph = "adopting"], {Adopt(c, cl[c].token)}) /\ NoBegin
 HearsOfAdoption(c, a) ==
   /\ a.t = "adopt" /\ a.c = c /\ cl[c].ph = "adopting"
-  /\ IF a.says = 0 THEN Sends(c, Over(c, TRUE), {}) /\ NoBegin
+  /\ IF a.says = 0 THEN Sends(c, Denied(c), {}) /\ NoBegin
      ELSE IF now < Until(a.at) THEN Sends(c, [cl[c] EXCEPT !.ph = "held", !.until = Until(a.at)], {}) /\ Begins(c, cl[c].token)
      ELSE Sends(c, Leaving(c), {}) /\ NoBegin
 GivesUpAdoption(c) == cl[c].ph = "adopting" /\ Sends(c, Leaving(c), {}) /\ NoBegin
@@ -208,6 +211,6 @@ TokensRise == ~fell
 \* No attempt takes the lock for a claim whose release was processed.
 NoGhost == store.holder \notin ended
 \* A claim that ended without a release has nothing at the store, nor on its way there.
-GivenBack == \A c \in Claims : cl[c].ph = "over" /\ c \notin ended /\ ~cl[c].denied =>
+GivenBack == \A c \in Claims : cl[c].ph = "over" /\ c \notin ended =>
                                store.holder # c /\ \A r \in requests : r.t = "attempt" => r.c # c
 =============================================================================

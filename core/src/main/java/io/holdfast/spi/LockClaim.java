@@ -16,7 +16,7 @@ import java.time.Duration;
  * @param lease how long the server keeps the lock without a renewal; back ends honour whole milliseconds
  * @param waiting what the back end does when the lock is not available
  * @param attempt 1, 2, …: the number of this attempt of the claim; in a renewal or release, the number of attempts sent
- *     so far
+ *     so far; in a release one more if one of them was never answered, since that one may arrive after the last
  * @param tokenFloor the token of a new grant is at least this, and the token of a held claim is raised to it; 0 for
  *     none. Ignored without {@link LockFeature#TOKEN_FLOOR}.
  * @param permits how many permits of a semaphore the claim takes, from 1 to {@link LockKey#permits()}; 1 for all other

@@ -4,7 +4,9 @@ import io.holdfast.LockBackendException;
 import io.holdfast.LockException;
 import io.holdfast.LockOptions;
 import io.holdfast.LockQueueFullException;
+import io.holdfast.internal.claim.LeaseState.Answered;
 import io.holdfast.internal.claim.LeaseState.Certainty;
+import io.holdfast.internal.claim.LeaseState.Hold;
 import io.holdfast.internal.engine.LockTerms;
 import io.holdfast.internal.engine.LockTerms.Mode;
 import io.holdfast.internal.timing.SentAttempts;
@@ -60,6 +62,10 @@ final class AcquireState implements ClaimState, Cloneable {
     private boolean signalled;
     private boolean lossSignalled;
     private boolean answered;
+
+    /** Whether an attempt was never answered: it may still be under way, although later ones were answered. */
+    private boolean unanswered;
+
     private int failures;
     private long failingSinceNanos;
     private @Nullable LockException failure;
@@ -98,9 +104,18 @@ final class AcquireState implements ClaimState, Cloneable {
         return attempt;
     }
 
-    /** Returns the number that the release of the claim carries. */
-    int lastAttempt() {
-        return adoptedAttempt != 0 ? adoptedAttempt : Math.max(1, attempt);
+    private int lastAttempt() {
+        return isAdopted() ? adoptedAttempt : Math.max(1, attempt);
+    }
+
+    /** Returns the number that the release of the claim carries: that of the last attempt, or a later one. */
+    int releaseAttempt() {
+        return unanswered ? lastAttempt() + 1 : lastAttempt();
+    }
+
+    /** An adopted claim may have attempts of the exporter under way, which this client does not know. */
+    private boolean isAdopted() {
+        return adoptedAttempt != 0;
     }
 
     boolean isAnswered() {
@@ -117,7 +132,7 @@ final class AcquireState implements ClaimState, Cloneable {
             return stay();
         }
         if (phase == Phase.LEAVING) {
-            return end(copy(), Action.NONE, mode == Mode.WAIT || !(answer instanceof Contended));
+            return end(copy(), Action.NONE, mode == Mode.WAIT || isAdopted() || !(answer instanceof Contended));
         }
         Step granted = answer instanceof Acquired it
                 ? granted(it.fencingToken(), number, it.lease(), Certainty.CONFIRMED, nowNanos)
@@ -133,7 +148,7 @@ final class AcquireState implements ClaimState, Cloneable {
             return grantedTooLate(after, number, nowNanos, random);
         }
         if (mode != Mode.WAIT) {
-            return end(after, mode == Mode.TRY ? Action.NOT_AVAILABLE : Action.TIMED_OUT, false);
+            return end(after, mode == Mode.TRY ? Action.NOT_AVAILABLE : Action.TIMED_OUT, isAdopted());
         }
         // In a queue whose signals arrive, more attempts gain nothing: only the back end's own limit counts.
         boolean isQueued = answer instanceof Queued;
@@ -155,8 +170,9 @@ final class AcquireState implements ClaimState, Cloneable {
             return null;
         }
         Certainty known = lossSignalled ? Certainty.DOUBTED : certainty;
-        return new Step(
-                LeaseState.of(token, sentAt, leaseNanos, known, lastAttempt(), terms, nowNanos), Action.DELIVER);
+        Answered others = isAdopted() || !known.isAnswered() ? Answered.PERHAPS_NOT_THE_LAST : Answered.EACH;
+        Hold hold = Hold.granted(token, lastAttempt(), unanswered ? Answered.NOT_ALL : others, nowNanos, terms);
+        return new Step(LeaseState.of(hold, sentAt, leaseNanos, known), Action.DELIVER);
     }
 
     /**
@@ -181,6 +197,7 @@ final class AcquireState implements ClaimState, Cloneable {
             return end(after, Action.NONE, true);
         }
         after.answered = false;
+        after.unanswered |= error.retryAfter().isEmpty(); // otherwise it was not carried out
         after.failure = error;
         boolean tooLong = failedAgain(after, number, nowNanos) && !isLimited();
         if (mode == Mode.ONE_ATTEMPT && error.isTransient()) {
@@ -294,7 +311,7 @@ final class AcquireState implements ClaimState, Cloneable {
     }
 
     Step broken() {
-        boolean isUnsent = phase == Phase.READY && adoptedAttempt == 0;
+        boolean isUnsent = phase == Phase.READY && !isAdopted();
         return phase == Phase.ENDED ? stay() : end(copy(), Action.NONE, !isUnsent);
     }
 
@@ -305,7 +322,7 @@ final class AcquireState implements ClaimState, Cloneable {
                 after.phase = Phase.LEAVING;
                 yield new Step(after, action);
             }
-            case READY -> end(after, action, adoptedAttempt != 0);
+            case READY -> end(after, action, isAdopted());
             case PAUSING -> end(after, action, true);
             case LEAVING, ENDED -> stay();
         };

@@ -221,7 +221,8 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
             case ATTEMPT -> send(step.acquiring().attempt());
             case DELIVER -> deliver();
             case NOT_AVAILABLE -> {
-                ended();
+                handedOut = false; // an adopted claim that does not hold the lock has no least hold time
+                finish(step, null);
                 if (engine().events.areWanted()) {
                     acquireEvents.ended(new LockEvent.NotAvailable(lockName(), emission.waited()));
                 }
@@ -278,7 +279,7 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
             engine().keptClaims.remove(claim().id());
             return; // it has sent nothing, and another client may adopt it
         }
-        LockClaim withdrawn = claim().withAttempt(last.lastAttempt());
+        LockClaim withdrawn = claim().withAttempt(last.releaseAttempt());
         endAtStore(withdrawn, lock.storeForgetsAtNanos(), new InBackground());
     }
 

@@ -223,7 +223,7 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
     }
 
     final void releaseInBackground() {
-        endAtStore(claimOf(lease()), lock.storeForgetsAtNanos(), new InBackground());
+        endAtStore(lastClaim(), lock.storeForgetsAtNanos(), new InBackground());
     }
 
     void act(Step step) {
@@ -246,7 +246,7 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
                     // before the release: nested work must not go on when the next owner gets the lock
                     signals().releaseAsked();
                 } finally {
-                    endAtStore(claimOf(lease()), lease().validUntilNanos(), this);
+                    endAtStore(lastClaim(), lease().validUntilNanos(), this);
                 }
             }
             case SIGNAL_RELEASED, SIGNAL_LOSS, SIGNAL_LOSS_AND_RELEASE -> {
@@ -314,6 +314,11 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
 
     private long keptUntilNanos() {
         return heldSinceNanos() + lock.terms().minHoldNanos();
+    }
+
+    private LockClaim lastClaim() {
+        LeaseState last = lease();
+        return claimOf(last).withAttempt(last.hold().releaseAttempt());
     }
 
     final LockClaim claimOf(LeaseState s) {

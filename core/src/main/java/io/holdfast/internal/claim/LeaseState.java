@@ -61,7 +61,20 @@ record LeaseState(
         /** The same, while an attempt is under way. */
         PUSHED_BEFORE_ANSWER,
         /** The back end has signalled a loss already, perhaps of an earlier attempt. */
-        DOUBTED
+        DOUBTED;
+
+        boolean isAnswered() {
+            return this == CONFIRMED || this == PUSHED;
+        }
+    }
+
+    /** Which attempts of the claim were answered. */
+    enum Answered {
+        EACH,
+        /** An adopter does not know the attempts of the exporter, but its number is later. */
+        PERHAPS_NOT_THE_LAST,
+        /** An attempt was never answered: it may still arrive, although later ones were answered. */
+        NOT_ALL
     }
 
     enum Side {
@@ -74,17 +87,34 @@ record LeaseState(
     /**
      * What changes only with the side.
      *
-     * @param attempt of the last request that may take the lock, for the release
-     * @param isAnswered false if an attempt may still be under way: after a loss it would take the lock again
+     * @param attempt of the last request that may take the lock
+     * @param answered if not each attempt: after a loss, the one under way would take the lock again
      */
-    record Hold(long fencingToken, int attempt, boolean isAnswered, Side side, long grantedAtNanos, LockTerms terms) {
+    record Hold(long fencingToken, int attempt, Answered answered, Side side, long grantedAtNanos, LockTerms terms) {
+
+        static Hold granted(long token, int attempt, Answered answered, long nowNanos, LockTerms terms) {
+            return new Hold(token, attempt, answered, Side.AS_GRANTED, nowNanos, terms);
+        }
 
         Hold becomingReader() {
-            return new Hold(fencingToken, attempt + 1, isAnswered, Side.BECOMING_READER, grantedAtNanos, terms);
+            return new Hold(fencingToken, attempt + 1, answered, Side.BECOMING_READER, grantedAtNanos, terms);
         }
 
         Hold reader() {
-            return new Hold(fencingToken, attempt, isAnswered, Side.READER, grantedAtNanos, terms);
+            return new Hold(fencingToken, attempt, answered, Side.READER, grantedAtNanos, terms);
+        }
+
+        Hold unanswered() {
+            return new Hold(fencingToken, attempt, Answered.NOT_ALL, side, grantedAtNanos, terms);
+        }
+
+        boolean isEachAttemptAnswered() {
+            return answered == Answered.EACH;
+        }
+
+        /** A store that has processed the last attempt may take no other for late. */
+        int releaseAttempt() {
+            return answered == Answered.NOT_ALL ? attempt + 1 : attempt;
         }
 
         long bounded(long untilNanos) {
@@ -95,21 +125,13 @@ record LeaseState(
         }
     }
 
-    static LeaseState of(
-            long token,
-            long sentAt,
-            long leaseNanos,
-            Certainty certainty,
-            int attempt,
-            LockTerms terms,
-            long nowNanos) {
-        boolean isAnswered = certainty == Certainty.CONFIRMED || certainty == Certainty.PUSHED;
-        Hold hold = new Hold(token, attempt, isAnswered, Side.AS_GRANTED, nowNanos, terms);
+    static LeaseState of(Hold hold, long sentAt, long leaseNanos, Certainty certainty) {
         long until = Validity.until(sentAt, leaseNanos);
         long renewal = switch (certainty) {
-            case CONFIRMED -> RenewalSchedule.next(sentAt, leaseNanos, terms.gridPhaseNanos());
-            case PUSHED, PUSHED_BEFORE_ANSWER -> RenewalSchedule.confirmation(nowNanos, until);
-            case DOUBTED -> nowNanos;
+            case CONFIRMED ->
+                RenewalSchedule.next(sentAt, leaseNanos, hold.terms().gridPhaseNanos());
+            case PUSHED, PUSHED_BEFORE_ANSWER -> RenewalSchedule.confirmation(hold.grantedAtNanos(), until);
+            case DOUBTED -> hold.grantedAtNanos();
         };
         boolean confirmed = certainty == Certainty.CONFIRMED;
         return new LeaseState(Phase.HELD, hold, sentAt, hold.bounded(until), renewal, false, confirmed, 0, null);
@@ -205,7 +227,7 @@ record LeaseState(
     }
 
     Step renewalDenied() {
-        return lose(LossReason.NOT_HELD, !hold.isAnswered());
+        return lose(LossReason.NOT_HELD, !hold.isEachAttemptAnswered());
     }
 
     Step renewalFailed(boolean automatic, long nowNanos) {
@@ -295,7 +317,7 @@ record LeaseState(
         long next = RenewalSchedule.retry(nowNanos, validUntilNanos);
         return phase != Phase.DOWNGRADING
                 ? stay()
-                : unlessOver(nowNanos, none(downgrading(hold, next, false, confirmed, failures + 1)));
+                : unlessOver(nowNanos, none(downgrading(hold.unanswered(), next, false, confirmed, failures + 1)));
     }
 
     private Step askForReadLease() {

@@ -19,7 +19,8 @@ import reactor.util.context.Context;
 /**
  * Repeats a release until it is answered, fails for good, or the server has ended the lease by itself. Within a least
  * hold time it sends a renewal until the end of that time, so that the server keeps the lock without this client too. A
- * release follows then, to wake the waiters. If either request is lost, the lock is free later.
+ * release follows then, to wake the waiters, or at once if the server does not keep the lock. If either request is lost,
+ * the lock is free later.
  */
 final class ReleaseLoop extends Activities.Activity implements BackendCall.Request<Ownership> {
 
@@ -99,10 +100,9 @@ final class ReleaseLoop extends Activities.Activity implements BackendCall.Reque
     public void answered(Ownership answer) {
         boolean isKept = keeps && answer == Ownership.HELD;
         if (isKept) {
-            // Its result does not matter: the release was reported, and the server ends the lease by itself soon.
-            Alarm over =
-                    Alarm.of(() -> start(lock, claim, keptUntilNanos, lock.storeForgetsAtNanos(), unconfirmed -> {}));
-            lock.engine().alarms.set(over, keptUntilNanos);
+            lock.engine().alarms.set(Alarm.of(() -> releaseAt(keptUntilNanos)), keptUntilNanos);
+        } else if (keeps) {
+            releaseAt(lock.engine().alarms.now()); // an attempt that was never answered may still take the lock
         }
         // An earlier request may have reached the server. If the least hold time is over, the claim may have ended
         // there.
@@ -111,6 +111,11 @@ final class ReleaseLoop extends Activities.Activity implements BackendCall.Reque
         if (isOver(isKept)) {
             result.released(answer, mayHaveEnded);
         }
+    }
+
+    /** Its result does not matter: the release was reported, and the server ends the lease by itself soon. */
+    private void releaseAt(long nowNanos) {
+        start(lock, claim, nowNanos, lock.storeForgetsAtNanos(), unconfirmed -> {});
     }
 
     @Override

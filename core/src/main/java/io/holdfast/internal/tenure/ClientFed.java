@@ -183,7 +183,7 @@ class ClientFed extends TenureRules {
         claim.standing = Standing.LEAVING;
         claim.tenure = tenure;
         tenure.isReleased = true;
-        return new Reply.Ask<>(tenure, tenure.claim());
+        return new Reply.Ask<>(tenure, tenure.lastClaim());
     }
 
     private void begin(Tenure tenure, long token, long sentAt, long granted, @Nullable LocalClaim caller, Moment at) {
@@ -301,14 +301,14 @@ class ClientFed extends TenureRules {
         Tenure withdrawn = tenure.withdrawn;
         if (withdrawn != null) {
             tenure.withdrawn = null;
-            at.out().add(new Effect.Release(withdrawn.claim()));
+            at.out().add(new Effect.Release(withdrawn.lastClaim()));
         }
     }
 
     @Override
     void abandon(Tenure tenure, @Nullable LossReason reason, Moment at) {
         super.abandon(tenure, reason, at);
-        at.out().add(new Effect.Release(tenure.claim()));
+        at.out().add(new Effect.Release(tenure.lastClaim()));
     }
 
     private void changed(Moment at) {
@@ -336,7 +336,7 @@ class ClientFed extends TenureRules {
         }
         if (tenure != holding && tenure != next) {
             if (answer instanceof Acquired && isToBeReleased(tenure, attempt, at.now())) {
-                at.out().add(new Effect.Release(tenure.claim()));
+                at.out().add(new Effect.Release(tenure.lastClaim()));
             }
             return soon(); // the tenure is over: the claim sends an attempt for another one
         }
@@ -399,6 +399,7 @@ class ClientFed extends TenureRules {
 
     void attemptFailed(Tenure tenure, int attempt, @Nullable LocalClaim claim, Moment at) {
         if (tenure.attemptInFlight == attempt) { // otherwise it was answered
+            tenure.isUnanswered = true;
             tenure.attemptInFlight = 0;
             failed(tenure, claim, at);
         }
@@ -417,12 +418,13 @@ class ClientFed extends TenureRules {
         if (answer != null) {
             settle(at);
         }
+        tenure.isUnanswered |= answer == null;
         tenure.isReserving = false;
         if (answer != null && tenure == holding) {
             reserved(tenure, asked, answer instanceof Acquired acquired ? acquired : null, at);
         } else if (answer instanceof Acquired && isToBeReleased(tenure, asked.attempt(), at.now())) {
             // the lock was lost before, and this attempt has taken it again
-            at.out().add(new Effect.Release(tenure.claim()));
+            at.out().add(new Effect.Release(tenure.lastClaim()));
         }
         resume(tenure, at);
     }

@@ -39,6 +39,9 @@ final class MemberWatch extends Flux<WatchSignal>
     int lastAttempt;
     long attemptedAtNanos;
 
+    /** Whether an attempt before the last one was never answered. */
+    private boolean isOneUnanswered;
+
     /** The token of its last grant alone, or the highest when its client withdraws it: no run before that serves it. */
     long tokenAlone;
 
@@ -59,6 +62,7 @@ final class MemberWatch extends Flux<WatchSignal>
 
     void attempted(int attempt, long nowNanos) {
         if (attempt > lastAttempt) {
+            isOneUnanswered = isUnanswered();
             lastAttempt = attempt;
             attemptedAtNanos = nowNanos;
         }
@@ -69,7 +73,7 @@ final class MemberWatch extends Flux<WatchSignal>
     }
 
     boolean isUnanswered() {
-        return lastAnswered < lastAttempt;
+        return isOneUnanswered || lastAnswered < lastAttempt;
     }
 
     @Override

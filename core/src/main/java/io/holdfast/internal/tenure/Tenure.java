@@ -27,6 +27,9 @@ final class Tenure {
     /** The number of the attempt in flight, 0 for none. */
     int attemptInFlight;
 
+    /** Whether an attempt was never answered: it may still arrive, although later ones were answered. */
+    boolean isUnanswered;
+
     /** Whether to send an attempt before {@link #attemptAgainAtNanos}. */
     boolean isDue;
 
@@ -92,6 +95,11 @@ final class Tenure {
 
     LockClaim claim() {
         return atStore.withAttempt(Math.max(1, sent.last()));
+    }
+
+    /** The claim for its release, with a number that is later than each attempt that may still arrive. */
+    LockClaim lastClaim() {
+        return isUnanswered ? atStore.withAttempt(sent.last() + 1) : claim();
     }
 
     LockClaim nextAttempt(long now) {
@@ -200,7 +208,7 @@ final class Tenure {
     /** Returns the claim to release together with this tenure, if no claim of this process wants its place. */
     @Nullable
     LockClaim withdrawn() {
-        return withdrawn == null ? null : withdrawn.claim();
+        return withdrawn == null ? null : withdrawn.lastClaim();
     }
 
     @Override

@@ -123,8 +123,11 @@ abstract class TenureRules {
                 claim.validUntilNanos = tenure.validUntilNanos;
             }
         } else if (answer instanceof Renewal.NotHeld) {
-            if (tenure == holding) {
-                lose(tenure, tenure.owner == claim ? null : LossReason.NOT_HELD, at);
+            LossReason told = tenure.owner == claim ? null : LossReason.NOT_HELD;
+            if (tenure == holding && tenure.isUnanswered) {
+                abandon(tenure, told, at); // that attempt would take the lock for no claim
+            } else if (tenure == holding) {
+                lose(tenure, told, at);
             }
         } else {
             tenure.isDoubted = true;

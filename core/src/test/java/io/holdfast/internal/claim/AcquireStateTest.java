@@ -2,6 +2,7 @@ package io.holdfast.internal.claim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockBackendException;
 import io.holdfast.internal.claim.AcquireState.Phase;
 import io.holdfast.internal.claim.ClaimState.Action;
 import io.holdfast.internal.claim.ClaimState.Step;
@@ -75,6 +76,62 @@ class AcquireStateTest {
         assertThat(first.sentAtNanos()).isZero();
         assertThat(second.sentAtNanos()).isEqualTo(Acquiring.millis(200));
         assertThat(certainty(first)).isEqualTo(Certainty.PUSHED);
+    }
+
+    /** The attempt that was never answered may arrive after the lease was denied. */
+    @Test
+    void aDeniedLeaseIsReleasedIfAnyAttemptWasNeverAnswered() {
+        assertThat(deniedAfter(Acquiring.failure(true))).isEqualTo(Action.SIGNAL_LOSS_AND_RELEASE);
+        assertThat(deniedAfter(Acquiring.notYet(10)))
+                .as("an attempt without an effect")
+                .isEqualTo(Action.SIGNAL_LOSS);
+    }
+
+    /** The store has processed the last attempt, and may take its number for the proof that no other is under way. */
+    @Test
+    void theReleaseHasALaterNumberIfAnAttemptWasNeverAnswered() {
+        assertThat(grantedAfter(Acquiring.failure(true)).hold().releaseAttempt())
+                .isEqualTo(4);
+        assertThat(grantedAfter(Acquiring.notYet(10)).hold().releaseAttempt()).isEqualTo(3);
+        assertThat(Acquiring.started(Mode.WAIT)
+                        .attemptFailed(1, Acquiring.failure(true), NOW, 0)
+                        .acquiring()
+                        .left()
+                        .acquiring()
+                        .releaseAttempt())
+                .isEqualTo(2);
+    }
+
+    private static Action deniedAfter(LockBackendException firstFailed) {
+        return grantedAfter(firstFailed).renewalDenied().action();
+    }
+
+    private static LeaseState grantedAfter(LockBackendException firstFailed) {
+        AcquireState queued = Acquiring.started(Mode.WAIT)
+                .attemptFailed(1, firstFailed, Acquiring.millis(10), 0)
+                .acquiring()
+                .pauseOver(Acquiring.millis(100))
+                .acquiring()
+                .answered(2, Acquiring.queued(100), Acquiring.millis(110), 0)
+                .acquiring()
+                .pauseOver(Acquiring.millis(210))
+                .acquiring();
+        return delivered(queued.answered(3, Acquiring.acquired(), Acquiring.millis(220), 0));
+    }
+
+    @Test
+    void anAdoptedClaimIsReleasedThoughItIsDenied() {
+        Step attempting =
+                AcquireState.ready(3).begin(Acquiring.plan(Mode.TRY, false).terms(), Mode.TRY, false, NOW, NOW);
+        Step adopted = attempting.acquiring().answered(1, Acquiring.acquired(), NOW, 0);
+
+        Step denied = attempting.acquiring().answered(1, Acquiring.contended(100), NOW, 0);
+        Step deniedToACancelledOne =
+                attempting.acquiring().left().acquiring().answered(1, Acquiring.contended(100), NOW, 0);
+
+        assertThat(Acquiring.action(denied)).isEqualTo("NOT_AVAILABLE+withdraw");
+        assertThat(Acquiring.action(deniedToACancelledOne)).isEqualTo("NONE+withdraw");
+        assertThat(delivered(adopted).renewalDenied().action()).isEqualTo(Action.SIGNAL_LOSS_AND_RELEASE);
     }
 
     @Test

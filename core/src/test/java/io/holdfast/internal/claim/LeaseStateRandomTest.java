@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.fail;
 import io.holdfast.LossReason;
 import io.holdfast.internal.claim.ClaimState.Action;
 import io.holdfast.internal.claim.ClaimState.Step;
+import io.holdfast.internal.claim.LeaseState.Answered;
 import io.holdfast.internal.claim.LeaseState.Certainty;
+import io.holdfast.internal.claim.LeaseState.Hold;
 import io.holdfast.internal.claim.LeaseState.Phase;
 import io.holdfast.internal.engine.LockTerms;
 import io.holdfast.spi.Ownership;
@@ -60,7 +62,8 @@ class LeaseStateRandomTest {
             terms = new LockTerms(usual.options(), 0, 0, Duration.ZERO, random.nextLong() >>> 1);
             promisedUntil = now + lease - lease / 100 - 2 * MILLI;
             Certainty certainty = random.nextBoolean() ? Certainty.CONFIRMED : Certainty.PUSHED;
-            state = LeaseState.of(7, now, lease, certainty, 1, terms, now);
+            Answered answered = random.nextBoolean() ? Answered.EACH : Answered.NOT_ALL;
+            state = LeaseState.of(Hold.granted(7, 1, answered, now, terms), now, lease, certainty);
             take("granted", new Step(state, Action.NONE));
         }
 

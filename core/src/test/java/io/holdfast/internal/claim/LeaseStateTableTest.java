@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.LossReason;
 import io.holdfast.internal.claim.ClaimState.Action;
 import io.holdfast.internal.claim.ClaimState.Step;
+import io.holdfast.internal.claim.LeaseState.Answered;
 import io.holdfast.internal.claim.LeaseState.Certainty;
+import io.holdfast.internal.claim.LeaseState.Hold;
 import io.holdfast.internal.claim.LeaseState.Phase;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.WatchSignal;
@@ -215,7 +217,8 @@ class LeaseStateTableTest {
     }
 
     private static LeaseState in(Phase phase) {
-        LeaseState held = LeaseState.of(7, 0, LEASE, Certainty.CONFIRMED, 1, Acquiring.terms(true, null), 0);
+        LeaseState held = LeaseState.of(
+                Hold.granted(7, 1, Answered.EACH, 0, Acquiring.terms(true, null)), 0, LEASE, Certainty.CONFIRMED);
         LeaseState state = switch (phase) {
             case HELD -> held;
             case RELEASING -> held.releaseAsked(EARLY).lease();

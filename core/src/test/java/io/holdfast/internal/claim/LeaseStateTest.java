@@ -3,7 +3,9 @@ package io.holdfast.internal.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.internal.claim.ClaimState.Action;
+import io.holdfast.internal.claim.LeaseState.Answered;
 import io.holdfast.internal.claim.LeaseState.Certainty;
+import io.holdfast.internal.claim.LeaseState.Hold;
 import io.holdfast.internal.claim.LeaseState.Phase;
 import io.holdfast.internal.engine.LockTerms;
 import io.holdfast.internal.timing.Validity;
@@ -124,7 +126,8 @@ class LeaseStateTest {
     @ValueSource(booleans = {true, false})
     void aPushedGrantIsRenewedSoonAlsoWithoutAutoRenew(boolean autoRenew) {
         LockTerms terms = Acquiring.terms(autoRenew, null);
-        LeaseState pushed = LeaseState.of(7, 0, 2_000 * MILLI, Certainty.PUSHED, 1, terms, 500 * MILLI);
+        LeaseState pushed = LeaseState.of(
+                Hold.granted(7, 1, Answered.EACH, 500 * MILLI, terms), 0, 2_000 * MILLI, Certainty.PUSHED);
 
         assertThat(pushed.wakeAtNanos()).isEqualTo(550 * MILLI);
         assertThat(pushed.tick(549 * MILLI).action()).isEqualTo(Action.NONE);
@@ -141,14 +144,16 @@ class LeaseStateTest {
     void aShortPushedGrantIsRenewedAfterATenthOfIt() {
         long valid = Validity.until(0, 10 * MILLI);
 
-        LeaseState pushed = LeaseState.of(7, 0, 10 * MILLI, Certainty.PUSHED, 1, NOT_RENEWED, 0);
+        LeaseState pushed =
+                LeaseState.of(Hold.granted(7, 1, Answered.EACH, 0, NOT_RENEWED), 0, 10 * MILLI, Certainty.PUSHED);
 
         assertThat(pushed.wakeAtNanos()).isEqualTo(valid / 10);
     }
 
     @Test
     void aGrantInDoubtIsRenewedAtOnce() {
-        LeaseState doubted = LeaseState.of(7, 0, LEASE, Certainty.DOUBTED, 1, NOT_RENEWED, 5 * MILLI);
+        LeaseState doubted =
+                LeaseState.of(Hold.granted(7, 1, Answered.EACH, 5 * MILLI, NOT_RENEWED), 0, LEASE, Certainty.DOUBTED);
 
         assertThat(doubted.wakeAtNanos()).isEqualTo(5 * MILLI);
         assertThat(doubted.tick(5 * MILLI).action()).isEqualTo(Action.RENEW);
@@ -156,7 +161,8 @@ class LeaseStateTest {
 
     @Test
     void aPushedGrantWhoseConfirmationFailsIsTriedAgain() {
-        LeaseState failed = LeaseState.of(7, 0, 2_000 * MILLI, Certainty.PUSHED, 1, NOT_RENEWED, 0)
+        LeaseState failed = LeaseState.of(
+                        Hold.granted(7, 1, Answered.EACH, 0, NOT_RENEWED), 0, 2_000 * MILLI, Certainty.PUSHED)
                 .tick(50 * MILLI)
                 .lease()
                 .renewalFailed(true, 500 * MILLI)
@@ -192,11 +198,33 @@ class LeaseStateTest {
         assertThat(verified.tick(sent + 4).action()).isEqualTo(Action.NONE);
     }
 
+    /** That request may arrive after the lease was denied. */
+    @Test
+    void aDeniedReaderIsReleasedIfARequestToDowngradeWasNeverAnswered() {
+        LeaseState asked = granted(RENEWED).downgradeAsked(1_000 * MILLI).lease();
+        LeaseState askedAgain =
+                asked.downgradeFailed(2_000 * MILLI).lease().tick(5_000 * MILLI).lease();
+
+        assertThat(readerOf(asked).renewalDenied().action()).isEqualTo(Action.SIGNAL_LOSS);
+        assertThat(readerOf(askedAgain).renewalDenied().action()).isEqualTo(Action.SIGNAL_LOSS_AND_RELEASE);
+        assertThat(askedAgain.renewalDenied().action()).isEqualTo(Action.SIGNAL_LOSS_AND_RELEASE);
+    }
+
+    private static LeaseState readerOf(LeaseState asked) {
+        LeaseState reader =
+                asked.downgraded(5_000 * MILLI, LEASE, 5_001 * MILLI).lease();
+        assertThat(reader.isReader()).isTrue();
+        return reader;
+    }
+
     @Test
     void noRenewalHoldsALeaseBeyondMaxHoldTime() {
         long bound = 40_000 * MILLI;
-        LeaseState state =
-                LeaseState.of(7, 0, LEASE, Certainty.CONFIRMED, 1, Acquiring.terms(true, Duration.ofNanos(bound)), 0);
+        LeaseState state = LeaseState.of(
+                Hold.granted(7, 1, Answered.EACH, 0, Acquiring.terms(true, Duration.ofNanos(bound))),
+                0,
+                LEASE,
+                Certainty.CONFIRMED);
         LeaseState renewed =
                 state.renewed(20_000 * MILLI, LEASE, true, 20_001 * MILLI).lease();
 
@@ -206,6 +234,6 @@ class LeaseStateTest {
     }
 
     private static LeaseState granted(LockTerms terms) {
-        return LeaseState.of(7, 0, LEASE, Certainty.CONFIRMED, 1, terms, 0);
+        return LeaseState.of(Hold.granted(7, 1, Answered.EACH, 0, terms), 0, LEASE, Certainty.CONFIRMED);
     }
 }

@@ -7,6 +7,7 @@ import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
@@ -104,5 +105,27 @@ class LateAnswersTest {
         effects.clear();
         var unused = locks.answered(asked, first.id(), new LockAttempt.Acquired(100, LEASE), new Moment(2, effects));
         assertThat(taken()).noneMatch(Effect.Release.class::isInstance);
+    }
+
+    /** That attempt may arrive after the loss, and would take the lock for no claim. */
+    @Test
+    void aDeniedTenureIsReleasedIfAnAttemptWasNeverAnswered() {
+        Reply.Ask<LockAttempt> asked = ask(first, 0);
+        locks.attemptFailed(asked, first.id(), new Moment(1, effects));
+        denied(ask(first.withAttempt(2), 2));
+        assertThat(taken())
+                .anyMatch(it -> it instanceof Effect.Release release
+                        && release.claim().id().equals(asked.claim().id()));
+    }
+
+    @Test
+    void aDeniedTenureIsNotReleasedIfEachAttemptWasAnswered() {
+        denied(ask(first, 0));
+        assertThat(taken()).noneMatch(Effect.Release.class::isInstance);
+    }
+
+    private void denied(Reply.Ask<LockAttempt> asked) {
+        var unused = locks.answered(asked, first.id(), new LockAttempt.Acquired(100, LEASE), new Moment(3, effects));
+        locks.renewed(asked.tenure(), first.id(), 4, new Renewal.NotHeld(), new Moment(5, effects));
     }
 }
