@@ -91,6 +91,15 @@ public final class SignalSink implements Subscription, Consumer<WatchSignal>, Ru
     }
 
     /**
+     * Returns whether the subscriber gets no signal any more.
+     *
+     * @return true after its cancellation or its error
+     */
+    public boolean isOver() {
+        return ended;
+    }
+
+    /**
      * Ends the signals, after those that were added.
      *
      * @param error the reason

@@ -2,6 +2,7 @@ package io.holdfast.zookeeper.internal.signal;
 
 import io.holdfast.LossReason;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.SignalSink;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -16,7 +17,7 @@ import reactor.core.scheduler.Scheduler;
 /** Keeps the subscribers of each claim, and emits signals to them. Thread-safe. */
 public final class ClaimSignals {
 
-    private final Map<String, List<SignalSubscription>> byClaim = new ConcurrentHashMap<>();
+    private final Map<String, List<SignalSink>> byClaim = new ConcurrentHashMap<>();
     private final UndeliveredLosses missed = new UndeliveredLosses();
     private final Scheduler deliverOn;
 
@@ -32,17 +33,20 @@ public final class ClaimSignals {
         return new Flux<>() {
             @Override
             public void subscribe(CoreSubscriber<? super WatchSignal> actual) {
-                SignalSubscription added = new SignalSubscription(actual, it -> remove(claimId, it));
+                SignalSink added = SignalSink.relay(claimId, actual, ClaimSignals.this::remove);
                 actual.onSubscribe(added);
-                add(claimId, added);
-                added.next(new WatchSignal.Armed());
+                added.accept(new WatchSignal.Armed());
+                add(added);
+                if (added.isDue()) {
+                    added.run();
+                }
                 tellWhatWasMissed(claimId);
                 RuntimeException ended = end;
                 if (ended != null) {
-                    added.failed(ended); // it may have been added after fail() went over the others
+                    added.fail(ended); // it may have been added after fail() went over the others
                 }
                 if (added.isOver()) {
-                    remove(claimId, added); // the subscriber cancelled before it was added
+                    remove(added); // the subscriber cancelled before it was added
                 }
             }
         };
@@ -91,19 +95,19 @@ public final class ClaimSignals {
     /** Ends the signals of all subscribers, and of later ones. */
     public void fail(RuntimeException error) {
         end = error;
-        byClaim.values().forEach(all -> all.forEach(it -> it.failed(error)));
+        byClaim.values().forEach(all -> all.forEach(it -> it.fail(error)));
     }
 
     /** Usually a claim has one subscriber. */
-    private void add(String claimId, SignalSubscription added) {
+    private void add(SignalSink added) {
         byClaim.merge(
-                claimId,
+                added.claimId(),
                 List.of(added),
                 (before, one) -> Stream.concat(before.stream(), one.stream()).toList());
     }
 
-    private void remove(String claimId, SignalSubscription gone) {
-        byClaim.computeIfPresent(claimId, (id, before) -> {
+    private void remove(SignalSink gone) {
+        byClaim.computeIfPresent(gone.claimId(), (id, before) -> {
             if (before.size() == 1) {
                 return before.get(0) == gone ? null : before;
             }
@@ -112,12 +116,19 @@ public final class ClaimSignals {
     }
 
     private void tell(String claimId, WatchSignal signal) {
-        for (SignalSubscription it : byClaim.getOrDefault(claimId, List.of())) {
-            try {
-                Disposable unused = deliverOn.schedule(() -> it.next(signal));
-            } catch (RejectedExecutionException schedulerIsDisposed) {
-                it.next(signal);
+        for (SignalSink it : byClaim.getOrDefault(claimId, List.of())) {
+            it.accept(signal);
+            if (it.isDue()) {
+                emit(it);
             }
+        }
+    }
+
+    private void emit(SignalSink due) {
+        try {
+            Disposable unused = deliverOn.schedule(due);
+        } catch (RejectedExecutionException schedulerIsDisposed) {
+            due.run();
         }
     }
 }
