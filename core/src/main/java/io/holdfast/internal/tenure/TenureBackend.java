@@ -22,7 +22,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.CoreSubscriber;
 import reactor.core.Exceptions;
-import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -163,7 +162,7 @@ public final class TenureBackend extends Decider<ClaimTable> {
     @Override
     void carryOut(Effect effect, Consumer<Runnable> deliver) {
         if (effect instanceof Effect.Watch watch) {
-            new TenureWatch(watch.tenure()).start();
+            watch(watch.tenure());
         } else if (effect instanceof Effect.Unwatch unwatch) {
             unwatch.tenure().watch.dispose();
         } else if (effect instanceof Effect.Reserve reserve) {
@@ -175,6 +174,23 @@ public final class TenureBackend extends Decider<ClaimTable> {
                 Sinks.EmitResult unused = resume.release().tryEmitEmpty();
             });
         }
+    }
+
+    private void watch(Tenure tenure) {
+        if (!tenure.watch.isDisposed()) {
+            boolean unused = tenure.watch.update(Flux.defer(() -> store.watch(tenure.atStore))
+                    .subscribe(
+                            signal -> signalled(tenure, signal),
+                            stopped -> signalled(tenure, null),
+                            () -> signalled(tenure, null)));
+        }
+        synchronized (locks) {
+            tenure.isStarting = false;
+        }
+    }
+
+    private void signalled(Tenure tenure, @Nullable WatchSignal signal) {
+        happensHere((it, at) -> it.signalled(tenure, signal, at));
     }
 
     private void reserve(Effect.Reserve reserve) {
@@ -203,43 +219,5 @@ public final class TenureBackend extends Decider<ClaimTable> {
     public String toString() {
         List<String> kept = contents();
         return "LocalHandOver[%s%s]".formatted(store, kept.isEmpty() ? "" : ", " + kept);
-    }
-
-    /** The signals of the back end about the claim of a tenure. */
-    private final class TenureWatch extends BaseSubscriber<WatchSignal> {
-
-        private final Tenure tenure;
-
-        TenureWatch(Tenure tenure) {
-            this.tenure = tenure;
-        }
-
-        void start() {
-            if (tenure.watch.update(this)) {
-                Flux.defer(() -> store.watch(tenure.atStore)).subscribe(this);
-            }
-            synchronized (locks) {
-                tenure.isStarting = false;
-            }
-        }
-
-        @Override
-        protected void hookOnNext(WatchSignal signal) {
-            signalled(signal);
-        }
-
-        @Override
-        protected void hookOnError(Throwable stopped) {
-            signalled(null);
-        }
-
-        @Override
-        protected void hookOnComplete() {
-            signalled(null);
-        }
-
-        private void signalled(@Nullable WatchSignal signal) {
-            happensHere((it, at) -> it.signalled(tenure, signal, at));
-        }
     }
 }
