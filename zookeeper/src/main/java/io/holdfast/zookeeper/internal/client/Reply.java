@@ -28,6 +28,11 @@ public record Reply<T>(Code code, String path, @Nullable T body) {
         return code == Code.NONODE;
     }
 
+    /** Whether the node of a deletion does not exist any more. */
+    public boolean isDeleted() {
+        return isOk() || isNoNode();
+    }
+
     /** Whether a queue has so many places that its list would be longer than the driver accepts. */
     public boolean isTooLong() {
         return code == Code.MARSHALLINGERROR;

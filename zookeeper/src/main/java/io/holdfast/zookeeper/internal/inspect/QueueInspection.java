@@ -31,31 +31,27 @@ import reactor.core.publisher.Mono;
 /**
  * Reads the queues for an operator: the names in them, and the data of the first nodes. Each request begins with a {@code sync}, so no
  * answer is older than its request. Only {@link #breakHold} writes. On the executor, like all operations.
+ *
+ * @param subject for messages
  */
-public final class QueueInspection {
-
-    private final AsyncZooKeeper zooKeeper;
-
-    public QueueInspection(AsyncZooKeeper zooKeeper) {
-        this.zooKeeper = zooKeeper;
-    }
+public record QueueInspection(AsyncZooKeeper zooKeeper, Session session, Subject subject) {
 
     /** Emits the names of the locks of a kind that have a queue, even an empty one. */
-    public Mono<List<String>> names(Session session, LockKind kind, Subject subject) {
+    public Mono<List<String>> names(LockKind kind) {
         String path = LockPath.ofAll(session.root(), kind);
-        return children(session, path, subject)
+        return children(path)
                 .map(nodes -> nodes.stream()
                         .flatMap(node -> NodeNames.decode(node).stream())
                         .toList());
     }
 
     /** Emits the state of a lock; empty if it has no claims. */
-    public Mono<LockReport> report(Session session, LockKey key, Subject subject) {
+    public Mono<LockReport> report(LockKey key) {
         LockPath path = LockPath.of(session.root(), key);
-        return standing(session, path, subject)
+        return standing(path)
                 .filter(standing -> !standing.holders().isEmpty())
-                .flatMap(standing -> holders(session, path, standing, subject)
-                        .flatMap(holders -> waiters(session, path, standing, subject)
+                .flatMap(standing -> holders(path, standing)
+                        .flatMap(holders -> waiters(path, standing)
                                 .map(waiters -> report(key, standing, holders, waiters, List.of()))))
                 .onErrorResume(
                         NewerFormException.class,
@@ -88,24 +84,24 @@ public final class QueueInspection {
     }
 
     /** Emits the holders of a lock. */
-    public Flux<LockHolder> holders(Session session, LockKey key, Subject subject) {
+    public Flux<LockHolder> holders(LockKey key) {
         LockPath path = LockPath.of(session.root(), key);
-        return standing(session, path, subject)
-                .onErrorMap(NewerFormException.class, newer -> newer(path, newer, subject))
-                .flatMap(standing -> holders(session, path, standing, subject))
+        return standing(path)
+                .onErrorMap(NewerFormException.class, newer -> newer(path, newer))
+                .flatMap(standing -> holders(path, standing))
                 .flatMapIterable(holders -> holders);
     }
 
-    private Mono<QueueStanding> standing(Session session, LockPath path, Subject subject) {
-        return children(session, path.path(), subject).flatMap(names -> standing(session, path, names, subject));
+    private Mono<QueueStanding> standing(LockPath path) {
+        return children(path.path()).flatMap(names -> standing(path, names));
     }
 
-    private static LockBackendException newer(LockPath path, NewerFormException newer, Subject subject) {
+    private LockBackendException newer(LockPath path, NewerFormException newer) {
         return ZooKeeperFailures.of(subject, Reply.newer(path.of(newer.node())));
     }
 
     /** The node of a writer that has become a reader has the name of a writer, so its data must be read. */
-    private Mono<QueueStanding> standing(Session session, LockPath path, List<String> names, Subject subject) {
+    private Mono<QueueStanding> standing(LockPath path, List<String> names) {
         QueueStanding byName = QueueStanding.of(names);
         QueueNode first = byName.holders().isEmpty() ? null : byName.holders().get(0);
         if (first == null || first.kind() != LockKind.WRITE) {
@@ -122,22 +118,17 @@ public final class QueueInspection {
         });
     }
 
-    private Mono<List<LockHolder>> holders(Session session, LockPath path, QueueStanding standing, Subject subject) {
-        return read(session, path, standing.holders(), LockReport.MOST_HOLDERS, subject, QueueInspection::holder);
+    private Mono<List<LockHolder>> holders(LockPath path, QueueStanding standing) {
+        return read(path, standing.holders(), LockReport.MOST_HOLDERS, QueueInspection::holder);
     }
 
-    private Mono<List<LockWaiter>> waiters(Session session, LockPath path, QueueStanding standing, Subject subject) {
-        return read(session, path, standing.waiters(), LockReport.MOST_WAITERS, subject, QueueInspection::waiter);
+    private Mono<List<LockWaiter>> waiters(LockPath path, QueueStanding standing) {
+        return read(path, standing.waiters(), LockReport.MOST_WAITERS, QueueInspection::waiter);
     }
 
     /** Reads the data of the nodes. Leaves out nodes that were deleted meanwhile. */
     private <T> Mono<List<T>> read(
-            Session session,
-            LockPath path,
-            List<QueueNode> nodes,
-            int most,
-            Subject subject,
-            BiFunction<QueueNode, Content, T> shown) {
+            LockPath path, List<QueueNode> nodes, int most, BiFunction<QueueNode, Content, T> shown) {
         return Flux.fromIterable(nodes)
                 .take(most)
                 .concatMap(node -> zooKeeper
@@ -189,22 +180,22 @@ public final class QueueInspection {
     }
 
     /** Deletes the node of a holder. */
-    public Mono<Boolean> breakHold(Session session, LockKey key, String claimId, Subject subject) {
+    public Mono<Boolean> breakHold(LockKey key, String claimId) {
         LockPath path = LockPath.of(session.root(), key);
         String inNames = NodeNames.ofClaim(claimId);
-        return standing(session, path, subject)
-                .onErrorMap(NewerFormException.class, newer -> newer(path, newer, subject))
+        return standing(path)
+                .onErrorMap(NewerFormException.class, newer -> newer(path, newer))
                 .flatMapIterable(QueueStanding::holders)
                 .filter(node -> node.claimId().equals(inNames))
                 .next()
                 .flatMap(node -> zooKeeper.delete(session, path.of(node.name())))
-                .flatMap(deleted -> deleted.isOk() || deleted.isNoNode()
+                .flatMap(deleted -> deleted.isDeleted()
                         ? Mono.just(deleted.isOk())
                         : Mono.<Boolean>error(ZooKeeperFailures.of(subject, deleted)))
                 .defaultIfEmpty(false);
     }
 
-    private Mono<List<String>> children(Session session, String path, Subject subject) {
+    private Mono<List<String>> children(String path) {
         return zooKeeper
                 .sync(session, path)
                 .flatMap(synced -> synced.isOk() || synced.isNoNode()
@@ -212,14 +203,14 @@ public final class QueueInspection {
                         : Mono.just(new Reply<List<String>>(synced.code(), path, null)))
                 .flatMap(listed -> {
                     if (listed.isNoNode()) {
-                        return nothingThere(session, subject);
+                        return nothingThere();
                     }
                     return listed.isOk() ? Mono.just(listed.get()) : Mono.error(ZooKeeperFailures.of(subject, listed));
                 });
     }
 
     /** Without its chroot, the client would see no lock of any client. */
-    private Mono<List<String>> nothingThere(Session session, Subject subject) {
+    private Mono<List<String>> nothingThere() {
         return zooKeeper
                 .stat(session, Session.TOP)
                 .flatMap(top -> top.isNoNode()

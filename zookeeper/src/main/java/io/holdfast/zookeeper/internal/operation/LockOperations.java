@@ -62,7 +62,6 @@ public final class LockOperations {
     private final AsyncZooKeeper zooKeeper;
     private final SessionTracker sessions;
     private final ClaimRegistry claims;
-    private final QueueInspection inspection;
     private final QueueAdmission admission;
     private final ReleasedClaims releasedClaims = new ReleasedClaims();
     private final RenewOperation renewing;
@@ -91,7 +90,6 @@ public final class LockOperations {
         signals = new ClaimSignals(scheduler);
         zooKeeper = new AsyncZooKeeper(executor, options.rights());
         claims = new ClaimRegistry(signals, zooKeeper, executor, options.parts().queues());
-        inspection = new QueueInspection(zooKeeper);
         admission = new QueueAdmission(zooKeeper, options.maxWaiters());
         sessions = new SessionTracker(
                 clients,
@@ -253,35 +251,33 @@ public final class LockOperations {
 
     /** Emits outside of the executor. */
     public Flux<LockHolder> holders(LockKey key) {
-        Subject subject = Subject.of("list the holders of", key.name());
-        return asked(
-                        subject,
-                        session -> inspection.holders(session, key, subject).collectList())
+        return inspect(
+                        Subject.of("list the holders of", key.name()),
+                        queues -> queues.holders(key).collectList())
                 .flatMapIterable(holders -> holders);
     }
 
     /** Emits outside of the executor. */
     public Mono<LockReport> report(LockKey key) {
-        Subject subject = Subject.of("inspect", key.name());
-        return asked(subject, session -> inspection.report(session, key, subject));
+        return inspect(Subject.of("inspect", key.name()), queues -> queues.report(key));
     }
 
     /** Emits outside of the executor. */
     public Mono<List<String>> names(LockKind kind) {
-        Subject subject = new Subject("", "inspect the locks");
-        return asked(subject, session -> inspection.names(session, kind, subject));
+        return inspect(new Subject("", "inspect the locks"), queues -> queues.names(kind));
     }
 
     /** Emits outside of the executor. */
     public Mono<Boolean> breakHold(LockKey key, String claimId) {
-        Subject subject = Subject.of("break", key.name());
-        return asked(subject, session -> inspection.breakHold(session, key, claimId, subject));
+        return inspect(Subject.of("break", key.name()), queues -> queues.breakHold(key, claimId));
     }
 
-    private <T> Mono<T> asked(Subject subject, Function<Session, Mono<T>> question) {
+    private <T> Mono<T> inspect(Subject subject, Function<QueueInspection, Mono<T>> question) {
         return outside(executor.defer(() -> isClosing
                 ? Mono.error(ZooKeeperFailures.closed(subject))
-                : sessions.current(subject).flatMap(question)));
+                : sessions.current(subject)
+                        .map(session -> new QueueInspection(zooKeeper, session, subject))
+                        .flatMap(question)));
     }
 
     public Mono<Void> close() {

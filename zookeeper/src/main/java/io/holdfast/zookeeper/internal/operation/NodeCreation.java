@@ -279,7 +279,7 @@ record NodeCreation(AcquireOperation acquire) {
         return acquire.leave()
                 .flatMap(left -> zooKeeper().delete(session(), queue()))
                 .flatMap(deleted -> {
-                    if (tries > 0 && (deleted.isOk() || deleted.isNoNode())) {
+                    if (tries > 0 && deleted.isDeleted()) {
                         queues().forget(queue());
                         return enter(tries - 1);
                     }
@@ -302,8 +302,7 @@ record NodeCreation(AcquireOperation acquire) {
     private Mono<Void> deleteAll(List<QueueNode> nodes) {
         return Flux.fromIterable(nodes)
                 .concatMap(node -> zooKeeper().delete(session(), state().queue().of(node.name())))
-                .concatMap(
-                        deleted -> deleted.isOk() || deleted.isNoNode() ? noted(deleted.path()) : acquire.fail(deleted))
+                .concatMap(deleted -> deleted.isDeleted() ? noted(deleted.path()) : acquire.fail(deleted))
                 .then();
     }
 
