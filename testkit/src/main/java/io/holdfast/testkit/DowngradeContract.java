@@ -170,7 +170,7 @@ interface DowngradeContract extends LockBackendUnderTest {
         }
     }
 
-    @Needs({Need.DOWNGRADE, Need.SIGNALS})
+    @Needs({Need.DOWNGRADE, Need.SIGNALS, Need.TOKEN_FLOOR})
     default void notifiedReaderGetsASignalOfTheDowngrade() {
         try (Contest contest = new Contest(this)) {
             Contender writer = writer(contest);

@@ -118,7 +118,7 @@ interface QueueContract extends LockBackendUnderTest {
         }
     }
 
-    @Needs(Need.SIGNALS)
+    @Needs({Need.SIGNALS, Need.TOKEN_FLOOR})
     default void notifiedClaimGetsASignalOfTheRelease() {
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();

@@ -251,7 +251,7 @@ class ZooKeeperFaultsIT {
     @Test
     void queueThatTheServerRemovesBetweenTwoAttemptsIsMadeAgain() throws Exception {
         LockLease lease = Waiting.forMono(rival.lock("container").acquire());
-        LockClaim claim = claim("container", io.holdfast.spi.Waiting.NOTIFY);
+        LockClaim claim = claim("container", io.holdfast.spi.Waiting.NONE);
         assertThat(Waiting.forMono(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Contended.class);
         Waiting.forMono(lease.release());
         store.server().removeEmptyContainers();

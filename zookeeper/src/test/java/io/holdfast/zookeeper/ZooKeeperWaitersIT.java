@@ -6,16 +6,10 @@ import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
-import io.holdfast.spi.LockAttempt;
-import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
-import io.holdfast.spi.WatchSignal;
 import io.holdfast.testkit.LeftoversExtension;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import org.apache.curator.framework.CuratorFramework;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -164,27 +158,5 @@ class ZooKeeperWaitersIT {
 
     private static long packets() {
         return store.server().inside().serverStats().getPacketsReceived();
-    }
-
-    private static LockClaim claim(io.holdfast.spi.Waiting waiting) {
-        String id = UUID.randomUUID().toString().replace("-", "");
-        return LockClaim.first(new LockKey(LockKind.SEMAPHORE, "notified", 2), id, Duration.ofSeconds(30), waiting);
-    }
-
-    @Test
-    void notifiedClaimIsSignalledForEachReleasedPermit() {
-        LockClaim first = claim(io.holdfast.spi.Waiting.QUEUE);
-        LockClaim second = claim(io.holdfast.spi.Waiting.QUEUE);
-        LockClaim notified = claim(io.holdfast.spi.Waiting.NOTIFY);
-        assertThat(Waiting.forMono(backend.tryAcquire(first))).isInstanceOf(LockAttempt.Acquired.class);
-        assertThat(Waiting.forMono(backend.tryAcquire(second))).isInstanceOf(LockAttempt.Acquired.class);
-        var signal =
-                backend.watch(notified).ofType(WatchSignal.Changed.class).next().toFuture();
-        assertThat(Waiting.forMono(backend.tryAcquire(notified))).isInstanceOf(LockAttempt.Contended.class);
-        Waiting.forMono(backend.release(first));
-        assertThat(signal).as("the older permit is free").succeedsWithin(Duration.ofSeconds(5));
-        assertThat(Waiting.forMono(backend.tryAcquire(notified))).isInstanceOf(LockAttempt.Acquired.class);
-        Waiting.forMono(backend.release(second));
-        Waiting.forMono(backend.release(notified));
     }
 }

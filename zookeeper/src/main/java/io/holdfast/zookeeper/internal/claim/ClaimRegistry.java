@@ -12,17 +12,14 @@ import io.holdfast.zookeeper.internal.session.Session;
 import io.holdfast.zookeeper.internal.signal.ClaimSignals;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /**
- * Records what each claim of this back end has in ZooKeeper, and which claims want a hint. {@link SessionReactions} applies
- * the events of the session to them. On the executor only.
+ * Records what each claim of this back end has in ZooKeeper. {@link SessionReactions} applies the events of the session to them. On the executor only.
  */
 public final class ClaimRegistry implements LockQueues.Claims {
 
@@ -33,9 +30,6 @@ public final class ClaimRegistry implements LockQueues.Claims {
     private static final Duration IN_LINE_UNWATCHED = Duration.ofSeconds(1);
 
     private final Map<String, ClaimState> byClaim = new HashMap<>();
-
-    /** Claims that want a hint and have no place. In the order of arrival, so that a simulation can repeat a run. */
-    private final Set<ClaimState> hinted = new LinkedHashSet<>();
 
     private final Map<String, ClaimState> byOwnNode = new HashMap<>();
 
@@ -89,7 +83,7 @@ public final class ClaimRegistry implements LockQueues.Claims {
         if (!state.isHeld()) {
             queues.advance(state); // even a claim without a node may have learned something that other claims wait for
         }
-        if (state.isEmpty() && !hinted.contains(state) && state.operations().areOver()) {
+        if (state.isEmpty() && state.operations().areOver()) {
             byClaim.remove(state.id(), state);
             tellIfEmpty();
         }
@@ -107,15 +101,6 @@ public final class ClaimRegistry implements LockQueues.Claims {
             atEmpty = null;
             executor.run(task);
         }
-    }
-
-    /** Call it before the watch is set, so that no event is missed. */
-    public void expect(ClaimState state) {
-        hinted.add(state);
-    }
-
-    public void expectNothing(ClaimState state) {
-        hinted.remove(state);
     }
 
     /** The claim has a node in the queue. */
@@ -181,7 +166,6 @@ public final class ClaimRegistry implements LockQueues.Claims {
         boolean wasHeld = state.isHeld();
         String path = state.path();
         guardNoLonger(state);
-        expectNothing(state);
         state.left();
         if (path != null) {
             queues.gone(path);
@@ -247,7 +231,6 @@ public final class ClaimRegistry implements LockQueues.Claims {
         String path = state.path();
         boolean isLost = state.isHeld() && !state.isWithdrawn();
         guardNoLonger(state);
-        expectNothing(state);
         state.left();
         if (path != null && isLost) {
             state.orphaned(path);
@@ -267,21 +250,6 @@ public final class ClaimRegistry implements LockQueues.Claims {
         if (own != null && own.isIn(session)) {
             vanished(own);
         }
-    }
-
-    /** The server reported a change of a queue or of a node in it. The claims that want a hint send another attempt. */
-    void changed(String path) {
-        for (ClaimState state : List.copyOf(hinted)) {
-            if ((path + '/').startsWith(state.queue().path() + '/')) {
-                hinted.remove(state);
-                signals.changed(state.id());
-            }
-        }
-    }
-
-    /** Returns how many claims want a hint, for tests. */
-    int hinted() {
-        return hinted.size();
     }
 
     /** Returns a line for each claim that is not removed yet. */

@@ -144,19 +144,16 @@ public final class SessionReactions implements SessionEvents {
     public void deleted(Session session, String path) {
         claims.deleted(session, path);
         queues.gone(path);
-        claims.changed(path);
     }
 
     @Override
     public void namesChanged(Session session, String path) {
         queues.namesChanged(path);
-        claims.changed(path);
     }
 
     @Override
     public void changed(Session session, String path) {
         queues.unsure(path);
         queues.nodeChanged(path);
-        claims.changed(path);
     }
 }

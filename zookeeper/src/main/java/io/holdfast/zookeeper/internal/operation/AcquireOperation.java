@@ -26,7 +26,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 import reactor.core.publisher.Mono;
@@ -90,9 +89,7 @@ record AcquireOperation(
         });
     }
 
-    /** The claim may have waited without a node of its own, for a node that is deleted now. */
     Mono<LockAttempt> enter() {
-        claims.expectNothing(state);
         return nodeCreation().enter();
     }
 
@@ -104,17 +101,9 @@ record AcquireOperation(
         return claim.waiting() == Waiting.QUEUE;
     }
 
-    /**
-     * The attempt of a claim that does not queue. While a node blocks it, it writes nothing: it reads, and it watches if it wants a
-     * notification.
-     */
+    /** The attempt of a claim that does not queue. While a node blocks it, it writes nothing. */
     private Mono<LockAttempt> withoutNode() {
-        return whenFree(claims.queues().list(path(), session), this::refused);
-    }
-
-    private Mono<LockAttempt> whenFree(
-            Mono<Reply<List<String>>> list, Function<QueueNode, Mono<LockAttempt>> otherwise) {
-        return list.flatMap(listed -> {
+        return claims.queues().list(path(), session).flatMap(listed -> {
             if (!listed.isOk()) {
                 if (!listed.isNoNode()) {
                     return fail(listed);
@@ -129,48 +118,22 @@ record AcquireOperation(
                     .onErrorMap(
                             NewerFormException.class,
                             newer -> failure(Reply.newer(state.queue().of(newer.node()))))
-                    .flatMap(blocker -> blocker.map(otherwise).orElseGet(this::enter));
+                    .flatMap(blocker -> blocker.map(this::refused).orElseGet(this::enter));
         });
     }
 
+    /** A blocker of a reader is the nearest writer. If that was the first node, and has become a reader, there is no other writer. */
     private Mono<LockAttempt> refused(QueueNode blocker) {
-        if (claim.key().kind() == LockKind.READ) {
-            return zooKeeper.content(session, state.queue().of(blocker.name())).flatMap(read -> {
-                if (read.isOk() && read.get().reads()) {
-                    queue().reads(blocker);
-                    // The blocker was the nearest writer and the first node: there is no other writer.
-                    return enter();
-                }
-                return refusedFor(blocker);
-            });
-        }
-        return refusedFor(blocker);
-    }
-
-    private Mono<LockAttempt> refusedFor(QueueNode blocker) {
-        if (claim.waiting() == Waiting.NONE) {
+        if (claim.key().kind() != LockKind.READ) {
             return contended();
         }
-        return claim.key().kind() == LockKind.SEMAPHORE
-                ? refusedPermit()
-                : refusedBehind(state.queue().of(blocker.name()));
-    }
-
-    private Mono<LockAttempt> refusedBehind(String path) {
-        claims.expect(state);
-        return zooKeeper.watch(session, path).flatMap(watched -> {
-            if (watched.isNoNode()) {
-                claims.expectNothing(state);
-                return withoutNode();
+        return zooKeeper.content(session, state.queue().of(blocker.name())).flatMap(read -> {
+            if (!read.isOk() || !read.get().reads()) {
+                return contended();
             }
-            return watched.isOk() ? contended() : fail(watched);
+            queue().reads(blocker);
+            return enter();
         });
-    }
-
-    /** A permit waits for a change of any node in the queue. */
-    private Mono<LockAttempt> refusedPermit() {
-        claims.expect(state);
-        return whenFree(zooKeeper.listAndWatch(session, path()), blocker -> contended());
     }
 
     Mono<LockAttempt> fromItsPlace() {
@@ -325,7 +288,6 @@ record AcquireOperation(
         if (!isProved()) {
             return Mono.error(ZooKeeperFailures.notProven(subject(), session));
         }
-        claims.expectNothing(state);
         if (!state.isHeld()) {
             claims.hold(state, session);
         }

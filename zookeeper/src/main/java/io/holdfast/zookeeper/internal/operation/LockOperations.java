@@ -194,7 +194,6 @@ public final class LockOperations {
             owe();
             claims.giveUpOrphan(state(), sessions.connectedNow());
             if (state().hasNothingThere()) {
-                claims.expectNothing(state());
                 answer(Ownership.NOT_HELD);
             } else {
                 send();

@@ -19,7 +19,6 @@ import reactor.core.publisher.Mono;
 record ReleaseOperation(ClaimState state, Session session, AsyncZooKeeper zooKeeper, ClaimRegistry claims) {
 
     Mono<Ownership> answer() {
-        claims.expectNothing(state);
         claims.guardNoLonger(state);
         if (!state.belongsTo(session)) {
             state.left(); // its node belonged to another session, which has ended
@@ -39,11 +38,11 @@ record ReleaseOperation(ClaimState state, Session session, AsyncZooKeeper zooKee
         return zooKeeper
                 .delete(session, path)
                 .doOnNext(deleted -> {
-                    if (deleted.isOk() || deleted.isNoNode()) {
+                    if (deleted.isDeleted()) {
                         claims.queues().gone(path);
                     }
                 })
-                .flatMap(deleted -> deleted.isOk() || deleted.isNoNode()
+                .flatMap(deleted -> deleted.isDeleted()
                         ? Mono.just(deleted.isOk())
                         : Mono.error(ZooKeeperFailures.of(subject(), deleted)));
     }

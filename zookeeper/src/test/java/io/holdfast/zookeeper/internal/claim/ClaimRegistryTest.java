@@ -15,44 +15,9 @@ import io.holdfast.zookeeper.internal.session.SessionValidity;
 import io.holdfast.zookeeper.internal.signal.ClaimSignals;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
-import reactor.core.scheduler.Schedulers;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/** The registry remembers the node that a claim waits for until the claim waits for another node or ends. */
 class ClaimRegistryTest {
-
-    private final SerialExecutor executor = new SerialExecutor(Schedulers.immediate());
-    private final ClaimRegistry claims = new ClaimRegistry(
-            new ClaimSignals(Schedulers.immediate()),
-            new AsyncZooKeeper(executor, new AccessRights(null)),
-            executor,
-            LockQueue::create);
-    private final ClaimState permit = claims.open(LockClaim.first(
-            new LockKey(LockKind.SEMAPHORE, "pool", 3),
-            "claim",
-            Duration.ofSeconds(30),
-            io.holdfast.spi.Waiting.NOTIFY));
-
-    /** For example: a permit became free between two lists, and then the creation of the node was refused. */
-    @Test
-    void aClaimThatWaitedAndThenHasNoNodeLeavesNothingBehind() {
-        claims.expect(permit);
-        permit.left();
-        claims.expectNothing(permit);
-        claims.settle(permit);
-
-        assertThat(claims.hinted()).isZero();
-        assertThat(claims.all()).isEmpty();
-    }
-
-    @Test
-    void aClaimThatWaitedAndThenHoldsLeavesNothingBehind() {
-        claims.expect(permit);
-        permit.hold(false);
-        claims.expectNothing(permit);
-
-        assertThat(claims.hinted()).isZero();
-    }
 
     /** Locks are held for a moment, one after another. Waking a thread for each would cost as much as an answer. */
     @Test
