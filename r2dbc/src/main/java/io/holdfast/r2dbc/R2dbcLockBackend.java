@@ -216,11 +216,7 @@ public final class R2dbcLockBackend implements LockBackend {
          * @throws IllegalArgumentException if it is blank
          */
         public Builder schema(String name) {
-            requireNonNull(name, "name");
-            if (name.isBlank()) {
-                throw new IllegalArgumentException("schema must not be blank, was '%s'".formatted(name));
-            }
-            schema = name;
+            schema = checked("schema", name);
             return this;
         }
 
@@ -232,11 +228,7 @@ public final class R2dbcLockBackend implements LockBackend {
          * @throws IllegalArgumentException if it is blank
          */
         public Builder address(String name) {
-            requireNonNull(name, "name");
-            if (name.isBlank()) {
-                throw new IllegalArgumentException("address must not be blank, was '%s'".formatted(name));
-            }
-            address = name;
+            address = checked("address", name);
             return this;
         }
 
@@ -285,6 +277,13 @@ public final class R2dbcLockBackend implements LockBackend {
         public Builder timer(Scheduler clock) {
             timer = requireNonNull(clock, "clock");
             return this;
+        }
+
+        private static String checked(String option, String name) {
+            if (requireNonNull(name, "name").isBlank()) {
+                throw new IllegalArgumentException("%s must not be blank, was '%s'".formatted(option, name));
+            }
+            return name;
         }
 
         private static Duration checked(String option, Duration limit) {

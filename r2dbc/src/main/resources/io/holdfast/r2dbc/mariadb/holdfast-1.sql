@@ -173,15 +173,19 @@ entering: begin
   end loop;
 end //
 
--- Locks the row of a reader or a permit. p_attempt is null if another call has locked it and the call is not patient.
-create procedure holdfast_share_v1(
-  p_name varbinary(1024), p_kind varchar(10) character set ascii collate ascii_bin, p_slot bigint, p_patient boolean,
-  out p_attempt integer, out p_expires bigint)
+-- Locks the row that a claim holds. p_slot is null without one. p_attempt is null if another call has locked the row and the call is not patient, or has
+-- ended the hold.
+--   p_token: with which the claim must hold it; 0 for any
+create procedure holdfast_hold_v1(
+  p_patient boolean, p_name varbinary(1024), p_kind varchar(10) character set ascii collate ascii_bin,
+  p_id varchar(96) character set ascii collate ascii_bin, p_token bigint, out p_slot bigint, out p_found bigint, out p_attempt integer, out p_expires bigint)
 sql security invoker
 begin
-  if p_patient then
+  select slot, token into p_slot, p_found from holdfast_lock force index (holdfast_lock_holder)
+   where holder = p_id and name = p_name and kind = p_kind and p_token in (0, token) order by slot limit 1;
+  if p_slot is not null and p_patient then
     select attempt, expires_us into p_attempt, p_expires from holdfast_lock where name = p_name and kind = p_kind and slot = p_slot for update;
-  else
+  elseif p_slot is not null then
     select attempt, expires_us into p_attempt, p_expires from holdfast_lock where name = p_name and kind = p_kind and slot = p_slot for update skip locked;
   end if;
 end //
@@ -268,17 +272,11 @@ begin
   declare v_is_caller boolean;
   declare v_moved boolean default false;
   declare v_blocked boolean default false;
-  declare v_ends bigint;
-  declare v_silent varchar(64) character set ascii collate ascii_bin;
-  declare v_left integer;
+  declare v_ends, w_lease_ms, w_looked bigint;
+  declare v_silent, w_channel varchar(64) character set ascii collate ascii_bin;
+  declare v_left, w_permits, w_taken, w_attempt integer;
   declare w_id varchar(96) character set ascii collate ascii_bin;
   declare w_mode varchar(10) character set ascii collate ascii_bin;
-  declare w_channel varchar(64) character set ascii collate ascii_bin;
-  declare w_permits integer;
-  declare w_taken integer;
-  declare w_attempt integer;
-  declare w_lease_ms bigint;
-  declare w_looked bigint;
 
   set p_token = null, p_asked = false, p_served = 0;
   set v_now = timestampdiff(microsecond, '1970-01-01', utc_timestamp(6));
@@ -436,9 +434,7 @@ create procedure holdfast_downgrade_v1(
   p_id varchar(96) character set ascii collate ascii_bin, p_token bigint, p_attempt integer, p_lease_ms bigint)
 sql security invoker
 begin
-  declare v_now bigint;
-  declare v_fence bigint;
-  declare v_given bigint;
+  declare v_now, v_fence, v_given bigint;
   declare v_asked boolean;
   declare v_served integer;
   set v_now = timestampdiff(microsecond, '1970-01-01', utc_timestamp(6));
@@ -464,26 +460,16 @@ create procedure holdfast_acquire_v1(
   out p_answer varchar(10) character set ascii collate ascii_bin, out p_given bigint, out p_ms bigint)
 sql security invoker
 acquiring: begin
-  declare v_now bigint;
+  declare v_now, l_token, l_expires, h_slot, h_token, h_expires, w_ticket bigint;
   declare v_standing varchar(10) character set ascii collate ascii_bin;
-  declare l_token bigint;
   declare l_holder varchar(96) character set ascii collate ascii_bin;
-  declare l_attempt integer;
-  declare l_expires bigint;
-  declare h_slot bigint;
-  declare h_token bigint;
-  declare h_attempt integer;
-  declare h_expires bigint;
+  declare l_attempt, h_attempt, w_attempt, v_found integer;
   declare w_place varchar(80) character set ascii collate ascii_bin;
-  declare w_ticket bigint;
-  declare w_attempt integer;
-  declare v_found integer;
   declare v_queued boolean default false;
   declare v_late boolean default false;
   declare v_asked boolean;
-  declare v_served integer;
+  declare v_served, v_place integer;
   declare v_ends bigint;
-  declare v_place integer;
 
   set p_given = 0, p_ms = 0;
   call holdfast_enter_v1(p_name, p_kind, true, p_patient, v_standing, l_token, l_holder, l_attempt, l_expires);
@@ -501,13 +487,10 @@ acquiring: begin
   if l_holder = p_id then
     set h_slot = 0, h_token = l_token, h_attempt = l_attempt, h_expires = l_expires;
   elseif p_kind <> 'mutex' then
-    select slot, token into h_slot, h_token from holdfast_lock force index (holdfast_lock_holder) where holder = p_id and name = p_name and kind = p_kind and slot > 0 limit 1;
-    if h_slot is not null then
-      call holdfast_share_v1(p_name, p_kind, h_slot, p_patient, h_attempt, h_expires);
-      if h_attempt is null then
-        set p_answer = 'busy';
-        leave acquiring;
-      end if;
+    call holdfast_hold_v1(p_patient, p_name, p_kind, p_id, 0, h_slot, h_token, h_attempt, h_expires);
+    if h_slot is not null and h_attempt is null then
+      set p_answer = 'busy';
+      leave acquiring;
     end if;
   end if;
   if h_slot is not null and h_expires > v_now then
@@ -603,19 +586,11 @@ create procedure holdfast_release_v1(
   out p_answer varchar(10) character set ascii collate ascii_bin)
 sql security invoker
 releasing: begin
-  declare v_now bigint;
+  declare v_now, l_token, l_expires, h_slot, h_token, h_expires, w_ticket, v_fence bigint;
   declare v_standing varchar(10) character set ascii collate ascii_bin;
-  declare l_token bigint;
   declare l_holder varchar(96) character set ascii collate ascii_bin;
-  declare l_attempt integer;
-  declare l_expires bigint;
-  declare h_slot bigint;
-  declare h_attempt integer;
-  declare h_expires bigint;
+  declare l_attempt, h_attempt, w_attempt integer;
   declare w_place varchar(80) character set ascii collate ascii_bin;
-  declare w_attempt integer;
-  declare w_ticket bigint;
-  declare v_fence bigint;
   declare v_unsure boolean default p_attempt = 2147483647;
   declare v_seen integer; -- the last attempt of this claim that was answered
   declare v_given bigint;
@@ -640,9 +615,8 @@ releasing: begin
     end if;
     set l_holder = null;
   elseif p_kind <> 'mutex' then
-    select slot into h_slot from holdfast_lock force index (holdfast_lock_holder) where holder = p_id and name = p_name and kind = p_kind and slot > 0 limit 1;
+    call holdfast_hold_v1(p_patient, p_name, p_kind, p_id, 0, h_slot, h_token, h_attempt, h_expires);
     if h_slot is not null then
-      call holdfast_share_v1(p_name, p_kind, h_slot, p_patient, h_attempt, h_expires);
       if h_attempt is null then
         set p_answer = 'busy';
         leave releasing;
@@ -683,23 +657,12 @@ create procedure holdfast_renew_v1(
   out p_answer varchar(10) character set ascii collate ascii_bin)
 sql security invoker
 renewing: begin
-  declare v_now bigint;
-  declare v_slot bigint;
-  declare v_found bigint;
-  set p_answer = 'not_held';
-  select slot into v_slot from holdfast_lock force index (holdfast_lock_holder)
-   where holder = p_id and name = p_name and kind = p_kind and p_token in (0, token) order by slot limit 1;
-  if v_slot is null then
+  declare v_now, v_slot, v_token, v_expires bigint;
+  declare v_attempt integer;
+  call holdfast_hold_v1(p_patient, p_name, p_kind, p_id, p_token, v_slot, v_token, v_attempt, v_expires);
+  set p_answer = if(v_slot is null or p_patient or v_attempt is not null, 'not_held', 'busy');
+  if v_slot is null or p_answer = 'busy' then
     leave renewing;
-  end if;
-  if p_patient then
-    select slot into v_found from holdfast_lock where name = p_name and kind = p_kind and slot = v_slot for update;
-  else
-    select slot into v_found from holdfast_lock where name = p_name and kind = p_kind and slot = v_slot for update skip locked;
-    if v_found is null then
-      set p_answer = 'busy';
-      leave renewing;
-    end if;
   end if;
   set v_now = timestampdiff(microsecond, '1970-01-01', utc_timestamp(6));
   update holdfast_lock set expires_us = v_now + p_lease_ms * 1000, unconfirmed = null
@@ -721,28 +684,13 @@ sql security invoker
 begin
   declare v_n integer default 0;
   declare v_at integer default 1;
-  declare v_end integer;
+  declare v_end, v_permits, v_taken, v_attempt, v_other, l_attempt integer;
   declare v_line varbinary(4096);
-  declare v_verb varchar(10) character set ascii collate ascii_bin;
-  declare v_kind varchar(10) character set ascii collate ascii_bin;
-  declare v_mode varchar(10) character set ascii collate ascii_bin;
-  declare v_permits integer;
-  declare v_taken integer;
-  declare v_attempt integer;
-  declare v_lease bigint;
+  declare v_verb, v_kind, v_mode, v_answer varchar(10) character set ascii collate ascii_bin;
+  declare v_lease, v_token, v_ms, v_now, v_fence, l_token, l_expires bigint;
   declare v_channel varchar(64) character set ascii collate ascii_bin;
   declare v_name varbinary(1024);
-  declare v_id varchar(96) character set ascii collate ascii_bin;
-  declare v_answer varchar(10) character set ascii collate ascii_bin;
-  declare v_token bigint;
-  declare v_ms bigint;
-  declare v_now bigint;
-  declare v_fence bigint;
-  declare v_other integer;
-  declare l_token bigint;
-  declare l_holder varchar(96) character set ascii collate ascii_bin;
-  declare l_attempt integer;
-  declare l_expires bigint;
+  declare v_id, l_holder varchar(96) character set ascii collate ascii_bin;
   declare exit handler for sqlexception begin
     rollback;
     resignal;
@@ -838,8 +786,7 @@ sql security invoker
 begin
   declare v_kind varchar(10) character set ascii collate ascii_bin default case p_token mod 4 when 0 then 'mutex' when 1 then 'rw' else 'semaphore' end;
   declare v_slot bigint;
-  declare v_passed integer;
-  declare v_valid integer;
+  declare v_passed, v_valid integer;
   select slot into v_slot from holdfast_lock
    where name = p_name and kind = v_kind and slot in (0, p_token) and token = p_token and holder is not null
      and expires_us > timestampdiff(microsecond, '1970-01-01', utc_timestamp(6)) and (p_checked or not wrote);
@@ -866,19 +813,13 @@ end //
 create procedure holdfast_sweep_v1()
 sql security invoker
 begin
-  declare v_now bigint;
-  declare v_due integer;
-  declare v_swept bigint;
-  declare v_keep bigint;
-  declare v_old bigint;
-  declare v_from varbinary(1024);
-  declare v_last varbinary(1024);
-  declare v_read integer;
+  declare v_now, v_swept, v_keep, v_old bigint;
+  declare v_due, v_read integer;
+  declare v_from, v_last varbinary(1024);
   declare v_end boolean default false;
   declare v_name varbinary(1024);
   declare v_kind varchar(10) character set ascii collate ascii_bin;
-  declare v_slot bigint;
-  declare v_found bigint;
+  declare v_slot, v_found bigint;
   -- The next token of a deleted row is higher than its last one, since tokens follow the clock.
   declare old_locks cursor for
     select name, kind, slot from holdfast_lock l

@@ -6,15 +6,19 @@ import io.holdfast.LockWaiter;
 import io.holdfast.r2dbc.internal.protocol.LockText;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.support.Printable;
+import io.r2dbc.spi.Readable;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -30,31 +34,12 @@ final class FoundLock {
 
         /** A key before all others. */
         static final Key FIRST = new Key("", "");
-    }
 
-    /**
-     * A row of the answer.
-     *
-     * @param part what it is: a lock, a holder, or the state of a waiter
-     * @param number how many rows of that sort the lock has
-     * @param permits the permits that a holder has, or that a waiter wants
-     * @param allPermits the permits of the semaphore, by the options of the waiter
-     * @param sinceMicros the time since the grant, or since the last attempt
-     * @param leaseMicros the time until the end of the lease, or the lease that a waiter wants
-     */
-    record Row(
-            String part,
-            Key key,
-            long number,
-            String claim,
-            String mode,
-            long token,
-            long permits,
-            int allPermits,
-            long sinceMicros,
-            long leaseMicros,
-            String channel,
-            boolean isListening) {}
+        static Key of(Readable row) {
+            byte[] name = HexFormat.of().parseHex(text(row, "name"));
+            return new Key(new String(name, StandardCharsets.UTF_8), text(row, "kind"));
+        }
+    }
 
     private final Key key;
     private long token;
@@ -70,10 +55,12 @@ final class FoundLock {
         return key;
     }
 
-    void add(Row row) {
-        numbers.put(row.part(), row.number());
-        switch (row.part()) {
-            case "lock" -> token = row.token();
+    /** Adds a row of the answer: a lock, a holder, or a waiter of some state; and the number of rows of that sort, of which some may be left out. */
+    void add(Readable row) {
+        String part = text(row, "part");
+        numbers.put(part, number(row, "number"));
+        switch (part) {
+            case "lock" -> token = number(row, "token");
             case "holder" -> holders.add(holder(row));
             case "queued" -> waiters.add(waiter(row));
             default -> {} // only their number is reported
@@ -115,39 +102,41 @@ final class FoundLock {
     }
 
     /** A token is the time of its grant, unless the server's clock was set back before. */
-    private static LockHolder holder(Row row) {
-        boolean isSinceKnown = row.sinceMicros() >= 0;
+    private static LockHolder holder(Readable row) {
+        boolean isSinceKnown = number(row, "since_us") >= 0;
         Map<String, String> details = new LinkedHashMap<>();
-        addPermits(details, "permits taken", row.permits());
+        addPermits(details, "permits taken", number(row, "permits"));
         if (isSinceKnown) {
             details.put(
-                    "since", Instant.EPOCH.plus(row.token(), ChronoUnit.MICROS).toString());
+                    "since",
+                    Instant.EPOCH.plus(number(row, "token"), ChronoUnit.MICROS).toString());
         }
         return new LockHolder(
-                row.claim(),
+                text(row, "claim"),
                 kind(row),
-                row.token(),
-                isSinceKnown ? Optional.of(micros(row.sinceMicros())) : Optional.empty(),
-                Optional.of(micros(row.leaseMicros())),
+                number(row, "token"),
+                isSinceKnown ? Optional.of(micros(number(row, "since_us"))) : Optional.empty(),
+                Optional.of(micros(number(row, "lease_us"))),
                 details);
     }
 
     /** A claim that has sent no attempt for half of its lease counts as dead. */
-    private static LockWaiter waiter(Row row) {
-        Duration silent = micros(row.sinceMicros());
-        Duration lease = micros(row.leaseMicros());
+    private static LockWaiter waiter(Readable row) {
+        Duration silent = micros(number(row, "since_us"));
+        Duration lease = micros(number(row, "lease_us"));
         Map<String, String> details = new LinkedHashMap<>();
-        addPermits(details, "permits wanted", row.permits());
+        addPermits(details, "permits wanted", number(row, "permits"));
         details.put("last attempt", Printable.duration(silent) + " ago");
         if (silent.compareTo(lease.dividedBy(2)) >= 0) {
             details.put("stale", "it loses its place when its turn comes");
         }
         details.put("lease", Printable.duration(lease));
-        if (!row.channel().isEmpty()) {
-            details.put("channel", row.channel());
+        if (!text(row, "channel").isEmpty()) {
+            details.put("channel", text(row, "channel"));
         }
-        details.put("listening", row.isListening() ? "yes" : "no");
-        return new LockWaiter(row.claim(), kind(row), row.allPermits(), Optional.empty(), details);
+        details.put("listening", number(row, "is_listening") != 0 ? "yes" : "no");
+        return new LockWaiter(
+                text(row, "claim"), kind(row), (int) number(row, "all_permits"), Optional.empty(), details);
     }
 
     /** Adds the number of permits, unless it is one, as usual. */
@@ -157,8 +146,8 @@ final class FoundLock {
         }
     }
 
-    private static LockKind kind(Row row) {
-        return LockKind.valueOf(row.mode().toUpperCase(Locale.ROOT));
+    private static LockKind kind(Readable row) {
+        return LockKind.valueOf(text(row, "mode").toUpperCase(Locale.ROOT));
     }
 
     private static LockReport.Type type(String kind) {
@@ -172,5 +161,13 @@ final class FoundLock {
     /** A time after the begin of the statement counts as zero. */
     private static Duration micros(long micros) {
         return Duration.of(Math.max(0, micros), ChronoUnit.MICROS);
+    }
+
+    private static String text(Readable row, String column) {
+        return Objects.requireNonNull(row.get(column, String.class));
+    }
+
+    private static long number(Readable row, String column) {
+        return Objects.requireNonNull(row.get(column, Long.class));
     }
 }

@@ -4,14 +4,10 @@ import io.holdfast.LockReport;
 import io.holdfast.r2dbc.internal.dialect.Dialect;
 import io.holdfast.r2dbc.internal.protocol.LockText;
 import io.r2dbc.spi.Connection;
-import io.r2dbc.spi.Readable;
 import io.r2dbc.spi.Result;
-import java.nio.charset.StandardCharsets;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -57,40 +53,15 @@ record LockQuery(Dialect dialect) {
 
     private Mono<List<FoundLock>> found(Connection connection, String which, int most) {
         String sql = TEXT.formatted(which, most, dialect.nameInHex(), LockReport.MOST_HOLDERS, LockReport.MOST_WAITERS);
-        return Flux.<Result>from(connection.createStatement(sql).execute())
-                .concatMap(result -> result.map(LockQuery::row))
-                .collectList()
-                .map(LockQuery::locks);
-    }
-
-    private static List<FoundLock> locks(List<FoundLock.Row> rows) {
-        Map<FoundLock.Key, FoundLock> locks = new LinkedHashMap<>();
-        rows.forEach(row -> locks.computeIfAbsent(row.key(), FoundLock::new).add(row));
-        return List.copyOf(locks.values());
-    }
-
-    private static FoundLock.Row row(Readable row) {
-        byte[] name = HexFormat.of().parseHex(text(row, "name"));
-        return new FoundLock.Row(
-                text(row, "part"),
-                new FoundLock.Key(new String(name, StandardCharsets.UTF_8), text(row, "kind")),
-                number(row, "number"),
-                text(row, "claim"),
-                text(row, "mode"),
-                number(row, "token"),
-                number(row, "permits"),
-                (int) number(row, "all_permits"),
-                number(row, "since_us"),
-                number(row, "lease_us"),
-                text(row, "channel"),
-                number(row, "is_listening") != 0);
-    }
-
-    private static String text(Readable row, String column) {
-        return Objects.requireNonNull(row.get(column, String.class));
-    }
-
-    private static long number(Readable row, String column) {
-        return Objects.requireNonNull(row.get(column, Long.class));
+        return Mono.defer(() -> {
+            Map<FoundLock.Key, FoundLock> locks = new LinkedHashMap<>();
+            return Flux.<Result>from(connection.createStatement(sql).execute())
+                    .concatMap(result -> result.map(row -> {
+                        locks.computeIfAbsent(FoundLock.Key.of(row), FoundLock::new)
+                                .add(row);
+                        return true;
+                    }))
+                    .then(Mono.fromSupplier(() -> List.copyOf(locks.values())));
+        });
     }
 }
