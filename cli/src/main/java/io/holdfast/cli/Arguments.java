@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param claim which claim to break; null for the only holder
  * @param isConfirmed whether to break without asking the operator
  * @param isJson whether to print JSON for a script
- * @param keyPrefix the prefix of the keys in Redis; null for the default
+ * @param keyPrefix the prefix of the keys in Redis or etcd; null for the default
  * @param schema the schema of the tables in a database; null for the default
  */
 record Arguments(

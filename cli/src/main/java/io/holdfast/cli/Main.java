@@ -10,6 +10,7 @@ import java.io.PrintStream;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.logging.LogManager;
 
 /** Starts the program. Its output is UTF-8 in every locale. */
 public final class Main {
@@ -24,6 +25,7 @@ public final class Main {
     public static void main(String[] arguments) {
         // Netty and Lettuce take the logging of the JDK, which writes to the error output, unless SLF4J is named here.
         InternalLoggerFactory.setDefaultFactory(Slf4JLoggerFactory.INSTANCE);
+        LogManager.getLogManager().reset(); // and gRPC knows no other one
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, Charset.defaultCharset()));
         int code = new Program(System.getenv(), in, stream(FileDescriptor.out), stream(FileDescriptor.err))
                 .run(List.of(arguments));

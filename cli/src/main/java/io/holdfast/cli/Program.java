@@ -50,12 +50,12 @@ final class Program {
 
               --store ADDRESS               or HOLDFAST_STORE: redis://host:6379 (rediss:// for TLS, redis-sentinel://host1,host2#master,
                                             redis+cluster://host1,host2, redis+redlock://host1,host2,host3),
-                                            zookeeper://host1,host2/holdfast, r2dbc:postgresql://host/database, r2dbc:mariadb://host/database,
-                                            r2dbc:mysql://host/database
+                                            zookeeper://host1,host2/holdfast, etcd://host1:2379,host2:2379 (etcds:// for TLS),
+                                            r2dbc:postgresql://host/database, r2dbc:mariadb://host/database, r2dbc:mysql://host/database
               --claim ID                    break: this claim, if the lock has several holders
               --yes                         break: do not ask for confirmation
               --json                        print one JSON object on each line
-              --key-prefix PREFIX           Redis: the prefix of the keys, by default holdfast:
+              --key-prefix PREFIX           Redis and etcd: the prefix of the keys, by default holdfast: and holdfast/
               --schema SCHEMA               databases: the schema of the tables, by default that of the connection
 
             Set the user and the password in the environment: HOLDFAST_USER and HOLDFAST_PASSWORD.

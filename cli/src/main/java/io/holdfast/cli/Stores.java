@@ -1,12 +1,17 @@
 package io.holdfast.cli;
 
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.ClientBuilder;
 import io.holdfast.LockHolder;
 import io.holdfast.LockInspector;
 import io.holdfast.LockReport;
 import io.holdfast.cli.doctor.Doctor;
+import io.holdfast.cli.doctor.EtcdDoctor;
 import io.holdfast.cli.doctor.RedisDoctor;
 import io.holdfast.cli.doctor.SqlDoctor;
 import io.holdfast.cli.doctor.ZooKeeperDoctor;
+import io.holdfast.etcd.EtcdLockBackend;
 import io.holdfast.r2dbc.R2dbcLockBackend;
 import io.holdfast.redis.RedisAddress;
 import io.holdfast.redis.RedisLockBackend;
@@ -28,6 +33,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import javax.net.ssl.SSLException;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.ExponentialBackoffRetry;
@@ -43,11 +49,14 @@ final class Stores {
     private static final String REDLOCK = "redis+redlock://";
     private static final String CLUSTER = "redis+cluster://";
     private static final String ZOOKEEPER = "zookeeper://";
+    private static final String ETCD = "etcd://";
+    private static final String ETCD_TLS = "etcds://";
     private static final String SQL = "r2dbc:";
 
     private static final String FORMS =
             "Write it as redis://host:6379, rediss://host:6379 for TLS, redis-sentinel://host1,host2#master,"
                     + " redis+cluster://host1,host2, redis+redlock://host1,host2,host3, zookeeper://host1,host2/holdfast,"
+                    + " etcd://host1:2379,host2:2379, etcds://host for TLS,"
                     + " r2dbc:postgresql://host/database, r2dbc:mariadb://host/database or r2dbc:mysql://host/database.";
 
     private final Map<String, String> environment;
@@ -71,6 +80,13 @@ final class Stores {
                 return redis(arguments, address).inspector();
             } else if (address.startsWith(ZOOKEEPER)) {
                 return zooKeeper(address.substring(ZOOKEEPER.length()));
+            } else if (isEtcd(address)) {
+                Client client = etcd(address);
+                return new Closing(
+                        EtcdLockBackend.builder(client)
+                                .prefix(etcdPrefix(arguments))
+                                .inspector(),
+                        client::close);
             }
             return database(arguments, address).inspector();
         });
@@ -87,6 +103,13 @@ final class Stores {
             if (address.startsWith(ZOOKEEPER)) {
                 String hosts = address.substring(ZOOKEEPER.length());
                 return new ZooKeeperDoctor(curator(hosts), root(hosts), patience);
+            } else if (isEtcd(address)) {
+                return new EtcdDoctor(
+                        etcd(address),
+                        members(address),
+                        etcdPrefix(arguments),
+                        environment.containsKey(PASSWORD),
+                        patience);
             } else if (address.startsWith(SQL)) {
                 return new SqlDoctor(
                         ConnectionFactories.get(options(address)),
@@ -127,7 +150,7 @@ final class Stores {
     private static <T> T opened(Arguments arguments, Function<String, T> open) {
         String address = arguments.store();
         requireNoSecret(address);
-        if (Stream.of("redis", ZOOKEEPER, SQL).noneMatch(address::startsWith)) {
+        if (Stream.of("redis", ZOOKEEPER, ETCD, ETCD_TLS, SQL).noneMatch(address::startsWith)) {
             throw new UsageException("The form of this address is unknown. " + FORMS);
         }
         try {
@@ -219,6 +242,40 @@ final class Stores {
             builder = builder.authorization("digest", (user + ":" + password).getBytes(StandardCharsets.UTF_8));
         }
         return builder.build();
+    }
+
+    private static boolean isEtcd(String address) {
+        return address.startsWith(ETCD) || address.startsWith(ETCD_TLS);
+    }
+
+    private static String etcdPrefix(Arguments arguments) {
+        return Objects.requireNonNullElse(arguments.keyPrefix(), "holdfast/");
+    }
+
+    private static List<String> members(String address) {
+        String scheme = address.startsWith(ETCD_TLS) ? "https://" : "http://";
+        return Arrays.stream(address.substring(address.indexOf("://") + 3).split(",", -1))
+                .map(host -> host.endsWith("/") ? host.substring(0, host.length() - 1) : host)
+                .map(host -> scheme + (host.matches(".*:\\d+") ? host : host + ":2379"))
+                .toList();
+    }
+
+    /** Fails at once if no member can be reached, and trusts whom the JVM trusts. */
+    private Client etcd(String address) {
+        ClientBuilder builder = Client.builder()
+                .endpoints(members(address).toArray(String[]::new))
+                .waitForReady(false);
+        String user = environment.get(USER);
+        String password = environment.get(PASSWORD);
+        if (user != null && password != null) {
+            builder = builder.user(ByteSequence.from(user, StandardCharsets.UTF_8))
+                    .password(ByteSequence.from(password, StandardCharsets.UTF_8));
+        }
+        try {
+            return (address.startsWith(ETCD_TLS) ? builder.sslContext(tls -> {}) : builder).build();
+        } catch (SSLException unusable) {
+            throw new IllegalStateException(unusable);
+        }
     }
 
     private ConnectionFactoryOptions options(String address) {

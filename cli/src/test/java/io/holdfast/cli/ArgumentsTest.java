@@ -61,7 +61,8 @@ class ArgumentsTest {
         "redis://user:geheim@host, must have no user and no password",
         "redis://host?password=geheim, must have no user and no password",
         "r2dbc:postgresql://u:geheim@host/db, must have no user and no password",
-        "etcd://host, address is unknown",
+        "consul://host, address is unknown",
+        "etcd://a_host, cannot be used",
         "redis+redlock://one, at least three",
         "r2dbc:oracle://host/db, cannot be used"
     })

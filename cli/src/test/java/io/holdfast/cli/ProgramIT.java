@@ -1,15 +1,19 @@
 package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.etcd.jetcd.Client;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LossReason;
+import io.holdfast.etcd.EtcdLockBackend;
 import io.holdfast.r2dbc.R2dbcLockBackend;
 import io.holdfast.redis.RedisAddress;
 import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redlock.RedlockBackend;
 import io.holdfast.spi.LockBackend;
+import io.holdfast.testkit.server.EtcdServer;
 import io.holdfast.testkit.server.PostgresServer;
 import io.holdfast.testkit.server.RedisServer;
 import io.holdfast.zookeeper.ZooKeeperLockBackend;
@@ -202,6 +206,34 @@ class ProgramIT {
             assertThat(lease.isValid()).isTrue();
             end(client);
         }
+    }
+
+    @Test
+    void locksInEtcdAreListedAndBroken() throws Exception {
+        assumeTrue(EtcdServer.isHere(), "no etcd on the PATH");
+        try (EtcdServer server = EtcdServer.start();
+                Client etcd = Client.builder().endpoints(server.endpoint()).build()) {
+            LockClient client = client(EtcdLockBackend.over(etcd));
+            LockLease lease = answer(client.lock("orders").acquire());
+            CompletableFuture<LossReason> loss = lease.onLoss().toFuture();
+            String address = "etcd://localhost:" + server.port();
+
+            Ended list = run(Map.of(), "list", "--store", address);
+            assertThat(list.err()).isEmpty();
+            assertThat(list.out()).contains(OWNER).contains("orders");
+            assertThat(run(Map.of(), "list", "--store", address, "--key-prefix", "other/")
+                            .out())
+                    .doesNotContain("orders");
+
+            Ended broken = run(Map.of(), "break", "orders", "--yes", "--store", address);
+            assertThat(broken.err()).isEmpty();
+            assertThat(broken.out()).startsWith("Broken: " + OWNER);
+            assertThat(loss.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo(LossReason.NOT_HELD);
+            end(client);
+        }
+        Ended nothing = run(Map.of(), "list", "--store", "etcd://127.0.0.1:1");
+        assertThat(nothing.code()).isEqualTo(1);
+        assertThat(nothing.err().lines()).as(nothing.err()).hasSize(1);
     }
 
     @Test

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class CheckTest {
 
     private static final Map<String, String> DOCTORS =
-            Map.of("redis", "RedisDoctor", "sql", "SqlDoctor", "zookeeper", "ZooKeeperDoctor");
+            Map.of("redis", "RedisDoctor", "sql", "SqlDoctor", "zookeeper", "ZooKeeperDoctor", "etcd", "EtcdDoctor");
 
     private static String source(String doctor) throws IOException {
         return Files.readString(Path.of("src/main/java/io/holdfast/cli/doctor", doctor + ".java"));
