@@ -1,8 +1,10 @@
 package io.holdfast.examples.quickstart;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.r2dbc.R2dbcLockBackend;
+import io.holdfast.testkit.server.EtcdServer;
 import io.holdfast.testkit.server.PostgresServer;
 import io.holdfast.testkit.server.RedisServer;
 import io.r2dbc.spi.Connection;
@@ -71,6 +73,16 @@ class QuickStartIT {
         Program program = Program.start(QuickStartZooKeeper.class, zooKeeper.getConnectString());
 
         assertPrints("docs/start/zookeeper.md", program.output());
+    }
+
+    @Test
+    void theProgramForEtcdAcquiresWorksAndReleases() throws Exception {
+        assumeTrue(EtcdServer.isHere(), "no etcd on the PATH");
+        try (EtcdServer etcd = EtcdServer.start()) {
+            assertPrints(
+                    "docs/start/etcd.md",
+                    Program.start(QuickStartEtcd.class, etcd.endpoint()).output());
+        }
     }
 
     @Test

@@ -13,6 +13,7 @@ class StartPagesTest {
         "docs/start/redis.md, TwoTerminals",
         "docs/start/redlock.md, QuickStartRedlock",
         "docs/start/zookeeper.md, QuickStartZooKeeper",
+        "docs/start/etcd.md, QuickStartEtcd",
         "docs/start/postgresql.md, QuickStartPostgres",
         "docs/start/memory.md, QuickStartMemory",
         "docs/guides/leader-election.md, Candidate"
@@ -29,6 +30,7 @@ class StartPagesTest {
         "docs/start/redis.md, holdfast-redis",
         "docs/start/redlock.md, holdfast-redlock",
         "docs/start/zookeeper.md, holdfast-zookeeper",
+        "docs/start/etcd.md, holdfast-etcd",
         "docs/start/postgresql.md, holdfast-r2dbc",
         "docs/start/memory.md, holdfast-core"
     })

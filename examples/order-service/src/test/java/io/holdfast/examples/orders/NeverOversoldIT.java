@@ -1,8 +1,10 @@
 package io.holdfast.examples.orders;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.examples.orders.Customer.Answer;
+import io.holdfast.testkit.server.EtcdServer;
 import io.holdfast.testkit.server.FreePorts;
 import io.holdfast.testkit.server.RedisServer;
 import java.util.ArrayList;
@@ -78,6 +80,18 @@ class NeverOversoldIT {
             try (Shop first = open(properties);
                     Shop second = open(properties)) {
                 sell("zookeeper", first, second);
+            }
+        }
+    }
+
+    @Test
+    void twoInstancesWithLocksInEtcd() throws Exception {
+        assumeTrue(EtcdServer.isHere(), "no etcd on the PATH");
+        try (EtcdServer etcd = EtcdServer.start()) {
+            String[] properties = {"spring.profiles.active=etcd", "holdfast.etcd.endpoints=" + etcd.endpoint()};
+            try (Shop first = open(properties);
+                    Shop second = open(properties)) {
+                sell("etcd", first, second);
             }
         }
     }
