@@ -150,10 +150,13 @@ final class Mutants {
                         "loss of one of many locks that keeps the others",
                         (real, given) -> WrongMultiLock.keepingTheOthersAfterALoss(real)),
                 releaseWithoutAnOwnerCheck(),
-                Mutant.script(
+                Mutant.scripts(
                         "passing waiters in the queue",
-                        "math.max(now, (tonumber(last) or 0) + 1), {}",
-                        "9000000000000000 - now, {}"),
+                        body -> body.replace(
+                                        "math.max(now, (tonumber(last) or 0) + 1), {}", "9000000000000000 - now, {}")
+                                .replace(
+                                        "last[2] and last[2] >= now_digits and format('%.0f', last[2] + 1) or now_digits",
+                                        "format('%.0f', 9000000000000000 - now)")),
                 Mutant.scripts(
                         "token by the clock alone",
                         body -> body.replace("math.max((tonumber(last) or 0) + 1, now,", "math.max(now,")
@@ -171,11 +174,16 @@ final class Mutants {
                                         "(flag == 48 and '1F0' or '1F2') .. sub(text, 20, 35)",
                                         "'1F0' .. string.rep('0', 16)")
                                 .replace("'1F' .. flag .. written(token)", "'1F' .. flag .. string.rep('0', 16)")),
-                Mutant.script(
+                Mutant.scripts(
                         "waiter without the flag",
-                        "keep(longest, keys[3], keys[2])\nset_flag(1)",
-                        "keep(longest, keys[3], keys[2])"),
-                Mutant.script("hand-off without the flags", "hold(has_flag(1) and flags() or flags() + 1,", "hold(0,"),
+                        body -> body.replace(
+                                        "keep(longest, keys[3], keys[2])\nset_flag(1)",
+                                        "keep(longest, keys[3], keys[2])")
+                                .replace("call('SETRANGE', key, 2, '1')", "")),
+                Mutant.scripts(
+                        "hand-off without the flags",
+                        body -> body.replace("hold(has_flag(1) and flags() or flags() + 1,", "hold(0,")
+                                .replace("'SET', key, sub(text, 1, 3) ..", "'SET', key, '1H0' ..")),
                 Mutant.scripts(
                         "lease that does not end",
                         body -> body.replace("ends <= now", "false").replace("ends > now", "true")),
@@ -216,11 +224,15 @@ final class Mutants {
                         body -> body.replace(
                                         "local valid = ms + math.floor(math.max(0, now - at) / 1000)",
                                         "local valid = lease")
-                                .replace("ms + math.floor(math.max(0, now - at) / 1000)", "its_lease")),
-                Mutant.script(
+                                .replace("ms + math.floor(math.max(0, now - at) / 1000)", "its_lease")
+                                .replace("ms + math.floor(math.max(0, now - sent) / 1000)", "tonumber(lease)")),
+                Mutant.scripts(
                         "secret that is in a message",
-                        "return redis.sha1hex(secret .. ",
-                        "redis.call('PUBLISH', channel, 'X ' .. secret)\nreturn redis.sha1hex(secret .. "),
+                        body -> Stream.of("return redis.sha1hex(secret .. ", "message = 'G ' .. redis.sha1hex(secret .. ")
+                                .reduce(
+                                        body,
+                                        (text, it) -> text.replace(
+                                                it, "redis.call('PUBLISH', channel, 'X ' .. secret)\n" + it))),
                 Mutant.driver("script that is not sent again", () -> WrongDriver.errors("NOSCRIPT", "ERR no script")),
                 Mutant.driver("grant whose signature is not checked", WrongDriver::trusting),
                 Mutant.driver("grant that no replica has confirmed", WrongDriver::contentWithNone),
@@ -346,7 +358,7 @@ final class Mutants {
     private static Mutant releaseWithoutAnOwnerCheck() {
         return Mutant.script(
                 "release without an owner check",
-                "if its_id and space == 32 and size == 49 and line_end == 10 and sub(text, 4, 19) > now_digits and find(text, number .. ' ', 36, true) == 36 then",
+                "if its_id and space == 32 and size == 49 and line_end == 10 and find(text, number .. ' ', 36, true) == 36 then",
                 "if true then");
     }
 

@@ -48,7 +48,7 @@ while i <= count do
   local what, number = byte(word), sub(word, 2)
   local text = try('GET', key)
   local version, kind, flag
-  local answer, last_of_run = nil, i
+  local answer, last_of_run, is_held = nil, i, nil -- is_held: without waiters aside
 
   if text and not text.err then
     version, kind, flag = byte(text, 1, 3)
@@ -57,18 +57,28 @@ while i <= count do
     local time = call('TIME')
     now, now_digits = time[1] * 1000000 + time[2], time[1] .. sub('00000' .. time[2], -6)
   end
+  if version == 49 and kind == H and flag and flag >= 48 and flag < 52 then
+    is_held = sub(text, 4, 19) > now_digits
+  end
   if oom and (what == 65 or what == 84 or what == 97) then
     answer = oom
-  elseif what == 82 and version == 49 and kind == H and (flag == 48 or flag == 50) then
-    -- The usual release: of a single claim, without waiters.
+  elseif what == 82 and is_held then
+    -- The usual release: of a single claim, without waiters or with a usual one.
     local its_id = find(text, id, -#id, true)
     local space, size, line_end = byte(text, (its_id or 4) - 3, (its_id or 4) - 1)
-    if its_id and space == 32 and size == 49 and line_end == 10 and sub(text, 4, 19) > now_digits and find(text, number .. ' ', 36, true) == 36 then
-      -- A server without memory refuses this; the longer way writes something else first.
-      local saved = try('SET', key, (flag == 48 and '1F0' or '1F2') .. sub(text, 20, 35), 'KEEPTTL')
-      answer = not saved.err and 1
-      oom = oom or saved.err and find(saved.err, 'OOM', 1, true) and saved
+    if its_id and space == 32 and size == 49 and line_end == 10 and find(text, number .. ' ', 36, true) == 36 then
+      if flag % 2 == 0 then
+        -- A server without memory refuses this; the longer way writes something else first.
+        local saved = try('SET', key, (flag == 48 and '1F0' or '1F2') .. sub(text, 20, 35), 'KEEPTTL')
+        answer = not saved.err and 1
+        oom = oom or saved.err and find(saved.err, 'OOM', 1, true) and saved
+      elseif not is_alone then
+        --#include mutex_hand_off.lua
+      end
     end
+  elseif what == 65 and is_held and flag < 50 and byte(ARGV[at]) == Q and not is_alone
+    and (KEYS[i + 1] ~= key or count == 1 or byte(ARGV[at + 2]) ~= 65) then
+    --#include mutex_join_one.lua
   elseif what == 65 or what == 84 or is_alone and what == 97 then
     -- The usual attempt, at a free lock: there are no waiters, and only tombstones of other claims.
     local new_flag, last

@@ -86,7 +86,7 @@ local function end_of_run(its_client, number, own, claim_ms)
     call('HDEL', keys[3], '"', unpack(all))
   end
   call('HSET', keys[3], '!' .. its_client, number)
-  keep(lease, keys[3])
+  keep(lease, keys[3], keys[2])
   return served(1, own, claim_ms, its_client)
 end
 

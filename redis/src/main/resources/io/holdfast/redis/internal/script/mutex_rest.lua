@@ -25,7 +25,7 @@ local function break_off()
   end
   call('ZREM', keys[2], '') -- first: a server without memory refuses HSET as the first write, and accepts it as the second
   call('HSET', keys[3], '*' .. digits(number_of_run()), table.concat(all, '\n'))
-  keep(lease, keys[3])
+  keep(lease, keys[3], keys[2])
   call('DEL', keys[4])
 end
 
@@ -289,7 +289,7 @@ local function end_run(its_client, digits_of_number, own, words)
     drop(all, count)
     begin_anew(all, count == 0)
     call('HSET', keys[3], '!' .. its_client, digits_of_number)
-    keep(lease, keys[3])
+    keep(lease, keys[3], keys[2])
     return served(1, own, claim_ms, its_client)
   end
   local held, broken = call('HGET', keys[3], '!' .. its_client) == digits_of_number and 1 or 0, call('HGET', keys[3], '*' .. digits_of_number)
