@@ -153,10 +153,9 @@ final class Mutants {
                 Mutant.scripts(
                         "passing waiters in the queue",
                         body -> body.replace(
-                                        "math.max(now, (tonumber(last) or 0) + 1), {}", "9000000000000000 - now, {}")
-                                .replace(
-                                        "last[2] and last[2] >= now_digits and format('%.0f', last[2] + 1) or now_digits",
-                                        "format('%.0f', 9000000000000000 - now)")),
+                                        "digits(math.max(now, (tonumber(last) or 0) + 1))",
+                                        "digits(9000000000000000 - now)")
+                                .replace("ticket_digits, ids[n]}", "format('%.0f', 9000000000000000 - now), ids[n]}")),
                 Mutant.scripts(
                         "token by the clock alone",
                         body -> body.replace("math.max((tonumber(last) or 0) + 1, now,", "math.max(now,")
@@ -176,10 +175,8 @@ final class Mutants {
                                 .replace("'1F' .. flag .. written(token)", "'1F' .. flag .. string.rep('0', 16)")),
                 Mutant.scripts(
                         "waiter without the flag",
-                        body -> body.replace(
-                                        "keep(longest, keys[3], keys[2])\nset_flag(1)",
-                                        "keep(longest, keys[3], keys[2])")
-                                .replace("call('SETRANGE', key, 2, '1')", "")),
+                        body -> body.replace("keys[3], keys[2])\nset_flag(1)", "keys[3], keys[2])")
+                                .replace("call('SETRANGE', key, 2, flag - 47)", "")),
                 Mutant.scripts(
                         "hand-off without the flags",
                         body -> body.replace("hold(has_flag(1) and flags() or flags() + 1,", "hold(0,")
@@ -228,7 +225,8 @@ final class Mutants {
                                 .replace("ms + math.floor(math.max(0, now - sent) / 1000)", "tonumber(lease)")),
                 Mutant.scripts(
                         "secret that is in a message",
-                        body -> Stream.of("return redis.sha1hex(secret .. ", "message = 'G ' .. redis.sha1hex(secret .. ")
+                        body -> Stream.of(
+                                        "return redis.sha1hex(secret .. ", "message = 'G ' .. redis.sha1hex(secret .. ")
                                 .reduce(
                                         body,
                                         (text, it) -> text.replace(

@@ -31,7 +31,7 @@
 
 local call, try, sub, byte, find, match, format, tonumber = redis.call, redis.pcall, string.sub, string.byte, string.find, string.match, string.format, tonumber
 local KEYS, ARGV = KEYS, ARGV
-local F, H, Q = 70, 72, 113 -- bytes, as digits are below: a string of one letter costs the server more than a number
+local F, H, N, Q = 70, 72, 110, 113 -- bytes, as digits are below: a string of one letter costs the server more than a number
 local now, now_digits -- the time of this call
 local usual_lease, ends, ends_digits, kept_until -- of a lease that is granted now; most are equal
 local operate -- does what the loop does not handle; defined on first use, which costs more than most calls
@@ -40,6 +40,7 @@ local answers = {}
 local count = #ARGV / 4
 local is_alone = count == 1 and #KEYS == 2 -- with the record
 local take = count == 1 and call or try -- an error of one operation concerns no other; the server reports the error of a single one
+local sweeps -- how many waiters this operation looks at, to drop the dead ones; nil for none
 local oom -- the error of a server without memory, which refuses only the first write of a script
 local i = 1
 while i <= count do
@@ -48,7 +49,8 @@ while i <= count do
   local what, number = byte(word), sub(word, 2)
   local text = try('GET', key)
   local version, kind, flag
-  local answer, last_of_run, is_held = nil, i, nil -- is_held: without waiters aside
+  local answer, last_of_run, is_held = nil, i, nil
+  sweeps = nil
 
   if text and not text.err then
     version, kind, flag = byte(text, 1, 3)
@@ -57,7 +59,7 @@ while i <= count do
     local time = call('TIME')
     now, now_digits = time[1] * 1000000 + time[2], time[1] .. sub('00000' .. time[2], -6)
   end
-  if version == 49 and kind == H and flag and flag >= 48 and flag < 52 then
+  if version == 49 and kind == H and flag and flag >= 48 and flag < 56 then
     is_held = sub(text, 4, 19) > now_digits
   end
   if oom and (what == 65 or what == 84 or what == 97) then
@@ -67,18 +69,26 @@ while i <= count do
     local its_id = find(text, id, -#id, true)
     local space, size, line_end = byte(text, (its_id or 4) - 3, (its_id or 4) - 1)
     if its_id and space == 32 and size == 49 and line_end == 10 and find(text, number .. ' ', 36, true) == 36 then
-      if flag % 2 == 0 then
+      if flag == 48 or flag == 50 then
         -- A server without memory refuses this; the longer way writes something else first.
         local saved = try('SET', key, (flag == 48 and '1F0' or '1F2') .. sub(text, 20, 35), 'KEEPTTL')
         answer = not saved.err and 1
         oom = oom or saved.err and find(saved.err, 'OOM', 1, true) and saved
-      elseif not is_alone then
-        --#include mutex_hand_off.lua
+      elseif flag % 2 == 1 and not is_alone then
+        answer = (
+          --#include mutex_hand_off.lua
+        )(take, try, sub, find, match, format, note, ARGV[at], now, now_digits, key, text, flag)
       end
     end
-  elseif what == 65 and is_held and flag < 50 and byte(ARGV[at]) == Q and not is_alone
-    and (KEYS[i + 1] ~= key or count == 1 or byte(ARGV[at + 2]) ~= 65) then
-    --#include mutex_join_one.lua
+  elseif what == 65 and is_held and byte(ARGV[at]) == Q and not is_alone then
+    local last, failure, swept = (
+      --#include mutex_join.lua
+    )(call, try, sub, byte, find, match, format, KEYS, ARGV, now, now_digits, answers, key, text, flag, i)
+    last_of_run, answer, sweeps = last or i, failure, swept
+  elseif what == 65 and is_held and flag < 50 and byte(ARGV[at]) == N and byte(ARGV[at], 3) == N and not is_alone and byte(text, 19) % 2 == 1
+    and tonumber(sub(text, 4, 19)) and find(text, '\n', 36, true) and sub(text, -#id - 1) ~= '\n' .. id then
+    -- The usual refusal: of a claim that does not wait.
+    answer = {3, math.max(1, math.floor(math.min((sub(text, 4, 19) - now) / 1000 + 10, number / 3)))}
   elseif what == 65 or what == 84 or is_alone and what == 97 then
     -- The usual attempt, at a free lock: there are no waiters, and only tombstones of other claims.
     local new_flag, last
@@ -105,23 +115,23 @@ while i <= count do
     end
   end
 
-  if not answer then
+  if sweeps or not answer and not answers[i] then
     if not operate then
       (function() -- Lua looks for each local that a part uses among all locals of the function that it is in: so few are in each
         local record, keys -- of the lock of this operation
         --#include record.lua
         --#include usual.lua
-        --#include mutex_join.lua
-        --#include mutex_operation.lua
+        ;(function()
+          --#include holding.lua
+          --#include grants.lua
+          --#include mutex_grants.lua
+          --#include mutex_operation.lua
+        end)()
       end)()
     end
     if count == 1 then
-      answer = operate(key, text, i, i)
+      answer = answer or operate(key, text, i, i)
     else
-      while what == 65 and byte(ARGV[4 * last_of_run]) == Q and KEYS[last_of_run + 1] == key and byte(ARGV[4 * last_of_run + 2]) == 65
-        and byte(ARGV[4 * last_of_run + 4]) == Q and last_of_run - i < 400 do
-        last_of_run = last_of_run + 1
-      end
       local _, result = pcall(operate, key, text, i, last_of_run)
       answer = result
     end

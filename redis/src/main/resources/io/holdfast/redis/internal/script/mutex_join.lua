@@ -1,43 +1,91 @@
--- How claims join the queue of a held mutex. Included by mutex.lua after record.lua and usual.lua, never run alone.
-
-local granting -- what joins do not need; defined on first use: each definition costs the server a part of a microsecond
-
--- First attempts at a held lock, the operations first to last of this call: they join the queue by one command of each kind. Most differ in their ids only.
-local function join(first, last, answers)
-  local ids, pairs_, longest = {}, {}, 0
-  for i = first, last do
-    ids[i - first + 1] = ARGV[4 * i - 3]
+-- The usual joins: first attempts, beginning with operation i of this call, join the queue of a held mutex by one command of each kind. Most differ in their ids
+-- only. Part of the loop of mutex.lua. A function that uses locals of others costs the server more, so it gets all as arguments.
+-- Returns the last of these operations, whose answers are in the list then; an error; and how many waiters have to be swept, if any. Returns nothing, and has
+-- written nothing, if a claim is known, or something else is not as usual.
+function(call, try, sub, byte, find, match, format, KEYS, ARGV, now, now_digits, answers, key, text, flag, i)
+  local queue, claims, last, ids = key .. ':queue', key .. ':claims', i, {ARGV[4 * i - 3]}
+  while KEYS[last + 1] == key and byte(ARGV[4 * last + 2]) == 65 and byte(ARGV[4 * last + 4]) == 113 and #ids < 400 do
+    last = last + 1
+    ids[#ids + 1] = ARGV[4 * last - 3]
   end
-  ids[#ids + 1] = '"'
-  local known, gone, count = call('HMGET', keys[3], unpack(ids)), has_flag(2) and call('ZMSCORE', keys[5], unpack(ids)), call('ZCARD', keys[2])
-  local has_left = size > 1 and known[#ids] == digits(token - size + 1) -- a member of this run: its attempt may be repeated
-  local left, asked, limit = math.max(0, ends - now) / 1000, ' 1 ' .. now_digits .. ' ' .. now_digits, 0
-  local note, words, its_lease, claim_ms, entry
-  for i = first, last do
-    local at, n = 4 * i, i - first + 1
-    if note ~= ARGV[at - 1] or words ~= ARGV[at] then
-      note, words = ARGV[at - 1], ARGV[at]
-      local lease_digits, own, its_client = match(note, '^1 (%d+) (%S+) (%S+)$')
-      local most, floor, ms, secret = match(words, '^queue:?(%d*) (%d+) (%d+) (%S+)$')
-      limit, its_lease, claim_ms = tonumber(most) or 0, tonumber(lease_digits), ms
-      entry = lease_digits .. ' ' .. its_client .. ' ' .. floor .. ' ' .. own .. ' - ' .. secret .. asked
-      longest = math.max(longest, its_lease)
+  local joins, ends, line_end = #ids, tonumber(sub(text, 4, 19)), find(text, '\n', 36, true)
+  local tail, waiting = try('ZRANGE', queue, -1, -1, 'WITHSCORES'), try('ZCARD', queue)
+  if not ends or not line_end or tail.err then
+    return
+  end
+  local is_run = byte(text, line_end - 1) ~= 49 or byte(text, line_end - 2) ~= 32
+  local known = (is_run or joins > 1) and try('HMGET', claims, '"', unpack(ids))
+  local gone = flag % 4 > 1 and try('ZMSCORE', key .. ':gone', unpack(ids))
+  if known and (known.err or is_run and known[1]) or gone and gone.err then -- '"': a member may have left the run
+    return
+  end
+  local holder = sub(text, line_end + 1)
+  for n = 1, joins do
+    if known and known[n + 1] or gone and gone[n] or ids[n] == holder then
+      return
     end
-    if known[n] or gone and gone[n] or holder == ids[n] or has_left and call('LPOS', keys[4], ids[n]) then
-      answers[i] = granting().rest().acquire(ids[n], note, words)
-    elseif limit > 0 and count >= limit then
-      answers[i] = {4, count}
+  end
+
+  local note, words, entry, lease, limit, claim_ms, own, places, pairs_
+  local ticket, ticket_digits, longest = now, now_digits, 0
+  if tail[2] and tail[2] >= now_digits then
+    ticket, ticket_digits = tail[2] + 1, format('%.0f', tail[2] + 1)
+  end
+  for n = 1, joins do
+    local its = 4 * (i + n - 1)
+    if words ~= ARGV[its] or note ~= ARGV[its - 1] then
+      words, note = ARGV[its], ARGV[its - 1]
+      local floor, secret
+      limit, floor, claim_ms, secret = match(words, '^queue:?(%d*) (%d+) (%d+) (%S+)$')
+      local lease_digits = sub(ARGV[its - 2], 2)
+      local channel_end = find(note, ' ', #lease_digits + 4, true) -- in '1 <lease> <channel> <client>'
+      own = sub(note, #lease_digits + 4, channel_end - 1)
+      entry = lease_digits .. sub(note, channel_end) .. ' ' .. floor .. ' ' .. own .. ' - ' .. secret .. ' 1 ' .. now_digits .. ' ' .. now_digits
+      lease, limit = tonumber(lease_digits), tonumber(limit)
+      longest = math.max(longest, lease)
+    end
+    if limit and waiting >= limit then
+      ids[n] = {4, waiting}
     else
-      pairs_[#pairs_ + 1], pairs_[#pairs_ + 2] = ids[n], entry
-      count = count + 1
-      local pause = ms_of(left + 10 * math.min(count, 100), its_lease / 3)
-      answers[i] = {2, count < 3 and ms_of(pause, claim_ms) or pause}
+      waiting = waiting + 1
+      if places then
+        ticket = ticket + 1
+        places[#places + 1], places[#places + 2] = format('%d%06d', ticket / 1000000, ticket % 1000000), ids[n]
+        pairs_[#pairs_ + 1], pairs_[#pairs_ + 2] = ids[n], entry
+      else
+        places, pairs_ = {ticket_digits, ids[n]}, {ids[n], entry}
+      end
+      local pause = math.min((ends - now) / 1000 + 10 * math.min(waiting, 100), lease / 3, waiting < 3 and claim_ms or lease)
+      ids[n] = {2, math.max(1, math.floor(pause))}
     end
   end
-  if pairs_[1] then
-    enqueue(pairs_, longest)
+  if flag >= 52 and own ~= '-' and #try('ZRANGEBYLEX', key .. ':aside', '[' .. own .. ' ', '(' .. own .. '!', 'LIMIT', 0, 1) > 0 then
+    return
   end
-  if now % 16 <= last - first and (limit > 0 and not pairs_[1] or count > 64 or call('HLEN', keys[3]) > count + 16) then
-    granting().rest().sweep_some(math.max(16, last - first + 1) * (pairs_[1] and 2 or 4))
+
+  local saved = places and (known and try('HSET', claims, unpack(pairs_)) or not known and try('HSETNX', claims, places[2], entry))
+  if saved == 0 then -- it is known
+    return
+  elseif type(saved) == 'table' then
+    return last, saved
+  elseif saved then
+    call('ZADD', queue, unpack(places))
+    local kept = call('PTTL', claims)
+    if kept < longest then
+      call('PEXPIRE', claims, 2 * longest)
+      call('PEXPIRE', queue, 2 * longest)
+    elseif not tail[1] then
+      call('PEXPIRE', queue, kept)
+    end
+    if flag % 2 == 0 then
+      call('SETRANGE', key, 2, flag - 47)
+    end
   end
+  if byte(text, 19) % 2 == 0 and own ~= '-' and find(text, ' ' .. own .. ' ', 36, true) and not find(text, ' ' .. now_digits .. ' ', 36, true) then
+    try('SETRANGE', key, 18, byte(text, 19) - 47) -- a pushed grant, and its client calls after it: it lives
+  end
+  for n = 1, joins do
+    answers[i + n - 1] = ids[n]
+  end
+  return last, nil, now % 128 < joins and (not saved or waiting > 64 or call('HLEN', claims) > waiting + 16) and math.max(128, joins) * (saved and 2 or 4)
 end

@@ -1,17 +1,6 @@
--- One operation, or several first attempts for one lock. Included by mutex.lua, never run alone.
+-- One operation, or several first attempts for one lock. Included by mutex.lua after mutex_grants.lua, never run alone.
 
-local parts
-function granting()
-  if not parts then
-    --#include holding.lua
-    --#include grants.lua
-    --#include mutex_grants.lua
-    parts = {operate_on = operate_on, record_alone = record_alone, rest = rest}
-  end
-  return parts
-end
-
--- Several first attempts: the answers are in the list, and nil is returned if a queue has taken them.
+-- Several attempts have their answers in the list, and nil is returned.
 function operate(key, text, i, last)
   local id, what, number, note, words = ARGV[4 * i - 3], byte(ARGV[4 * i - 2]), sub(ARGV[4 * i - 2], 2), ARGV[4 * i - 1], ARGV[4 * i]
   local is_attempt, answer = what == 65 or what == 84 or what == 97, nil
@@ -23,19 +12,45 @@ function operate(key, text, i, last)
     return (is_attempt or not is_foreign) and failure or 0
   end
   if is_alone then
-    return granting().record_alone(id, is_attempt, number, note, words)
+    return rest().record_alone(id, is_attempt, number, note, words)
   end
   local own = is_attempt and match(note, '^%d+ %d+ (%S+)') or note
   if has_flag(4) and own ~= '-' and call('ZRANGEBYLEX', keys[7], '[' .. own .. ' ', '(' .. own .. '!', 'LIMIT', 0, 1)[1] then
-    granting().rest().trust(own)
+    rest().trust(own)
+  end
+  if sweeps then
+    rest().sweep_some(sweeps)
+    return nil
   end
   local is_usual = holder and ends > now
-  if what == 65 and is_usual and find(words, 'queue', 1, true) == 1 then
-    answer = join(i, last, answers)
-  elseif what == 65 and i == last and is_usual and not has_flag(2) and find(words, 'none', 1, true) == 1 and holder ~= id then
-    answer = {3, ms_of((ends - now) / 1000 + 10, number / 3)}
+  local is_free = not holder or ends <= now and ends % 2 == 1 and size == 1 and holder ~= id -- or over, after a confirmed grant
+  if is_free and is_attempt and i == last and what ~= 97 and not has_flag(1) and not (has_flag(2) and call('ZSCORE', keys[5], id)) then
+    -- Without waiters that can be granted; some may be aside.
+    local flag = flags() - (has_flag(4) and call('EXISTS', keys[7]) == 0 and 4 or 0)
+    local its_lease, its_client = match(note, '^1 (%d+) %S+ (%S+)$')
+    hold(flag, id, 1, tonumber(its_lease), own, its_client, 1, math.max(token + 1, now, tonumber(match(words, ' (%d+) '))), tonumber(its_lease), false, now)
+    answer = token
+  elseif is_attempt then
+    for n = i, last do
+      answers[n] = rest().acquire(ARGV[4 * n - 3], ARGV[4 * n - 1], ARGV[4 * n])
+    end
+  elseif what == 82 and is_usual and size == 1 and holder == id and attempt == tonumber(number) then
+    if has_flag(1) then
+      answer = served(1, note, tonumber(match(words, '^%d+')))
+    else
+      free(flags())
+      answer = 1
+    end
+  elseif what == 82 or what == 114 then
+    answer = rest().release(id, tonumber(number), note, words, what == 114)
+  elseif what == 69 and is_usual and size > 1 and format('%.0f', token - size + 1) == number and tonumber(match(words, '%d+$')) >= size then
+    answer = end_of_run(id, number, note, tonumber(match(words, '^%d+')))
+  elseif what == 69 then
+    answer = rest().end_run(id, number, note, words)
+  elseif what == 68 then
+    answer = rest().adopt(id, tonumber(number), note, tonumber(words))
   else
-    answer = granting().operate_on(i, last, what, number, own, is_usual)
+    answer = rest().break_hold(id, note, tonumber(words))
   end
   if holder and ends % 2 == 0 and channel == own and since < now then -- the client calls after the grant: it lives
     try('SETRANGE', key, 18, ends % 10 + 1)

@@ -137,14 +137,14 @@ local function acquire(id, note, words)
         count = call('ZCARD', keys[2])
       end
       if not is_placed and limit > 0 and count >= limit then
-        if now % 16 == 0 then
-          sweep_some(64)
+        if now % 128 == 0 then
+          sweep_some(512)
         end
         return {4, count}
       elseif not is_placed and not (entry and (has_aside(own) or has_aside(match(entry, '^%S+ %S+ %S+ (%S+) ')))) then -- else it comes back with the others
-        enqueue({id, text}, its_lease)
-        if now % 16 == 0 then
-          sweep_some(32)
+        enqueue(id, text, its_lease)
+        if now % 128 == 0 then
+          sweep_some(256)
         end
       end
     end
@@ -353,4 +353,22 @@ local function break_hold(id, own, claim_ms)
     publish(channel, 'L ' .. signed(secret or '-', channel, number .. ' ' .. #list .. ' ' .. list .. ' ' .. keys[1]))
   end
   return served(1, own, claim_ms)
+end
+
+-- While the slot moves: what needs no other key. A lock without flags has no waiters and no tombstones.
+local function record_alone(id, is_attempt, number, note, words)
+  local its_attempt, its_lease, own, its_client = match(note, '^(%d+) (%d+) (%S+) (%S+)$')
+  local is_held = holder and ends > now
+  if not record or flags() > 0 or not is_attempt or is_held and holder ~= id and find(words, 'none', 1, true) ~= 1 then
+    return 'TRYAGAIN the slot of the lock moves'
+  elseif is_held and holder ~= id then
+    return {3, ms_of((ends - now) / 1000 + 10, number / 3)}
+  end
+  local is_repeated = is_held and tonumber(its_attempt) >= attempt
+  if is_repeated or not is_held then
+    its_lease = tonumber(its_lease)
+    local last = math.max(is_held and token or token + 1, is_held and 0 or now, tonumber(match(words, ' (%d+) ')))
+    hold(0, id, its_attempt, its_lease, own, its_client, 1, last, its_lease, false, is_held and since or now)
+  end
+  return {1, token, ms_of((ends - now) / 1000, number)}
 end

@@ -252,7 +252,7 @@ local function acquire(id, note, words, held, ends, entry)
       end
       return {4, waiters}
     end
-    enqueue({id, text}, lease)
+    enqueue(id, text, lease)
     rank = waiters
     if now % 16 == 0 and (waiters > 64 or call('HLEN', keys[3]) > waiters + call('ZCARD', keys[4]) + 16) then
       sweep(32)

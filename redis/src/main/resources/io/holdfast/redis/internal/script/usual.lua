@@ -37,16 +37,10 @@ local function keep(ms, ...)
   end
 end
 
--- Puts new claims at the end of the queue. pairs: id, entry, id, entry, ...
-local function enqueue(pairs_, longest)
+local function enqueue(id, entry, ms)
   local last = call('ZRANGE', keys[2], -1, -1, 'WITHSCORES')[2]
-  local ticket, places = math.max(now, (tonumber(last) or 0) + 1), {}
-  for i = 1, #pairs_, 2 do
-    places[i], places[i + 1] = digits(ticket), pairs_[i]
-    ticket = ticket + 1
-  end
-  call('ZADD', keys[2], unpack(places))
-  call('HSET', keys[3], unpack(pairs_))
-  keep(longest, keys[3], keys[2])
+  call('ZADD', keys[2], digits(math.max(now, (tonumber(last) or 0) + 1)), id)
+  call('HSET', keys[3], id, entry)
+  keep(ms, keys[3], keys[2])
   set_flag(1)
 end
