@@ -52,7 +52,12 @@ public final class LockRequests {
     private final Function<RedisURI, String> ownChannel;
     private final Consumer<ChannelMessage> granted;
     private final boolean isCluster;
-    private final UnansweredClaims unanswered = new UnansweredClaims();
+
+    /**
+     * The claims with an attempt that was sent and never answered: it may still reach the server, even after the release of
+     * the claim. Only the release of such a claim leaves a tombstone.
+     */
+    private final RecentClaims unanswered = new RecentClaims(16_384);
 
     /**
      * Makes the requests of one client.
@@ -94,7 +99,7 @@ public final class LockRequests {
                 new Attempt(this, claim, keys, recipient),
                 ReplyDecoder.ofReply(reply -> attempt(claim, keys, recipient, reply)),
                 () -> keys.subject("acquire"),
-                () -> unanswered.add(claim.id()));
+                () -> unanswered.add(claim.id(), 0));
     }
 
     /** An operation of {@code mutex.lua} or {@code shared.lua}. */
@@ -305,7 +310,7 @@ public final class LockRequests {
 
     private Ownership ended(LockKeys keys, String id, ScriptReply reply) {
         boolean hasEnded = Replies.hasEnded(reply);
-        unanswered.remove(id);
+        boolean unused = unanswered.remove(id, 1);
         ChannelMessage grant = Replies.grantIn(reply, keys);
         if (grant != null) {
             granted.accept(grant);

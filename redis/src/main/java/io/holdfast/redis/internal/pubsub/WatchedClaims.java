@@ -1,6 +1,7 @@
 package io.holdfast.redis.internal.pubsub;
 
 import io.holdfast.redis.internal.protocol.ChannelMessage;
+import io.holdfast.redis.internal.protocol.RecentClaims;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
@@ -23,7 +24,14 @@ final class WatchedClaims {
 
     private final LongSupplier nanoTime;
     private final ConcurrentMap<String, WatchedClaim> watches = new ConcurrentHashMap<>();
-    private final AbandonedClaims givenUp = new AbandonedClaims();
+
+    /**
+     * The claims that left while they could still be granted the lock, each with the token of its last grant, with which it may
+     * have been exported. A later grant to one of them goes back to the server, once. A grant to a claim that is forgotten ends
+     * with its claim time.
+     */
+    private final RecentClaims givenUp = new RecentClaims(4_096);
+
     private final FirstWaiters firstWaiters;
     private final BiConsumer<Duration, Runnable> later;
     private final PacedWakeUps<WatchSignal> paced;

@@ -116,7 +116,7 @@ public final class JoinedCalls implements ScriptCommand.Sender<JoinedOutput.Answ
             return;
         }
         for (int i = 0; i < written.size(); i++) {
-            JoinedOutput.Answer answer = answers.of(i);
+            ScriptReply answer = answers.of(i);
             if (answer == null) {
                 boolean unused = written.get(i)
                         .completeExceptionally(new IllegalStateException(

@@ -75,7 +75,8 @@ public record LuaScript(String name, String body, String sha) {
         }
     }
 
-    private static String sha1(String text) {
+    /** Returns the SHA-1 of a text in lower-case hexadecimal: the hash that scripts can compute on every server. */
+    public static String sha1(String text) {
         try {
             byte[] digest = MessageDigest.getInstance("SHA-1").digest(text.getBytes(StandardCharsets.UTF_8));
             return HexFormat.of().formatHex(digest);

@@ -33,16 +33,6 @@ public interface ReplyDecoder<R, T> {
 
     /** Makes a decoder of as many numbers. */
     static <T> ReplyDecoder<long[], T> ofNumbers(int count, Function<long[], T> meaning) {
-        return new ReplyDecoder<>() {
-            @Override
-            public CommandOutput<String, String, long[]> output() {
-                return new LongArrayOutput(count);
-            }
-
-            @Override
-            public T decode(long[] reply) {
-                return meaning.apply(reply);
-            }
-        };
+        return of(() -> new LongArrayOutput(count), meaning);
     }
 }

@@ -90,18 +90,7 @@ public final class ScriptArgs extends CommandArgs<String, String> {
 
     @CanIgnoreReturnValue
     public ScriptArgs number(long number) {
-        if (number < 0 || number > Integer.MAX_VALUE) {
-            return text(Long.toString(number));
-        }
-        int digits = digits(number);
-        reserve(digits + LONGEST_LENGTH + 5);
-        bytes[size++] = '$';
-        writeDigits(digits);
-        endLine();
-        writeDigits(number);
-        endLine();
-        count++;
-        return this;
+        return begin().part(number).end();
     }
 
     /** Appends one argument of two parts. */

@@ -196,7 +196,7 @@ public final class ScriptCommand<R, T> implements RedisCommand<String, String, R
     }
 
     /** The server has answered to this command among others. */
-    void complete(JoinedOutput.Answer answer) {
+    void complete(ScriptReply answer) {
         answer.pass(output);
         complete();
     }

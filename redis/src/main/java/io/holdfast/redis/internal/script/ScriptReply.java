@@ -32,6 +32,21 @@ public final class ScriptReply {
         return text;
     }
 
+    /** Passes the answer to one operation among others on, as if the operation had been a call of its own. */
+    void pass(CommandOutput<?, ?, ?> to) {
+        if (text != null && numbers.length == 1 && numbers[0] == 0) {
+            to.setError(text.strip());
+        } else {
+            for (long number : numbers) {
+                to.set(number);
+            }
+            if (text != null) {
+                to.set(StandardCharsets.UTF_8.encode(text));
+            }
+        }
+        to.complete(0);
+    }
+
     /** Makes a reply of numbers alone, for tests. */
     public static ScriptReply of(long... numbers) {
         return new ScriptReply(numbers, null);
@@ -46,6 +61,10 @@ public final class ScriptReply {
 
         Output() {
             super(StringCodec.UTF8, NONE);
+        }
+
+        boolean hasNumbers() {
+            return count > 0;
         }
 
         /** Most answers have one number. */
