@@ -170,8 +170,7 @@ final class Mutants {
                 Mutant.scripts(
                         "token that is not kept",
                         body -> body.replace(
-                                        "(flag == 48 and '1F0' or '1F2') .. sub(text, 20, 35)",
-                                        "'1F0' .. string.rep('0', 16)")
+                                        "'1F' .. sub(text, 3, 3) .. sub(text, 20, 35)", "'1F0' .. string.rep('0', 16)")
                                 .replace("'1F' .. flag .. written(token)", "'1F' .. flag .. string.rep('0', 16)")),
                 Mutant.scripts(
                         "waiter without the flag",

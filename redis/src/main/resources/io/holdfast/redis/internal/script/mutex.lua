@@ -49,7 +49,7 @@ while i <= count do
   local what, number = byte(word), sub(word, 2)
   local text = try('GET', key)
   local version, kind, flag
-  local answer, last_of_run, is_held = nil, i, nil
+  local answer, last_of_run = nil, i
   sweeps = nil
 
   if text and not text.err then
@@ -59,9 +59,12 @@ while i <= count do
     local time = call('TIME')
     now, now_digits = time[1] * 1000000 + time[2], time[1] .. sub('00000' .. time[2], -6)
   end
-  if version == 49 and kind == H and flag and flag >= 48 and flag < 56 then
-    is_held = sub(text, 4, 19) > now_digits
+  local is_ours = version == 49 and flag and flag >= 48 and flag < 56
+  if is_ours and flag >= 52 and not is_alone and (what == 65 or what == 82 or what == 84) then -- waiters of this client may be aside
+    local own = what == 82 and note or match(note, '^%d+ %d+ (%S+)')
+    is_ours = own == '-' or #try('ZRANGEBYLEX', key .. ':aside', '[' .. own .. ' ', '(' .. own .. '!', 'LIMIT', 0, 1) == 0
   end
+  local is_held = is_ours and kind == H and sub(text, 4, 19) > now_digits
   if oom and (what == 65 or what == 84 or what == 97) then
     answer = oom
   elseif what == 82 and is_held then
@@ -69,9 +72,9 @@ while i <= count do
     local its_id = find(text, id, -#id, true)
     local space, size, line_end = byte(text, (its_id or 4) - 3, (its_id or 4) - 1)
     if its_id and space == 32 and size == 49 and line_end == 10 and find(text, number .. ' ', 36, true) == 36 then
-      if flag == 48 or flag == 50 then
+      if flag % 2 == 0 and (flag < 52 or not is_alone) then
         -- A server without memory refuses this; the longer way writes something else first.
-        local saved = try('SET', key, (flag == 48 and '1F0' or '1F2') .. sub(text, 20, 35), 'KEEPTTL')
+        local saved = try('SET', key, '1F' .. sub(text, 3, 3) .. sub(text, 20, 35), 'KEEPTTL')
         answer = not saved.err and 1
         oom = oom or saved.err and find(saved.err, 'OOM', 1, true) and saved
       elseif flag % 2 == 1 and not is_alone then
@@ -90,10 +93,15 @@ while i <= count do
     -- The usual refusal: of a claim that does not wait.
     answer = {3, math.max(1, math.floor(math.min((sub(text, 4, 19) - now) / 1000 + 10, number / 3)))}
   elseif what == 65 or what == 84 or is_alone and what == 97 then
-    -- The usual attempt, at a free lock: there are no waiters, and only tombstones of other claims.
+    -- The usual attempt, at a free lock: there are no waiters but those of other clients that are aside, and only tombstones of other claims.
     local new_flag, last
-    if version == 49 and kind == F and #text == 19 and find(text, '^%d+$', 4) and (flag == 48 or flag == 50 and not is_alone and not try('ZSCORE', key .. ':gone', id)) then
-      new_flag = flag == 50 and call('EXISTS', key .. ':gone') == 1 and '1H2' or '1H0'
+    if is_ours and kind == F and #text == 19 and find(text, '^%d+$', 4)
+      and (flag == 48 or flag % 2 == 0 and not is_alone and (flag % 4 == 0 or not try('ZSCORE', key .. ':gone', id))) then
+      if flag < 52 then
+        new_flag = flag == 50 and call('EXISTS', key .. ':gone') == 1 and '1H2' or '1H0'
+      else
+        new_flag = '1H' .. flag - 48 - (call('EXISTS', key .. ':aside') == 1 and 0 or 4)
+      end
       last = sub(text, 4)
     elseif not text and (is_alone and not try('ZSCORE', key .. ':gone', id)
       or not is_alone and take('EXISTS', key .. ':queue', key .. ':gone', key .. ':interest', key .. ':aside') == 0) then

@@ -59,9 +59,6 @@ function(call, try, sub, byte, find, match, format, KEYS, ARGV, now, now_digits,
       ids[n] = {2, math.max(1, math.floor(pause))}
     end
   end
-  if flag >= 52 and own ~= '-' and #try('ZRANGEBYLEX', key .. ':aside', '[' .. own .. ' ', '(' .. own .. '!', 'LIMIT', 0, 1) > 0 then
-    return
-  end
 
   local saved = places and (known and try('HSET', claims, unpack(pairs_)) or not known and try('HSETNX', claims, places[2], entry))
   if saved == 0 then -- it is known
