@@ -92,7 +92,15 @@ final class Mutants {
     }
 
     static Mutant inMemory(String name) {
-        return ofMemory().stream()
+        return named(name, ofMemory());
+    }
+
+    static Mutant onRedis(String name) {
+        return named(name, ofRedis());
+    }
+
+    private static Mutant named(String name, List<Hunt> among) {
+        return among.stream()
                 .map(Hunt::mutant)
                 .filter(it -> it.name().equals(name))
                 .findFirst()

@@ -5,10 +5,13 @@ import io.holdfast.redis.SimulatedDriver;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.support.ForwardingLockBackend;
 import io.lettuce.core.RedisURI;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -27,6 +30,7 @@ final class RedisStore implements Store {
     private final RedisURI uri;
     private final boolean confirms;
     private final boolean tracks;
+    private boolean isTraced;
 
     RedisStore(World world, Network network, Mutant mutant, Plan plan) {
         this.network = network;
@@ -63,7 +67,33 @@ final class RedisStore implements Store {
                 this::options,
                 mutant.driver().get(),
                 identity.name());
-        return mutant.backend().apply(host, mutant.member().apply(host, confirms ? checked(host, backend) : backend));
+        LockBackend member = mutant.member().apply(host, confirms ? checked(host, backend) : backend);
+        return mutant.backend().apply(host, isTraced ? withoutRuns(member) : member);
+    }
+
+    @Override
+    public void writesTo(QueueTrace to) {
+        isTraced = true;
+        server.writesTo(to);
+        if (pair != null) {
+            to.end("a replica");
+        }
+    }
+
+    private static LockBackend withoutRuns(LockBackend backend) {
+        Set<LockFeature> features = EnumSet.copyOf(backend.features());
+        features.remove(LockFeature.RUNS);
+        return new ForwardingLockBackend() {
+            @Override
+            public LockBackend delegate() {
+                return backend;
+            }
+
+            @Override
+            public Set<LockFeature> features() {
+                return features;
+            }
+        };
     }
 
     /** Checks that a replica has each grant that counts. */

@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The steps of one mutex at the store and at its clients, for {@code models/TraceRun.tla}. Ends early where the model leaves something out. */
-final class RunTrace {
+final class RunTrace implements LockTrace {
 
     /** The clients that the model knows, and the claims of each. */
     static final List<String> CLIENTS = List.of("A", "B", "C");
@@ -105,13 +105,13 @@ final class RunTrace {
         this.world = world;
     }
 
-    /** Returns what ended the trace early; empty if it is complete. */
-    String ended() {
+    @Override
+    public String ended() {
         return ended;
     }
 
-    /** Returns the steps in TLA+; none if there are more claims than the model knows. */
-    List<String> steps() {
+    @Override
+    public List<String> steps() {
         Map<String, Integer> ids = new HashMap<>();
         int[] usual = new int[CLIENTS.size()];
         int[] alone = new int[CLIENTS.size()];
@@ -369,8 +369,8 @@ final class RunTrace {
         }
     }
 
-    /** Notes what users believe. */
-    void happened(HistoryEvent event) {
+    @Override
+    public void happened(HistoryEvent event) {
         String operation = event.process() + ' ' + event.operation();
         LockKey key = event.lock();
         if (key != null) {
@@ -434,8 +434,8 @@ final class RunTrace {
         givenBack.replaceAll((token, step) -> step > over ? step + 1 : step);
     }
 
-    /** A client is closed: its leases are invalid at once, before it gives them back. */
-    void closes(int client) {
+    @Override
+    public void closes(int client) {
         for (Map.Entry<String, Belief> it : List.copyOf(beliefs.entrySet())) {
             if (it.getValue().client() == client) {
                 over(it.getKey(), it.getValue());

@@ -45,7 +45,7 @@ final class Schedule {
     private final List<HistoryEvent> events = new ArrayList<>();
     private final List<Member> members = new ArrayList<>();
     private final List<Actor> actors = new ArrayList<>();
-    private @Nullable RunTrace trace;
+    private @Nullable LockTrace trace;
     private final HistoryRecorder referee = HistoryRecorder.to("referee", events::add);
 
     private Schedule(StoreKind kind, long seed, Mutant mutant, boolean isTraced) {
@@ -64,6 +64,20 @@ final class Schedule {
         schedule.trace = trace;
         schedule.store.writesTo(trace);
         Result unused = schedule.run(StoreKind.MEMORY);
+        return trace;
+    }
+
+    /** Runs a schedule of Redis without runs, and returns the steps of one of its mutexes. */
+    static QueueTrace queueTrace(long seed, Mutant mutant) {
+        Schedule schedule = new Schedule(StoreKind.REDIS, seed, mutant, false);
+        QueueTrace trace = new QueueTrace(schedule.world);
+        schedule.trace = trace;
+        schedule.store.writesTo(trace);
+        if (schedule.plan.is(Weather.WILD)) {
+            trace.end("wild weather");
+        } else {
+            Result unused = schedule.run(StoreKind.REDIS);
+        }
         return trace;
     }
 
@@ -142,7 +156,7 @@ final class Schedule {
 
     private void happened(HistoryEvent event) {
         events.add(event);
-        RunTrace to = trace;
+        LockTrace to = trace;
         if (to != null) {
             to.happened(event);
         }
@@ -157,7 +171,7 @@ final class Schedule {
     }
 
     private void reopen(Member member) {
-        RunTrace to = trace;
+        LockTrace to = trace;
         if (to != null) {
             to.closes(members.indexOf(member));
         }
@@ -252,7 +266,7 @@ final class Schedule {
     }
 
     private void close(Member member) {
-        RunTrace to = trace;
+        LockTrace to = trace;
         if (to != null) {
             to.closes(members.indexOf(member));
         }

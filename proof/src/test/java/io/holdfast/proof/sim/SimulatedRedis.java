@@ -36,6 +36,8 @@ public class SimulatedRedis extends Server {
     /** Null where there is none. */
     private ChannelTenant tenant;
 
+    private @Nullable QueueTrace trace;
+
     /** Restores the last saved data, or none. */
     private Runnable saved;
 
@@ -228,6 +230,15 @@ public class SimulatedRedis extends Server {
         tenant = stranger;
     }
 
+    /** Writes the steps of a mutex to this trace. */
+    void writesTo(QueueTrace to) {
+        trace = to;
+        to.reads(
+                memory,
+                this::micros,
+                channel -> !channels.getOrDefault(channel, Map.of()).isEmpty());
+    }
+
     /** Saves its data to the disk. After a crash that would lose all data, the server comes back with this data. */
     void save() {
         world.trace("%s saves its data", this);
@@ -327,14 +338,24 @@ public class SimulatedRedis extends Server {
             world.trace("    %s: %s %s -> %s", name(), keys.get(0), args, refusal);
             return new Refusal(refusal);
         }
+        QueueTrace to = trace;
         try {
+            if (to != null) {
+                to.begins(keys, args);
+            }
             Object reply = scripts.run(memory, mutated.computeIfAbsent(body, mutation), keys, args);
+            if (to != null) {
+                to.ends(keys, args);
+            }
             ghosts.answered(body, args, reply);
             if (world.isTraced()) {
                 world.trace("    %s: %s %s -> %s", name(), keys.get(0), args, reply);
             }
             return reply;
         } catch (RedisError error) {
+            if (to != null) {
+                to.end("a script that failed");
+            }
             world.trace("    %s: %s %s -> %s", name(), keys.get(0), args, error.getMessage());
             return new Refusal(error.getMessage());
         }
@@ -395,6 +416,9 @@ public class SimulatedRedis extends Server {
         if (dataToo) {
             saved.run();
             forgetsReleases();
+            if (trace != null) {
+                trace.end("a loss of data");
+            }
         }
     }
 

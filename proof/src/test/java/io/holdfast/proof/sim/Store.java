@@ -62,6 +62,11 @@ interface Store {
         throw new UnsupportedOperationException("steps of this store are not traced");
     }
 
+    /** Writes the steps of a mutex to this trace. Grants no runs, which the model of the queue leaves out. */
+    default void writesTo(QueueTrace to) {
+        throw new UnsupportedOperationException("steps of this store are not traced");
+    }
+
     /** From now on, closed clients do not come back: locks that they do not release count as left behind. */
     default void ends() {}
 
