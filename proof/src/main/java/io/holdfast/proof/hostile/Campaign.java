@@ -152,13 +152,13 @@ final class Campaign {
             Duration hostile,
             long fromNanos) {
         List<HistoryEvent> events = new ArrayList<>(read(journals));
-        events.addAll(written(recorder.events()));
+        events.addAll(written("history-" + COORDINATOR, recorder.events()));
         List<String> found = new ArrayList<>(complaints);
         found.addAll(deployment.complaints());
         List<Gap> gaps = deployment.gaps();
         try (Register register = Register.open(registerUri, order.terms())) {
             RegisterLog log = RegisterLog.of(register, order.target());
-            events.addAll(log.events());
+            events.addAll(written("history-register", log.events()));
             found.addAll(log.lostUpdates());
             found.addAll(log.late());
             Verdict verdict = new Verdict(new Evidence(events, standstills), gaps, order.terms());
@@ -171,7 +171,7 @@ final class Campaign {
                     gaps,
                     standstills,
                     verdict.history(),
-                    verdict.successions(),
+                    History.of(written("promised", verdict.promised().events())),
                     verdict.unpromised(),
                     log.taken(),
                     log.refused(),
@@ -181,13 +181,13 @@ final class Campaign {
         }
     }
 
-    /** Writes the history beside those of the clients, so that you can check all of them again. */
-    private List<HistoryEvent> written(List<HistoryEvent> own) {
+    /** Writes events beside the histories of the clients, so that you can check all of them again. */
+    private List<HistoryEvent> written(String name, List<HistoryEvent> events) {
         try {
             Path unused = Files.write(
-                    order.folder().resolve("history-" + COORDINATOR + ".txt"),
-                    own.stream().map(HistoryEvent::line).toList());
-            return own;
+                    order.folder().resolve(name + ".txt"),
+                    events.stream().map(HistoryEvent::line).toList());
+            return events;
         } catch (IOException e) {
             throw new UncheckedIOException("a history cannot be written", e);
         }

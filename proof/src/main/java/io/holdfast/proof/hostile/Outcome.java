@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
  * @param hostile the time in which faults were injected
  * @param fromNanos when that time began
  * @param troubles faults that could not be injected or repaired: then the campaign tried less than planned
- * @param successions the successions in the part of the history in which exclusion is promised
+ * @param promised the part of the history in which exclusion is promised
  * @param unpromised overlaps and falling tokens that the gaps explain
  * @param taken how many writes the registers accepted
  * @param refused how many reads and writes they refused
@@ -34,7 +34,7 @@ record Outcome(
         List<Gap> gaps,
         List<Standstill> standstills,
         History history,
-        Successions successions,
+        History promised,
         int unpromised,
         long taken,
         long refused,
@@ -44,6 +44,10 @@ record Outcome(
 
     Map<FaultKind, Long> faults() {
         return injected.stream().collect(Collectors.groupingBy(Injected::kind, TreeMap::new, Collectors.counting()));
+    }
+
+    Successions successions() {
+        return Successions.of(promised);
     }
 
     long operations() {

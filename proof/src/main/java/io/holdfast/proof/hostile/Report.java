@@ -53,6 +53,7 @@ final class Report {
 
     private Map<String, String> figures() {
         Unavailability longest = outcome.unavailability();
+        Successions successions = outcome.successions();
         Map<String, String> figures = new LinkedHashMap<>();
         figures.put("faults injected", "%d in %s s".formatted(outcome.injected().size(), seconds(outcome.hostile())));
         figures.put("processes killed, frozen", killed() + ", " + frozen());
@@ -72,9 +73,7 @@ final class Report {
         figures.put(
                 "grants after a validity ran out",
                 "%d, the closest after %d ms"
-                        .formatted(
-                                outcome.successions().count(),
-                                outcome.successions().closest().toMillis()));
+                        .formatted(successions.count(), successions.closest().toMillis()));
         outcome.counts().forEach((what, count) -> figures.put(what, grouped(count)));
         figures.put("violations", grouped(outcome.violations().size()));
         return figures;

@@ -35,8 +35,9 @@ final class Verdict {
                 - withoutGaps.violations(new BeliefCheck(), new TokenCheck()).size();
     }
 
-    Successions successions() {
-        return Successions.of(withoutGaps);
+    /** Returns the part of the history in which exclusion is promised. */
+    History promised() {
+        return withoutGaps;
     }
 
     List<Violation> violations(List<String> others) {

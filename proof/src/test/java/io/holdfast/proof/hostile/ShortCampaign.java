@@ -2,6 +2,7 @@ package io.holdfast.proof.hostile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.proof.judge.Judge;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -10,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -37,6 +39,9 @@ final class ShortCampaign {
         String report = new Report(outcome).toText();
         System.out.println(report);
         assertThat(outcome.violations()).as(report).isEmpty();
+        assertThat(Judge.refused(List.of(outcome.promised()), List.of(outcome.history())))
+                .as(report)
+                .isEmpty();
         assertThat(outcome.troubles()).as(report).isEmpty();
         assertThat(outcome.faults())
                 .isEqualTo(Arrays.stream(kinds).collect(Collectors.toMap(Function.identity(), kind -> 1L)));

@@ -1,10 +1,8 @@
 package io.holdfast.proof.judge;
 
 import io.holdfast.proof.judge.Calls.Call;
-import io.holdfast.testkit.history.History;
 import io.holdfast.testkit.history.LockOperation;
 import java.io.IOException;
-import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,7 +12,7 @@ import java.util.Locale;
 
 /**
  * Writes the calls of mutexes in the form of Jepsen, which Knossos reads: a map of EDN for each call, and one for its return. A call that has not returned
- * ends with {@code :info}. {@code Edn OUT JOURNAL...} reads journals of the hostile world, and writes a file for each mutex.
+ * ends with {@code :info}. {@code Edn OUT FOLDER} reads a hostile campaign, and writes a file for each mutex.
  */
 public final class Edn {
 
@@ -23,12 +21,8 @@ public final class Edn {
     private Edn() {}
 
     public static void main(String[] args) throws IOException {
-        List<Reader> journals = new ArrayList<>();
-        for (String journal : List.of(args).subList(1, args.length)) {
-            journals.add(Files.newBufferedReader(Path.of(journal)));
-        }
         Path out = Files.createDirectories(Path.of(args[0]));
-        for (Calls mutex : Calls.ofMutexes(History.read(journals))) {
+        for (Calls mutex : Calls.ofMutexes(Judge.promised(Path.of(args[1])))) {
             Path file = out.resolve(mutex.object().replaceAll("[^A-Za-z0-9]+", "-") + ".edn");
             Files.writeString(file, of(mutex));
             System.out.println(file);

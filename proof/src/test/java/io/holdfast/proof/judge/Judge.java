@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import kotlin.Unit;
 import org.jetbrains.kotlinx.lincheck.Actor;
 import org.jetbrains.kotlinx.lincheck.execution.ExecutionResult;
@@ -29,36 +30,80 @@ import org.jetbrains.lincheck.jvm.agent.InstrumentationMode;
  */
 public final class Judge {
 
+    /** Of the thread that judges: the verifier calls itself once for each call. */
+    private static final long STACK = 256L << 20;
+
     private Judge() {}
 
-    /** Judges the mutexes in journals of the hostile world. */
-    public static void main(String[] journals) throws IOException {
-        List<Reader> readers = new ArrayList<>();
-        for (String journal : journals) {
-            readers.add(Files.newBufferedReader(Path.of(journal)));
+    /** Judges hostile campaigns by their folders. */
+    public static void main(String[] folders) throws IOException {
+        List<String> refused = new ArrayList<>();
+        for (String folder : folders) {
+            refused.addAll(refused(List.of(promised(Path.of(folder))), List.of(all(Path.of(folder)))));
         }
-        List<String> refused = refused(List.of(History.read(readers)));
         System.out.println(refused.isEmpty() ? "linearizable" : String.join("\n", refused));
+    }
+
+    /** Reads what a campaign promises exclusion for. */
+    static History promised(Path folder) throws IOException {
+        return read(List.of(folder.resolve("promised.txt")));
+    }
+
+    private static History all(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return read(files.filter(it -> it.getFileName().toString().startsWith("history-"))
+                    .toList());
+        }
+    }
+
+    private static History read(List<Path> journals) throws IOException {
+        List<Reader> readers = new ArrayList<>();
+        for (Path journal : journals) {
+            readers.add(Files.newBufferedReader(journal));
+        }
+        return History.read(readers);
     }
 
     /** Returns the mutexes and registers whose history no order explains. */
     public static List<String> refused(List<History> histories) {
-        return refused(all(histories, Calls::ofMutexes), all(histories, Calls::ofRegisters));
+        return refused(histories, histories);
     }
 
-    private static List<Calls> all(List<History> histories, Function<History, List<Calls>> calls) {
+    /**
+     * Returns the mutexes and registers whose history no order explains.
+     *
+     * @param promised histories in which exclusion is promised
+     * @param all the histories of registers, which are promised always
+     */
+    public static List<String> refused(List<History> promised, List<History> all) {
+        List<Calls> mutexes = calls(promised, Calls::ofMutexes);
+        List<Calls> registers = calls(all, Calls::ofRegisters);
+        List<String> refused = new ArrayList<>();
+        Thread judge = new Thread(null, () -> judge(mutexes, registers, refused), "judge", STACK);
+        judge.start();
+        try {
+            judge.join();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+        return refused;
+    }
+
+    private static List<Calls> calls(List<History> histories, Function<History, List<Calls>> calls) {
         return histories.stream().flatMap(it -> calls.apply(it).stream()).toList();
     }
 
     /** The verifier works only where Lincheck runs tests. In this mode it changes no class but the two that it calls. */
-    private static List<String> refused(List<Calls> mutexes, List<Calls> registers) {
-        List<String> refused = new ArrayList<>();
-        LincheckKt.withLincheckTestContext(InstrumentationMode.MODEL_CHECKING, () -> {
-            refused.addAll(refused(mutexes, FencedLock.class));
-            refused.addAll(refused(registers, FencedRegister.class));
-            return Unit.INSTANCE;
-        });
-        return refused;
+    private static void judge(List<Calls> mutexes, List<Calls> registers, List<String> refused) {
+        try {
+            LincheckKt.withLincheckTestContext(InstrumentationMode.MODEL_CHECKING, () -> {
+                refused.addAll(refused(mutexes, FencedLock.class));
+                refused.addAll(refused(registers, FencedRegister.class));
+                return Unit.INSTANCE;
+            });
+        } catch (RuntimeException | Error e) {
+            refused.add("the judge failed: " + e);
+        }
     }
 
     private static List<String> refused(List<Calls> objects, Class<?> as) {
