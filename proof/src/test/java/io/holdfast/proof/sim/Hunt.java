@@ -37,6 +37,7 @@ record Hunt(StoreKind kind, Mutant mutant, long firstSeed, int most) {
                         Mutants.ofRedlock(),
                         Mutants.ofZooKeeper(),
                         Mutants.ofPostgresql(),
+                        Mutants.ofEtcd(),
                         Mutants.ofHandOver(),
                         Mutants.foundSeldom())
                 .flatMap(List::stream)

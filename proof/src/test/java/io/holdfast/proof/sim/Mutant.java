@@ -38,6 +38,8 @@ final class Mutant {
     private boolean clonesMakeOtherIds = true;
     private BiFunction<Host, ReactiveLock, ReactiveLock> lock = (host, it) -> it;
     private WrongPart part = WrongPart.NONE;
+    private WrongEtcd etcd = WrongEtcd.NONE;
+    private boolean isEtcdOld;
     private Decisions handOver = WrongTenures.none();
     private WrongSql sql = WrongSql.NONE;
     private Supplier<WrongDriver> driver = () -> WrongDriver.NONE;
@@ -85,6 +87,15 @@ final class Mutant {
 
     static Mutant sql(String name, WrongSql wrong) {
         return of(name, it -> it.sql = wrong);
+    }
+
+    static Mutant etcd(String name, WrongEtcd wrong) {
+        return of(name, it -> it.etcd = wrong);
+    }
+
+    /** As {@link #withClocksApart}, about etcd. */
+    static Mutant withAnOldEtcd() {
+        return of("etcd whose former leader revokes leases", it -> it.isEtcdOld = true);
     }
 
     /** Wraps the connection between a Redis and the back end; one for each client. */
@@ -189,6 +200,16 @@ final class Mutant {
     /** Returns the wrong part of the SQL back end, or of its functions. */
     WrongSql sql() {
         return sql;
+    }
+
+    /** Returns the mistake of the back end for etcd. */
+    WrongEtcd etcd() {
+        return etcd;
+    }
+
+    /** Returns whether etcd is older than 3.4.31. */
+    boolean isEtcdOld() {
+        return isEtcdOld;
     }
 
     /** Wraps the connection between a Redis and the back end of a client. */

@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -36,6 +37,11 @@ final class Mutants {
             Map.entry("CLUSTER grant to a waiter whose channel has no listener", 440L),
             Map.entry("CLUSTER masters whose clocks differ", 130L),
             Map.entry("CLUSTER renewal that has to be tried again read as held", 65L),
+            Map.entry("ETCD no comparison with the tombstone", 10_010L),
+            Map.entry("ETCD no tombstone", 10_010L),
+            Map.entry("ETCD place that comes back", 170L),
+            Map.entry("ETCD watch from now", 10_000L),
+            Map.entry("ETCD withdrawal that forgets", 100L),
             Map.entry("MEMORY adoption that forgets the least hold time", 140L),
             Map.entry("MEMORY many locks in the order given", 310L),
             Map.entry("MEMORY member of a run that is forgotten", 1_150L),
@@ -304,6 +310,21 @@ final class Mutants {
                 Mutant.backend("unknown renewal read as held", (host, it) -> new ReadsUnknownAsHeld(it)));
     }
 
+    static List<Hunt> ofEtcd() {
+        List<Hunt> hunts = new ArrayList<>(hunts(
+                StoreKind.ETCD,
+                Mutant.backend("withdrawal that forgets", (host, it) -> new ForgetsToWithdraw(it)),
+                writerThatBelievesAfterItsDowngrade()));
+        for (WrongEtcd wrong : WrongEtcd.values()) {
+            if (wrong != WrongEtcd.NONE) {
+                hunts.addAll(hunts(
+                        StoreKind.ETCD,
+                        Mutant.etcd(wrong.name().toLowerCase(Locale.ROOT).replace('_', ' '), wrong)));
+            }
+        }
+        return hunts;
+    }
+
     /** Mutants that are caught so seldom that no build runs them. */
     static List<Hunt> foundSeldom() {
         return Stream.of(
@@ -311,6 +332,7 @@ final class Mutants {
                                 StoreKind.ZOOKEEPER,
                                 Mutant.part("proof that does not age", WrongPart.PROOF_THAT_DOES_NOT_AGE)),
                         hunts(StoreKind.CLUSTER, ClusterMutants.renewalThatIsNotTriedAgain()),
+                        hunts(StoreKind.ETCD, leaderThatIsToldLate(), Mutant.withAnOldEtcd()),
                         // The contract of a back end and the tests of redis catch them at once.
                         hunts(
                                 StoreKind.REDIS,

@@ -21,6 +21,7 @@ class MutantsIT {
                         Mutants.ofRedlock(),
                         Mutants.ofZooKeeper(),
                         Mutants.ofPostgresql(),
+                        Mutants.ofEtcd(),
                         Mutants.ofHandOver())
                 .flatMap(hunts -> hunts.stream())
                 .filter(hunt -> System.getProperty("proof.store", hunt.kind().name())

@@ -43,6 +43,12 @@ enum StoreKind {
             return new SqlStore(world, network, mutant, plan);
         }
     },
+    ETCD {
+        @Override
+        Store make(World world, Network network, Plan plan, Mutant mutant) {
+            return new EtcdStore(world, network, mutant, plan);
+        }
+    },
     MEMORY_HAND_OVER {
         @Override
         StoreKind below() {
