@@ -27,6 +27,7 @@ class SkippedTestsTest {
             Map.entry("ProgramIT", "1: etcd"),
             Map.entry("QuickStartIT", "1: etcd"),
             Map.entry("NeverOversoldIT", "1: etcd"),
+            Map.entry("QuorumHostileIT", "1: etcd"),
             Map.entry("MariaDbStore", "1: MySQL"),
             Map.entry("ImagesContractIT", "1: images of databases"),
             Map.entry("PostgresImagesErrorsIT", "1: images of databases"),

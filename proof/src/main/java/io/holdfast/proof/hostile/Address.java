@@ -1,5 +1,7 @@
 package io.holdfast.proof.hostile;
 
+import io.etcd.jetcd.Client;
+import io.holdfast.etcd.EtcdLockBackend;
 import io.holdfast.r2dbc.R2dbcLockBackend;
 import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redlock.RedlockBackend;
@@ -81,6 +83,7 @@ record Address(Terms terms, List<String> servers, String secret) {
             case CLUSTER -> overCluster(maxWaiters);
             case REDLOCK -> overRedis(servers, 0);
             case ZOOKEEPER -> overZooKeeper(maxWaiters);
+            case ETCD -> overEtcd(maxWaiters);
             case POSTGRESQL -> overPostgres();
         };
     }
@@ -143,6 +146,18 @@ record Address(Terms terms, List<String> servers, String secret) {
                 .replyTimeout(terms.lease().dividedBy(REPLIES))
                 .build();
         return new Opened(terms.on(backend), () -> {});
+    }
+
+    /** The driver notices a half-open connection as soon as etcd lets it ask. */
+    private Opened overEtcd(int maxWaiters) {
+        Client client = Client.builder()
+                .endpoints(servers.toArray(String[]::new))
+                .keepaliveTime(Duration.ofSeconds(5))
+                .keepaliveTimeout(Duration.ofSeconds(1))
+                .build();
+        EtcdLockBackend.Builder builder = EtcdLockBackend.builder(client);
+        return new Opened(
+                terms.on((maxWaiters == 0 ? builder : builder.maxWaiters(maxWaiters)).build()), client::close);
     }
 
     /** The client must not learn the servers' own addresses: it would bypass the wires that faults cut. */

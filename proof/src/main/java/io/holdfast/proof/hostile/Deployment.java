@@ -56,6 +56,7 @@ interface Deployment extends AutoCloseable {
             case SENTINEL -> SentinelServers.start(terms, folder);
             case CLUSTER -> ClusterServers.start(terms, folder);
             case ZOOKEEPER -> ZooKeeperServers.start(terms, clients, folder);
+            case ETCD -> EtcdServers.start(terms, clients);
             case POSTGRESQL -> PostgresServers.start(terms, clients, folder);
         };
     }

@@ -27,6 +27,7 @@ enum FaultKind {
     LEADER_FROZEN(Field.SERVERS, "the leader frozen (SIGSTOP)", 0.05, 1.2),
     FOLLOWER_KILLED(Field.SERVERS, "a follower killed and started again with its data", 0.02, 1),
     FOLLOWER_FROZEN(Field.SERVERS, "a follower frozen (SIGSTOP)", 0.05, 1.2),
+    DISK_SLOW(Field.SERVERS, "each write to the disk of the leader takes longer, up to a second", 0.3, 1.5),
     DISK_FULL(Field.SERVERS, "the disk full (SQLSTATE 53100)", 0.05, 1.2),
     READ_ONLY(Field.SERVERS, "the server takes no writes (default_transaction_read_only)", 0.05, 1.2),
     CONNECTIONS_USED_UP(Field.SERVERS, "all connections taken by other applications (max_connections)", 0.05, 1),
@@ -56,6 +57,8 @@ enum FaultKind {
     CLIENTS_LIMITED(Field.OPERATORS, "connections ended, and new ones refused by the server (maxclients)", 0.05, 0.7),
     SAVE_FAILED(Field.OPERATORS, "writes refused, since a save has failed (MISCONF)", 0.05, 1.2),
     MEMORY_FULL(Field.OPERATORS, "writes refused, since the memory is full (OOM)", 0.05, 1.2),
+    COMPACTED(Field.OPERATORS, "all revisions but the last compacted", 0.02, 0.1),
+    LEASE_REVOKED(Field.OPERATORS, "a lease of etcd revoked, with all claims on it", 0.02, 0.1),
     PASSWORD_ROTATED(Field.OPERATORS, "the clients' password rotated, and their connections ended", 0.1, 0.5),
 
     TENANT_PUBLISHES(

@@ -29,11 +29,11 @@ record Settings(
         Path folder) {
 
     static final String USAGE = """
-            usage: hostile redis|sentinel|cluster|redlock|zookeeper|postgresql|all --minutes N [--seed S] [--clients C] [--flaw W] [--hand-over H] [--folder F]
+            usage: hostile redis|sentinel|cluster|redlock|zookeeper|etcd|postgresql|all --minutes N [--seed S] [--clients C] [--flaw W] [--hand-over H] [--folder F]
               --minutes N   inject faults into each back end for this time, from 1 to 600
               --seed S      the seed that decides which faults come, when, and where; the current time by default
               --lease L     the lease duration in seconds, from 1 to 60; faults last in proportion. By default 2, and 4 for
-                            ZooKeeper and PostgreSQL; take more on a slow or busy machine
+                            ZooKeeper, etcd and PostgreSQL; take more on a slow or busy machine
               --clients C   how many client processes run at a time, from 1 to 20; 3 by default
               --flaw W      a defect on purpose, to see that the campaign finds it: no_quarantine (Redlock masters that come
                             back empty vote at once), long_belief (clients believe in a lease for three times its duration),

@@ -10,6 +10,7 @@ enum Target {
     CLUSTER(Duration.ofSeconds(2)),
     REDLOCK(Duration.ofSeconds(2)),
     ZOOKEEPER(Duration.ofSeconds(4)),
+    ETCD(Duration.ofSeconds(4)),
     POSTGRESQL(Duration.ofSeconds(4));
 
     private final Duration lease;

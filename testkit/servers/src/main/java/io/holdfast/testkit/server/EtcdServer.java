@@ -162,6 +162,16 @@ public final class EtcdServer implements AutoCloseable {
         return port;
     }
 
+    /**
+     * Returns the process id of the server, which changes with each start.
+     *
+     * @return the id of a process that runs
+     * @throws NullPointerException if the server is stopped
+     */
+    public long pid() {
+        return requireNonNull(process, "the server is stopped").pid();
+    }
+
     /** Starts the server again, with its data and at its port. */
     public void restart() {
         stop();
@@ -198,8 +208,7 @@ public final class EtcdServer implements AutoCloseable {
 
     private void signal(String signal) {
         try {
-            String pid = Long.toString(
-                    requireNonNull(process, "the server is stopped").pid());
+            String pid = Long.toString(pid());
             int code = new ProcessBuilder("kill", signal, pid)
                     .start()
                     .onExit()
