@@ -275,7 +275,7 @@ final class Attempts {
         it.hold();
         EtcdLease lease = it.lease();
         // Another client has kept it so far, or this one has not reached etcd for a while.
-        if (lease == null || lease.leftNanos(start) < leastLeft(claim)) {
+        if (lease == null || lease.leftNanos(start) < leastLeft(claim) || it.mayBeDeleted(place.modified())) {
             return renewals.keep(claim, it, place)
                     .flatMap(kept -> kept instanceof Renewal.Held held && !isOtherSide
                             ? Mono.just(new LockAttempt.Acquired(place.created(), held.lease()))

@@ -25,7 +25,7 @@ final class Claims {
 
     private final Map<String, Tracked> tracked = new ConcurrentHashMap<>();
     /** By the key that goes before them in their line. Of several readers behind one writer, the last is known. */
-    private final Map<ByteSequence, Tracked> followers = new ConcurrentHashMap<>();
+    private final Map<ByteSequence, Follower> followers = new ConcurrentHashMap<>();
 
     private final Map<String, List<SignalSink>> sinks = new ConcurrentHashMap<>();
     private final Scheduler scheduler;
@@ -55,24 +55,31 @@ final class Claims {
         return tracked.isEmpty();
     }
 
-    /** Notes that the claim waits for this key only. */
+    /**
+     * A claim that waits for the end of another one, and for nothing else.
+     *
+     * @param created the revision of its place then; with another place it waits for something else
+     */
+    record Follower(Tracked claim, long created) {}
+
+    /** Notes that the place of the claim waits for this key only. */
     void follow(Tracked it, @Nullable ByteSequence key) {
         ByteSequence before = it.follow(key);
         if (before != null && !before.equals(key)) {
-            boolean unused = followers.remove(before, it);
+            var unused = followers.computeIfPresent(before, (same, known) -> known.claim() == it ? null : known);
         }
         if (key != null) {
-            followers.put(key, it);
+            followers.put(key, new Follower(it, it.created()));
         }
     }
 
-    /** {@return the claim of this client that waits for the end of this one, and for nothing else} */
+    /** {@return the claim of this client that waits for the end of this one} */
     @Nullable
-    Tracked follower(Tracked it, Layout layout) {
-        Tracked next = followers.get(it.place(layout));
-        Tracked found =
+    Follower follower(Tracked it, Layout layout) {
+        Follower next = followers.get(it.place(layout));
+        Follower found =
                 next != null || it.role() == LockKind.MUTEX ? next : followers.get(layout.mark(it.key(), it.id()));
-        return found == null || found.isReleased() ? null : found;
+        return found == null || found.claim().isReleased() ? null : found;
     }
 
     void changed(String id) {
@@ -94,7 +101,9 @@ final class Claims {
     /** Sets when the client deletes the place, unless the claim is renewed before. */
     void keepFor(Tracked it, Duration time) {
         if (tracked.get(it.id()) == it) {
-            deadlines.set(it, scheduler.now(NANOSECONDS) + time.toNanos());
+            long until = scheduler.now(NANOSECONDS) + time.toNanos();
+            it.keepUntil(until);
+            deadlines.set(it, until);
         }
     }
 

@@ -243,7 +243,7 @@ public final class EtcdLockBackend implements LockBackend {
         watches.close();
         notices.close();
         claims.fail(Failures.closed(Subject.ofStore("watch")));
-        List<Mono<Void>> last = claims.all().stream()
+        List<Mono<Boolean>> last = claims.all().stream()
                 .filter(Tracked::isReleased)
                 .map(releases::endOverdue)
                 .toList();
@@ -326,10 +326,15 @@ public final class EtcdLockBackend implements LockBackend {
         }
         Mono<Void> ending = releases.endOverdue(it)
                 .timeout(answerLimit, scheduler)
-                .doOnSuccess(done -> ended(it))
+                .doOnNext(hasEnded -> {
+                    if (hasEnded) {
+                        ended(it);
+                    }
+                })
                 .doOnError(error -> claims.keepFor(it, RETRY))
                 .onErrorComplete()
                 .doFinally(end -> it.expiry(null))
+                .then()
                 .cache();
         it.expiry(ending);
         var unused = ending.subscribe();

@@ -3,14 +3,17 @@ package io.holdfast.etcd;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
+import io.holdfast.etcd.Claims.Follower;
 import io.holdfast.etcd.Transactions.Answer;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -68,7 +71,7 @@ final class Releases {
         return Mono.defer(() -> {
             ByteSequence place = it.place(layout);
             long token = it.tokenIfHeld();
-            Tracked next = it.isFirst() ? claims.follower(it, layout) : null;
+            Follower next = it.isFirst() ? claims.follower(it, layout) : null;
             List<Op> then = new ArrayList<>();
             if (token == 0) {
                 then.add(Op.get(
@@ -79,8 +82,8 @@ final class Releases {
                                 .withSortOrder(GetOption.SortOrder.ASCEND)
                                 .build()));
             } else if (next != null) {
-                then.add(Op.get(next.place(layout), GetOption.DEFAULT));
-                watches.forget(next.id());
+                then.add(Op.get(next.claim().place(layout), GetOption.DEFAULT));
+                watches.forget(next.claim().id());
             }
             then.addAll(List.of(it.deletions(layout)));
             List<Op> otherwise = new ArrayList<>();
@@ -103,22 +106,18 @@ final class Releases {
     }
 
     /**
-     * The first claim of the line has held the lock until now. So the next one holds it, if its place is there. Whatever comes of the release,
+     * The first claim of the line has held the lock until now. So the next one holds it, if its place is still there. Whatever comes of the release,
      * the next claim does not watch any more, and has to look.
      */
-    private Mono<Answer> passingOn(@Nullable Tracked next, Mono<Answer> release) {
+    private Mono<Answer> passingOn(@Nullable Follower next, Mono<Answer> release) {
         return next == null
                 ? release
                 : release.doOnNext(answer -> {
-                            if (answer.isSucceeded()) {
-                                long until = scheduler.now(NANOSECONDS) + PASSED_ON.toNanos();
-                                answer.reads()
-                                        .get(0)
-                                        .getKvs()
-                                        .forEach(it -> next.passOn(it.getCreateRevision(), until));
+                            if (answer.isSucceeded() && created(answer) == next.created()) {
+                                next.claim().passOn(next.created(), now() + PASSED_ON.toNanos());
                             }
                         })
-                        .doFinally(end -> claims.changed(next.id()));
+                        .doFinally(end -> claims.changed(next.claim().id()));
     }
 
     private Line line(Answer answer) {
@@ -126,28 +125,69 @@ final class Releases {
                 answer.reads().get(0).getKvs().stream().map(layout::place).toList());
     }
 
-    /** Ends a claim that was silent for its lease duration, or whose release had no answer. */
-    Mono<Void> endOverdue(Tracked it) {
-        long modified = it.modified();
-        if (it.isReleased() || modified == 0) {
-            return end(it, true).then();
+    /**
+     * Ends a claim that was silent for its lease duration, or whose release had no answer. Emits whether it has ended: a request may have kept
+     * it meanwhile.
+     */
+    Mono<Boolean> endOverdue(Tracked it) {
+        if (it.isReleased()) {
+            return end(it, true).thenReturn(true);
         }
-        return it.mayArriveLate()
-                ? leases.ofTombstones()
-                        .flatMap(lease ->
-                                leases.on(lease, endUnchanged(it, modified, lease.tombstone(layout, it.id()))))
-                : endUnchanged(it, modified);
+        long known = it.modified();
+        if (known != 0) {
+            return it.mayArriveLate()
+                    ? leases.ofTombstones().flatMap(lease -> endUnchanged(it, known, lease))
+                    : endUnchanged(it, known, null);
+        }
+        return transactions
+                .read(Op.get(it.place(layout), GetOption.DEFAULT))
+                .flatMap(read -> leases.ofTombstones().flatMap(lease -> endUnchanged(it, revision(read), lease)));
     }
 
-    /** Another client that has adopted the claim has changed its place. */
-    private Mono<Void> endUnchanged(Tracked it, long modified, Op... more) {
-        List<Op> then = new ArrayList<>(List.of(it.deletions(layout)));
-        then.addAll(List.of(more));
-        return transactions
-                .about(it.id())
-                .when(Conditions.modifiedAt(it.place(layout), modified))
-                .then(then)
-                .commit()
-                .then();
+    /** However late this arrives, it deletes only the place with this revision: neither a later one, nor one that was kept since. */
+    private Mono<Boolean> endUnchanged(Tracked it, long revision, @Nullable EtcdLease tombstones) {
+        return Mono.defer(() -> {
+            if (!it.beginDeletion(revision, now())) {
+                return Mono.just(false);
+            }
+            ByteSequence place = it.place(layout);
+            List<Op> then = new ArrayList<>(List.of(it.deletions(layout)));
+            List<Op> otherwise = new ArrayList<>(List.of(Op.get(place, GetOption.DEFAULT)));
+            if (tombstones != null) {
+                then.add(tombstones.tombstone(layout, it.id()));
+                otherwise.add(tombstones.tombstone(layout, it.id()));
+            }
+            Mono<Answer> ended = transactions
+                    .about(it.id())
+                    .when(Conditions.modifiedAt(place, revision))
+                    .then(then)
+                    .orElse(otherwise);
+            return (tombstones == null ? ended : leases.on(tombstones, ended)).flatMap(answer -> {
+                boolean hasCome = !answer.isSucceeded() && it.modified() == 0 && revision(answer) != 0;
+                return hasCome // an attempt without an answer
+                        ? endUnchanged(it, revision(answer), tombstones)
+                        : Mono.just(answer.isSucceeded() || !it.isKept(now()));
+            });
+        });
+    }
+
+    /** {@return the revision of a place that was read first; 0 if there is none} */
+    private static long revision(Answer answer) {
+        return first(answer, KeyValue::getModRevision);
+    }
+
+    private static long created(Answer answer) {
+        return first(answer, KeyValue::getCreateRevision);
+    }
+
+    private static long first(Answer answer, ToLongFunction<KeyValue> revision) {
+        return answer.reads().get(0).getKvs().stream()
+                .mapToLong(revision)
+                .findFirst()
+                .orElse(0);
+    }
+
+    private long now() {
+        return scheduler.now(NANOSECONDS);
     }
 }

@@ -120,7 +120,7 @@ final class Renewals {
         return Mono.defer(() -> {
             long start = now();
             return leases.of(claim.lease()).flatMap(lease -> {
-                if (it.lease() == lease && place.lease() == lease.id()) {
+                if (it.lease() == lease && place.lease() == lease.id() && !it.mayBeDeleted(place.modified())) {
                     claims.keepFor(it, claim.lease());
                     return Mono.just(held(claim, lease, start));
                 }
@@ -170,17 +170,26 @@ final class Renewals {
 
     Mono<Renewal> adopt(LockClaim claim, long token) {
         return Mono.defer(() -> {
-            Op read = Op.get(layout.place(claim.key(), claim.id()), GetOption.DEFAULT);
-            return transactions.read(read).flatMap(answer -> {
-                List<KeyValue> found = answer.reads().get(0).getKvs();
-                if (found.isEmpty() || found.get(0).getCreateRevision() != token) {
-                    return notHeld();
-                }
-                Place place = layout.place(found.get(0));
-                return ifHeld(claim, place)
-                        .flatMap(it -> keep(claim, it, place))
-                        .switchIfEmpty(notHeld());
-            });
+            Tracked known = claims.known(claim.id());
+            if (known == null) {
+                return adoptNow(claim, token);
+            }
+            claims.keepFor(known, claim.lease());
+            return known.afterExpiry(adoptNow(claim, token));
+        });
+    }
+
+    private Mono<Renewal> adoptNow(LockClaim claim, long token) {
+        Op place = Op.get(layout.place(claim.key(), claim.id()), GetOption.DEFAULT);
+        return transactions.read(place).flatMap(answer -> {
+            List<KeyValue> found = answer.reads().get(0).getKvs();
+            if (found.isEmpty() || found.get(0).getCreateRevision() != token) {
+                return notHeld();
+            }
+            Place adopted = layout.place(found.get(0));
+            return ifHeld(claim, adopted)
+                    .flatMap(it -> keep(claim, it, adopted))
+                    .switchIfEmpty(notHeld());
         });
     }
 

@@ -46,6 +46,11 @@ final class Tracked extends Deadline {
 
     private boolean isReleased;
 
+    private long keptUntilNanos;
+
+    /** The revision of its place in the last deletion that was sent; -1 if none was. */
+    private long deleting = -1;
+
     /** The deletion of a claim that was silent for its whole lease, while it is under way. */
     private @Nullable Mono<Void> expiry;
 
@@ -194,6 +199,28 @@ final class Tracked extends Deadline {
 
     synchronized boolean mayArriveLate() {
         return isInDoubt || open > 0;
+    }
+
+    synchronized void keepUntil(long nanos) {
+        keptUntilNanos = nanos;
+    }
+
+    synchronized boolean isKept(long nowNanos) {
+        return nowNanos - keptUntilNanos < 0;
+    }
+
+    /** Returns whether its place may be deleted at this revision. A request that keeps it from now on has to change it first. */
+    synchronized boolean beginDeletion(long revision, long nowNanos) {
+        if (isKept(nowNanos)) {
+            return false;
+        }
+        deleting = revision;
+        return true;
+    }
+
+    /** Whether a deletion that was sent may still arrive, and find its place with this revision. */
+    synchronized boolean mayBeDeleted(long revision) {
+        return deleting == revision;
     }
 
     synchronized @Nullable Mono<Void> expiry() {

@@ -237,6 +237,27 @@ class EtcdFaultsIT {
         assertThat(token(next)).isGreaterThan(second.fencingToken());
     }
 
+    /** Its next look finds that its place is gone, and makes another one, behind a claim that came meanwhile. */
+    @Test
+    void lockIsNotPassedOnToAClaimThatHasComeBackBehindAnother() throws Exception {
+        LockLease holder = Waiting.forMono(locks.lock("back").acquire());
+        CompletableFuture<LockLease> next = locks.lock("back").acquire().toFuture();
+        untilPlaces("back", 2);
+        String place = store.claims().stream()
+                .filter(it -> it.contains("/back/"))
+                .filter(it -> created(it) > holder.fencingToken())
+                .findFirst()
+                .orElseThrow();
+        Waiting.forMono(Mono.fromFuture(store.eye().getKVClient().delete(EtcdStore.bytes(place))));
+        CompletableFuture<LockLease> before = others.lock("back").acquire().toFuture();
+        untilPlaces("back", 3);
+        release(holder);
+        LockLease second = before.get(20, TimeUnit.SECONDS);
+        assertThat(next).isNotDone();
+        release(second);
+        assertThat(token(next)).isGreaterThan(second.fencingToken());
+    }
+
     private static long created(String place) {
         return Waiting.forMono(Mono.fromFuture(store.eye().getKVClient().get(EtcdStore.bytes(place))))
                 .getKvs()

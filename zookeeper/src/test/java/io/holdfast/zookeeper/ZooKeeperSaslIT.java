@@ -16,12 +16,15 @@ import org.apache.curator.framework.api.ACLProvider;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.curator.test.TestingServer;
 import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.server.auth.ProviderRegistry;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 
 /** A server that accepts authenticated clients only, by SASL with names and passwords, as the page on operation sets it up. */
@@ -128,14 +131,27 @@ class ZooKeeperSaslIT {
         }
     }
 
-    @Test
-    void wrongPasswordIsAPermanentErrorThatSaysSo() {
+    /** A fast server refuses the password before the first request: then no session comes. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void wrongPasswordIsAPermanentErrorThatSaysSo(boolean wasRefusedBefore) {
         try (CuratorFramework client = client("Wrong")) {
+            if (wasRefusedBefore) {
+                Waiting.until("the password is refused", () -> state(client) == ZooKeeper.States.AUTH_FAILED);
+            }
             assertThatThrownBy(() -> use(client))
                     .isInstanceOfSatisfying(
                             LockBackendException.class,
                             error -> assertThat(error.isTransient()).isFalse())
                     .hasMessageContaining("the client could not authenticate itself: check its credentials");
+        }
+    }
+
+    private static ZooKeeper.States state(CuratorFramework client) {
+        try {
+            return client.getZookeeperClient().getZooKeeper().getState();
+        } catch (Exception e) {
+            throw new AssertionError(e);
         }
     }
 }

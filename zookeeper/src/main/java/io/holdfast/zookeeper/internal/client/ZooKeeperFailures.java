@@ -45,6 +45,11 @@ public final class ZooKeeperFailures {
         return passing(subject, "the session has ended, and the client has not opened another one yet");
     }
 
+    /** The servers have refused the credentials before the first request of this back end. */
+    public static LockBackendException notAuthenticated(Subject subject) {
+        return permanent(subject, advice(Code.AUTHFAILED) + ". ZooKeeper: " + Code.AUTHFAILED);
+    }
+
     public static LockBackendException notProven(Subject subject, Session session) {
         return passing(
                 subject,

@@ -170,7 +170,9 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
     public void found(Found found) {
         Session known = session;
         ZooKeeper handle = found.handle();
-        if (handle.getState() != ZooKeeper.States.CONNECTED || handle.getSessionId() == 0) {
+        if (handle.getState() == ZooKeeper.States.AUTH_FAILED) {
+            sessionWaiters.fail(ZooKeeperFailures::notAuthenticated);
+        } else if (handle.getState() != ZooKeeper.States.CONNECTED || handle.getSessionId() == 0) {
             if (hadSession) {
                 sessionWaiters.fail(ZooKeeperFailures::noSession);
             }
