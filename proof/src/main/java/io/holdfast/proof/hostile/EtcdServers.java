@@ -123,7 +123,8 @@ final class EtcdServers implements Deployment {
         if (!leases.isEmpty()) {
             long lease = strike.oneOf(leases);
             long fromNanos = System.nanoTime();
-            CompletableFuture<LeaseRevokeResponse> revoked = operator.getLeaseClient().revoke(lease);
+            CompletableFuture<LeaseRevokeResponse> revoked =
+                    operator.getLeaseClient().revoke(lease);
             // Without an answer, it may be revoked at any time until etcd gives the request up.
             boolean isDone = ask(() -> revoked).isPresent()
                     || ask(() -> operator.getLeaseClient().timeToLive(lease, LeaseOption.DEFAULT))

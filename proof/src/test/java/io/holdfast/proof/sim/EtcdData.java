@@ -258,7 +258,7 @@ final class EtcdData {
         long most = request.getMaxCreateRevision() == 0 ? Long.MAX_VALUE : request.getMaxCreateRevision();
         Comparator<KeyValue> order = request.getSortTarget() == RangeRequest.SortTarget.CREATE
                 ? Comparator.comparingLong(KeyValue::getCreateRevision)
-                : (one, other) -> 0;
+                : Comparator.comparing(KeyValue::getKey, ByteString.unsignedLexicographicalComparator());
         all.stream()
                 .filter(it -> it.getCreateRevision() <= most)
                 .sorted(request.getSortOrder() == RangeRequest.SortOrder.DESCEND ? order.reversed() : order)

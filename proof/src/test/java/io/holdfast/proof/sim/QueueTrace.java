@@ -86,7 +86,7 @@ final class QueueTrace implements LockTrace {
 
         static Call of(List<String> args, int at) {
             String word = args.get(at + 1);
-            String[] note = args.get(at + 2).split(" ");
+            String[] note = args.get(at + 2).split(" ", -1);
             char what = word.charAt(0);
             return "ATa".indexOf(what) >= 0
                     ? new Call(args.get(at), what, note[2], Integer.parseInt(note[0]), isQueued(args.get(at + 3)))
@@ -137,8 +137,9 @@ final class QueueTrace implements LockTrace {
     /**
      * Connects it to the server.
      *
-     * @param micros the clock of the server
-     * @param isHeard whether a channel has a listener
+     * @param data its data
+     * @param clock its clock, in microseconds
+     * @param hasListener whether a channel has a listener
      */
     void reads(RedisMemory data, LongSupplier clock, Predicate<String> hasListener) {
         memory = data;
