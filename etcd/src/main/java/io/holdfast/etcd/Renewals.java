@@ -89,25 +89,31 @@ final class Renewals {
                     if (known != null && known.tokenIfHeld() == place.created()) {
                         return keep(claim, known, place);
                     }
-                    return ifHeld(claim, place)
-                            .flatMap(it -> keep(claim, it, place))
-                            .switchIfEmpty(notHeld());
+                    return ifHeld(claim, place);
                 })
                 .onErrorResume(error -> Mono.just(new Renewal.Unknown(
                         (LockBackendException) Failures.of(Subject.of("renew", claim.key()), error))));
     }
 
-    /** Emits the claim if it holds the lock by its place in the line, else nothing. */
-    private Mono<Tracked> ifHeld(LockClaim claim, Place place) {
+    /** Keeps a claim that holds the lock by its place in the line. */
+    private Mono<Renewal> ifHeld(LockClaim claim, Place seen) {
         return transactions
-                .read(Standing.question(layout, claim.key(), place.kind(), place.created()))
-                .filter(answer ->
-                        Standing.of(layout, claim, place, answer.reads().get(0)).holds())
-                .map(answer -> {
+                .read(
+                        Op.get(layout.place(claim.key(), claim.id()), GetOption.DEFAULT),
+                        Standing.question(layout, claim.key(), seen.kind(), seen.created()))
+                .flatMap(answer -> {
+                    List<KeyValue> found = answer.reads().get(0).getKvs();
+                    if (found.isEmpty() || found.get(0).getCreateRevision() != seen.created()) {
+                        return notHeld();
+                    }
+                    Place place = layout.place(found.get(0));
+                    if (!Standing.of(layout, claim, seen, answer.reads().get(1)).holds()) {
+                        return notHeld();
+                    }
                     Tracked it = claims.of(claim);
                     it.placed(place, leases.byId(place.lease()));
                     it.hold();
-                    return it;
+                    return keep(claim, it, place);
                 });
     }
 
@@ -120,8 +126,8 @@ final class Renewals {
         return Mono.defer(() -> {
             long start = now();
             return leases.of(claim.lease()).flatMap(lease -> {
+                claims.keepFor(it, claim.lease()); // from here on no deletion begins
                 if (it.lease() == lease && place.lease() == lease.id() && !it.mayBeDeleted(place.modified())) {
-                    claims.keepFor(it, claim.lease());
                     return Mono.just(held(claim, lease, start));
                 }
                 return leases.on(lease, move(claim, it, place, lease, start, retries));
@@ -145,7 +151,6 @@ final class Renewals {
                 .flatMap(answer -> {
                     if (answer.isSucceeded()) {
                         it.attached(answer.revision(), lease);
-                        claims.keepFor(it, claim.lease());
                         return Mono.just(held(claim, lease, start));
                     }
                     List<KeyValue> now = answer.reads().get(0).getKvs();
@@ -169,27 +174,21 @@ final class Renewals {
     }
 
     Mono<Renewal> adopt(LockClaim claim, long token) {
-        return Mono.defer(() -> {
-            Tracked known = claims.known(claim.id());
-            if (known == null) {
-                return adoptNow(claim, token);
-            }
-            claims.keepFor(known, claim.lease());
-            return known.afterExpiry(adoptNow(claim, token));
-        });
-    }
-
-    private Mono<Renewal> adoptNow(LockClaim claim, long token) {
         Op place = Op.get(layout.place(claim.key(), claim.id()), GetOption.DEFAULT);
         return transactions.read(place).flatMap(answer -> {
             List<KeyValue> found = answer.reads().get(0).getKvs();
             if (found.isEmpty() || found.get(0).getCreateRevision() != token) {
                 return notHeld();
             }
-            Place adopted = layout.place(found.get(0));
-            return ifHeld(claim, adopted)
-                    .flatMap(it -> keep(claim, it, adopted))
-                    .switchIfEmpty(notHeld());
+            Mono<Renewal> adopting = ifHeld(claim, layout.place(found.get(0)));
+            Tracked exported = claims.known(claim.id());
+            if (exported == null) {
+                return adopting;
+            }
+            claims.keepFor(
+                    exported,
+                    claim.lease()); // no deletion begins any more, and one that has begun ends before it looks
+            return exported.afterExpiry(adopting);
         });
     }
 
