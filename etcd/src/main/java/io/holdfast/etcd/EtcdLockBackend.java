@@ -111,7 +111,7 @@ public final class EtcdLockBackend implements LockBackend {
         renewals = new Renewals(transactions, layout, node, scheduler, leases, claims);
         attempts = new Attempts(
                 transactions, layout, node, builder.maxWaiters, scheduler, leases, claims, watches, renewals);
-        releases = new Releases(transactions, layout, scheduler, leases, claims, watches);
+        releases = new Releases(transactions, layout, node, scheduler, leases, claims, watches);
         inspection = new Inspection(this, transactions, leases, layout);
     }
 

@@ -26,6 +26,7 @@ final class Releases {
 
     private final Transactions transactions;
     private final Layout layout;
+    private final String node;
     private final Scheduler scheduler;
     private final Leases leases;
     private final Claims claims;
@@ -34,12 +35,14 @@ final class Releases {
     Releases(
             Transactions transactions,
             Layout layout,
+            String node,
             Scheduler scheduler,
             Leases leases,
             Claims claims,
             Watches watches) {
         this.transactions = transactions;
         this.layout = layout;
+        this.node = node;
         this.scheduler = scheduler;
         this.leases = leases;
         this.claims = claims;
@@ -163,10 +166,14 @@ final class Releases {
                     .then(then)
                     .orElse(otherwise);
             return (tombstones == null ? ended : leases.on(tombstones, ended)).flatMap(answer -> {
-                boolean hasCome = !answer.isSucceeded() && it.modified() == 0 && revision(answer) != 0;
-                return hasCome // an attempt without an answer
-                        ? endUnchanged(it, revision(answer), tombstones)
-                        : Mono.just(answer.isSucceeded() || !it.isKept(now()));
+                if (answer.isSucceeded()) {
+                    return Mono.just(true);
+                }
+                // A request without an answer has written it. What another client has written, that client keeps.
+                List<Place> found = line(answer).places();
+                return !found.isEmpty() && found.get(0).node().equals(node)
+                        ? endUnchanged(it, found.get(0).modified(), tombstones)
+                        : Mono.just(!it.isKept(now()));
             });
         });
     }

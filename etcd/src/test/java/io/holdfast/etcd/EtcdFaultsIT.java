@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.etcd.jetcd.Client;
+import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.options.GetOption;
+import io.etcd.jetcd.options.PutOption;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
@@ -185,6 +187,26 @@ class EtcdFaultsIT {
         assertThat(token(first.tryAcquire(claim(LockKind.READ, "downgraded", io.holdfast.spi.Waiting.NONE))))
                 .isGreaterThan(token);
         Waiting.forMono(Mono.when(first.close(), second.close()).thenReturn(true));
+    }
+
+    /** The answer to its last renewal was lost, so the client does not know the last change of its place. */
+    @Test
+    void silentClaimLeavesTheLineAlthoughItsPlaceWasChangedByALateRequest() {
+        EtcdLockBackend backend = EtcdLockBackend.over(store.client());
+        LockClaim claim =
+                claim(LockKind.MUTEX, "silent", io.holdfast.spi.Waiting.NONE).withLease(Duration.ofSeconds(1));
+        assertThat(token(backend.tryAcquire(claim))).isPositive();
+        KeyValue place = Waiting.forMono(Mono.fromFuture(store.eye()
+                        .getKVClient()
+                        .get(
+                                EtcdStore.bytes("holdfast/line/mutex/silent/"),
+                                GetOption.builder().isPrefix(true).build())))
+                .getKvs()
+                .get(0);
+        PutOption onItsLease = PutOption.builder().withLeaseId(place.getLease()).build();
+        Waiting.forMono(Mono.fromFuture(store.eye().getKVClient().put(place.getKey(), place.getValue(), onItsLease)));
+        Waiting.until("the place is gone", () -> store.claims().stream().noneMatch(it -> it.contains("/silent/")));
+        Waiting.forMono(backend.close().thenReturn(true));
     }
 
     /** The answer was lost, and others wait by now. */
