@@ -27,7 +27,7 @@ import reactor.core.publisher.Mono;
 @Execution(ExecutionMode.CONCURRENT)
 class DoctorEtcdIT {
 
-    private static final Map<String, String> NOBODY = Map.of();
+    private static final Map<String, String> NO_ENVIRONMENT = Map.of();
 
     @BeforeAll
     static void needsEtcd() {
@@ -56,7 +56,7 @@ class DoctorEtcdIT {
     void fitServerWorksAndKeepsNothing() throws Exception {
         try (EtcdServer server = EtcdServer.start();
                 Client eye = client(server)) {
-            Examined fit = Examined.at(address(server), NOBODY, "--key-prefix", "shop/locks");
+            Examined fit = Examined.at(address(server), NO_ENVIRONMENT, "--key-prefix", "shop/locks");
 
             assertThat(fit.code()).as(fit.out()).isZero();
             assertThat(fit.line("connection")).isEqualTo("works         connection: 1 of 1 addresses answer");
@@ -88,7 +88,7 @@ class DoctorEtcdIT {
                     .getRevision();
             unused = answer(eye.getKVClient().compact(last));
 
-            assertThat(Examined.at(address(server), NOBODY).line("compaction"))
+            assertThat(Examined.at(address(server), NO_ENVIRONMENT).line("compaction"))
                     .isEqualTo("works         compaction: old revisions are compacted");
         }
     }
@@ -97,7 +97,7 @@ class DoctorEtcdIT {
     void settingsThatDoNotFitAreFound() {
         try (EtcdServer server =
                 EtcdServer.start("--max-txn-ops=50", "--election-timeout=5000", "--heartbeat-interval=500")) {
-            Examined examined = Examined.at(address(server), NOBODY);
+            Examined examined = Examined.at(address(server), NO_ENVIRONMENT);
 
             assertThat(examined.line("long transactions"))
                     .startsWith("does not work")
@@ -119,7 +119,7 @@ class DoctorEtcdIT {
                     .block(Duration.ofSeconds(30));
             assertThat(refusal).contains("space exceeded");
 
-            Examined examined = Examined.at(address(server), NOBODY);
+            Examined examined = Examined.at(address(server), NO_ENVIRONMENT);
 
             assertThat(examined.line("alarms")).startsWith("does not work alarms: NOSPACE");
             assertThat(examined.line("keys under the prefix")).startsWith("does not work");
@@ -165,7 +165,7 @@ class DoctorEtcdIT {
         List<EtcdServer> members = EtcdServer.startThree();
         try {
             String all = address(members.toArray(EtcdServer[]::new));
-            Examined three = Examined.at(all, NOBODY);
+            Examined three = Examined.at(all, NO_ENVIRONMENT);
             assertThat(three.line("members")).isEqualTo("works         members: 3 that vote, 0 learners");
             assertThat(three.code()).as(three.out()).isZero();
 
@@ -186,7 +186,7 @@ class DoctorEtcdIT {
     void addressesOfTwoClustersAreFound() {
         try (EtcdServer one = EtcdServer.start();
                 EtcdServer other = EtcdServer.start()) {
-            Examined both = Examined.at(address(one, other), NOBODY);
+            Examined both = Examined.at(address(one, other), NO_ENVIRONMENT);
 
             assertThat(both.line("one cluster with a leader"))
                     .isEqualTo("does not work one cluster with a leader: the addresses are of 2 clusters");

@@ -134,7 +134,7 @@ final class Attempts {
                         return look(claim, it, enterIfFree(claim, it));
                     }
                     Standing standing = standing(claim, claim.key().kind(), reads.get(0));
-                    return standing.holds() ? enter(claim, it) : Mono.just(refused(claim, it, standing, answer));
+                    return standing.holds() ? enter(claim, it) : Mono.just(contended(claim));
                 });
     }
 
@@ -184,18 +184,18 @@ final class Attempts {
         it.placed(claim.key().kind(), created, lease);
         Standing standing = standing(claim, claim.key().kind(), reads.get(0));
         if (standing.holds()) {
-            it.hold();
+            it.hold(created);
             return Mono.just(new LockAttempt.Acquired(created, lease.atMost(claim.lease(), start)));
         }
         if (claim.waiting() != Waiting.QUEUE) {
-            return leave(it).thenReturn(refused(claim, it, standing, answer));
+            return leave(it).thenReturn(contended(claim));
         }
         // The count is that of the whole line, whatever the limit of the read.
         long waiting = reads.get(reads.size() - 1).getCount() - 1;
         if (waiting > maxWaiters) {
             return leave(it).then(Mono.error(() -> full(claim, waiting)));
         }
-        return Mono.just(queued(claim, it, standing, answer));
+        return Mono.just(queued(claim, it, standing, created, answer));
     }
 
     private LockQueueFullException full(LockClaim claim, long waiting) {
@@ -269,10 +269,10 @@ final class Attempts {
         }
         if (!standing.holds()) {
             return claim.waiting() == Waiting.QUEUE
-                    ? Mono.just(queued(claim, it, standing, answer))
-                    : leave(it).thenReturn(refused(claim, it, standing, answer));
+                    ? Mono.just(queued(claim, it, standing, place.created(), answer))
+                    : leave(it).thenReturn(contended(claim));
         }
-        it.hold();
+        it.hold(place.created());
         EtcdLease lease = it.lease();
         // Another client has kept it so far, or this one has not reached etcd for a while.
         if (lease == null || lease.leftNanos(start) < leastLeft(claim) || it.mayBeDeleted(place.modified())) {
@@ -310,31 +310,16 @@ final class Attempts {
                 });
     }
 
-    private LockAttempt queued(LockClaim claim, Tracked it, Standing standing, Answer answer) {
-        await(claim, it, standing, it.created(), answer);
-        return new LockAttempt.Queued(recheck(claim));
-    }
-
-    private LockAttempt refused(LockClaim claim, Tracked it, Standing standing, Answer answer) {
-        if (claim.waiting() != Waiting.NONE) {
-            await(claim, it, standing, Long.MAX_VALUE, answer);
-        }
-        return contended(claim);
-    }
-
-    private void await(LockClaim claim, Tracked it, Standing standing, long created, Answer answer) {
+    private LockAttempt queued(LockClaim claim, Tracked it, Standing standing, long created, Answer answer) {
         if (claims.isWatched(claim.id()) && !it.isReleased()) {
-            if (created != Long.MAX_VALUE && standing.blocker() != null) {
-                claims.follow(it, standing.blocker());
+            ByteSequence blocker = standing.blocker();
+            if (blocker != null) {
+                claims.follow(it, created, blocker);
             }
             watches.await(new Watches.Wish(
-                    claim.id(),
-                    layout.line(claim.key()),
-                    standing.blocker(),
-                    created,
-                    standing.missing(),
-                    answer.before()));
+                    claim.id(), layout.line(claim.key()), blocker, created, standing.missing(), answer.before()));
         }
+        return new LockAttempt.Queued(recheck(claim));
     }
 
     private static LockAttempt contended(LockClaim claim) {

@@ -24,6 +24,7 @@ import reactor.core.scheduler.Scheduler;
 final class Claims {
 
     private final Map<String, Tracked> tracked = new ConcurrentHashMap<>();
+
     /** By the key that goes before them in their line. Of several readers behind one writer, the last is known. */
     private final Map<ByteSequence, Follower> followers = new ConcurrentHashMap<>();
 
@@ -62,14 +63,16 @@ final class Claims {
      */
     record Follower(Tracked claim, long created) {}
 
-    /** Notes that the place of the claim waits for this key only. */
-    void follow(Tracked it, @Nullable ByteSequence key) {
-        ByteSequence before = it.follow(key);
-        if (before != null && !before.equals(key)) {
+    /** Notes that the place of the claim with this revision waits for this key only. */
+    void follow(Tracked it, long created, ByteSequence key) {
+        followNothing(it, key);
+        followers.put(key, new Follower(it, created));
+    }
+
+    private void followNothing(Tracked it, @Nullable ByteSequence next) {
+        ByteSequence before = it.follow(next);
+        if (before != null && !before.equals(next)) {
             var unused = followers.computeIfPresent(before, (same, known) -> known.claim() == it ? null : known);
-        }
-        if (key != null) {
-            followers.put(key, new Follower(it, it.created()));
         }
     }
 
@@ -87,7 +90,7 @@ final class Claims {
     }
 
     void remove(Tracked it) {
-        follow(it, null);
+        followNothing(it, null);
         deadlines.off(it);
         boolean unused = tracked.remove(it.id(), it);
     }

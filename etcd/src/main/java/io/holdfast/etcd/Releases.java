@@ -74,7 +74,7 @@ final class Releases {
         return Mono.defer(() -> {
             ByteSequence place = it.place(layout);
             long token = it.tokenIfHeld();
-            Follower next = it.isFirst() ? claims.follower(it, layout) : null;
+            Follower next = token != 0 && it.isFirst() ? claims.follower(it, layout) : null;
             List<Op> then = new ArrayList<>();
             if (token == 0) {
                 then.add(Op.get(

@@ -112,7 +112,7 @@ final class Renewals {
                     }
                     Tracked it = claims.of(claim);
                     it.placed(place, leases.byId(place.lease()));
-                    it.hold();
+                    it.hold(place.created());
                     return keep(claim, it, place);
                 });
     }
@@ -185,9 +185,8 @@ final class Renewals {
             if (exported == null) {
                 return adopting;
             }
-            claims.keepFor(
-                    exported,
-                    claim.lease()); // no deletion begins any more, and one that has begun ends before it looks
+            // No deletion begins any more, and one that has begun ends before it looks.
+            claims.keepFor(exported, claim.lease());
             return exported.afterExpiry(adopting);
         });
     }

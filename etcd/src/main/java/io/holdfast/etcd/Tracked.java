@@ -141,8 +141,9 @@ final class Tracked extends Deadline {
         modified = revision;
     }
 
-    synchronized void hold() {
-        holds = true;
+    /** The place that this revision has created holds the lock. It may have been lost meanwhile, and another one made. */
+    synchronized void hold(long revision) {
+        holds |= created == revision;
     }
 
     /** Whether it is known to be the first of its line. */
@@ -158,11 +159,11 @@ final class Tracked extends Deadline {
         }
     }
 
-    /** {@return its token, once after it was passed on; else 0} */
+    /** {@return its token, once after it was passed on; 0 if it was not, or if a deletion that was sent may still end it} */
     synchronized long takePassedOn(long nowNanos) {
         Long until = passedOnUntilNanos;
         passedOnUntilNanos = null;
-        return holds && until != null && nowNanos - until < 0 ? created : 0;
+        return holds && until != null && nowNanos - until < 0 && deleting != modified ? created : 0;
     }
 
     synchronized @Nullable ByteSequence follow(@Nullable ByteSequence key) {

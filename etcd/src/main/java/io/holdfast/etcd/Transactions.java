@@ -13,9 +13,11 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -52,7 +54,7 @@ final class Transactions {
      * One transaction.
      *
      * @param claim no two requests of one claim go together: etcd compares all, and then changes all
-     * @param turn no two requests with one turn are under way together; empty if it has none
+     * @param turn no two requests with one turn are under way together, unless the first one is given up; empty if it has none
      */
     private record Request(String claim, String turn, List<Cmp> conditions, List<Op> then, List<Op> otherwise) {
 
@@ -157,10 +159,13 @@ final class Transactions {
     /** Requests of one kind. */
     private final class Lane {
 
-        /** Guarded by this lane, as are the next two fields. */
+        /** Guarded by this lane, as are the next three fields. */
         private final Deque<Pending> waiting = new ArrayDeque<>();
 
-        /** When those under way were sent, the oldest first. */
+        /** By their turns, the request whose turn it is, and behind it those that wait for theirs. */
+        private final Map<String, Deque<Pending>> turns = new HashMap<>();
+
+        /** The oldest first. */
         private final List<Sent> underWay = new ArrayList<>();
 
         private boolean looksAgain;
@@ -169,15 +174,45 @@ final class Transactions {
             return Mono.create(sink -> {
                 Pending pending = new Pending(request, sink);
                 sink.onCancel(() -> forget(pending));
-                synchronized (this) {
-                    waiting.add(pending);
-                }
+                add(pending);
                 sendNext();
             });
         }
 
-        private synchronized void forget(Pending pending) {
-            waiting.removeIf(it -> it == pending);
+        private synchronized void add(Pending pending) {
+            String turn = pending.request.turn;
+            if (turn.isEmpty()) {
+                waiting.add(pending);
+                return;
+            }
+            Deque<Pending> line = turns.computeIfAbsent(turn, first -> new ArrayDeque<>());
+            line.add(pending);
+            if (line.size() == 1) {
+                waiting.add(pending);
+            }
+        }
+
+        /** It was answered, or is given up: the next one has its turn. */
+        private synchronized void passTurn(Pending pending) {
+            Deque<Pending> line = turns.get(pending.request.turn);
+            if (line == null || line.peek() != pending) {
+                boolean unused = line != null && line.remove(pending);
+                return;
+            }
+            line.remove();
+            if (line.isEmpty()) {
+                turns.remove(pending.request.turn);
+            } else {
+                waiting.add(line.element());
+            }
+        }
+
+        private void forget(Pending pending) {
+            synchronized (this) {
+                waiting.removeIf(it -> it == pending);
+                passTurn(pending);
+            }
+            sendNext();
         }
 
         private void sendNext() {
@@ -191,18 +226,14 @@ final class Transactions {
             long now = scheduler.now(NANOSECONDS);
             underWay.removeIf(it -> now - it.nanos >= PATIENCE.toNanos());
             Set<String> claims = new HashSet<>();
-            Set<String> turns = new HashSet<>();
-            underWay.forEach(sent -> sent.batch.forEach(it -> turns.add(it.request.turn)));
-            turns.remove("");
             int left = underWay.size() < MOST_UNDER_WAY ? MOST_OPERATIONS : 0;
             for (Iterator<Pending> it = waiting.iterator(); it.hasNext() && left > 0; ) {
                 Pending pending = it.next();
                 Request request = pending.request;
                 int size = this == reads ? request.then.size() : 1;
-                // Also those of a request that waits: later ones must not overtake it.
+                // Also that of a request that waits: later ones must not overtake it.
                 boolean isFirstOfClaim = request.claim.isEmpty() || claims.add(request.claim);
-                boolean isFirstInTurn = request.turn.isEmpty() || turns.add(request.turn);
-                if (isFirstOfClaim && isFirstInTurn && (size <= left || batch.isEmpty())) {
+                if (isFirstOfClaim && (size <= left || batch.isEmpty())) {
                     it.remove();
                     batch.add(pending);
                     left -= size;
@@ -239,6 +270,7 @@ final class Transactions {
         }
 
         private void tell(List<Pending> batch, TxnResponse answer) {
+            batch.forEach(this::passTurn);
             sendNext();
             long revision = answer.getHeader().getRevision();
             if (batch.size() == 1) {
@@ -264,12 +296,13 @@ final class Transactions {
 
         /** What etcd refuses, it has not changed. Then each request is sent alone, since it may be that of another that was refused. */
         private void refuse(List<Pending> batch, Throwable error) {
-            sendNext();
-            if (batch.size() == 1 || !Failures.isRefusal(error)) {
-                batch.forEach(it -> it.sink.error(error));
-            } else {
+            if (batch.size() > 1 && Failures.isRefusal(error)) {
                 batch.forEach(it -> send(sending(scheduler.now(NANOSECONDS), List.of(it))));
+                return;
             }
+            batch.forEach(this::passTurn);
+            sendNext();
+            batch.forEach(it -> it.sink.error(error));
         }
 
         private Txn transaction(List<Pending> batch) {

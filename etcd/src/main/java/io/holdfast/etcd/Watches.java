@@ -33,7 +33,7 @@ final class Watches {
      * What one claim waits for.
      *
      * @param line the line of its lock
-     * @param blocker the key that has to go first; null for a semaphore, and for a claim that any deletion may help
+     * @param blocker the key that has to go first; null for a semaphore
      * @param created the revision of its own place: only what is before it matters
      * @param missing the permits that have to be released before it
      * @param revision the store was read at this revision
@@ -299,7 +299,7 @@ final class Watches {
                 return wish.blocker().equals(deletion.key()) ? null : wish;
             }
             Place gone = deletion.before();
-            if (wish.missing() == 0 || gone == null) {
+            if (gone == null) {
                 return null;
             }
             if (gone.created() >= wish.created()) {

@@ -2,7 +2,6 @@ package io.holdfast.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.etcd.jetcd.Client;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.PutOption;
@@ -12,7 +11,6 @@ import io.holdfast.LockOptions;
 import io.holdfast.testkit.ExclusionProbe;
 import io.holdfast.testkit.server.EtcdServer;
 import java.time.Duration;
-import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -20,59 +18,51 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
-/** Three members: leaders are killed and frozen, and a majority is lost. */
+/** Three members: leaders are killed and frozen. */
 class EtcdClusterIT {
 
     private static final Retry SOON = Retry.fixedDelay(60, Duration.ofMillis(250));
 
-    private static List<EtcdServer> members;
-    private static Client one;
-    private static Client other;
+    private static EtcdStore store;
     private static EtcdLockBackend backend;
     private static LockClient locks;
     private static LockClient others;
 
     @BeforeAll
     static void start() {
-        EtcdStore.needsEtcd();
-        members = EtcdServer.startThree();
-        one = client();
-        other = client();
-        backend = EtcdLockBackend.over(one);
+        store = EtcdStore.startThree();
+        backend = EtcdLockBackend.over(store.client());
         LockOptions options =
                 LockOptions.builder().leaseDuration(Duration.ofSeconds(15)).build();
         locks = LockClient.builder(backend).options(options).build();
-        others =
-                LockClient.builder(EtcdLockBackend.over(other)).options(options).build();
+        others = LockClient.builder(EtcdLockBackend.over(store.client()))
+                .options(options)
+                .build();
     }
 
     @AfterAll
     static void stop() {
-        if (members != null) {
+        if (store != null) {
             Waiting.forMono(Mono.when(locks.close(), others.close()).thenReturn(true));
-            one.close();
-            other.close();
-            members.forEach(EtcdServer::close);
+            store.close();
         }
-    }
-
-    private static Client client() {
-        return Client.builder()
-                .endpoints(members.stream().map(EtcdServer::endpoint).toArray(String[]::new))
-                .build();
     }
 
     private static EtcdServer leader() {
         return Waiting.untilSome(
                 "a leader",
-                () -> members.stream().filter(EtcdClusterIT::leads).findFirst().orElse(null));
+                () -> store.members().stream()
+                        .filter(EtcdClusterIT::leads)
+                        .findFirst()
+                        .orElse(null));
     }
 
     private static boolean leads(EtcdServer member) {
-        return Waiting.forMono(Mono.fromFuture(() -> one.getMaintenanceClient().statusMember(member.endpoint()))
-                .map(it -> it.getLeader() == it.getHeader().getMemberId())
-                .timeout(Duration.ofSeconds(2))
-                .onErrorReturn(false));
+        return Waiting.forMono(
+                Mono.fromFuture(() -> store.eye().getMaintenanceClient().statusMember(member.endpoint()))
+                        .map(it -> it.getLeader() == it.getHeader().getMemberId())
+                        .timeout(Duration.ofSeconds(2))
+                        .onErrorReturn(false));
     }
 
     private static void release(LockLease lease) {
@@ -90,7 +80,8 @@ class EtcdClusterIT {
         assertThat(Waiting.forMono(
                         others.lock("leader").tryAcquire().hasElement().retryWhen(SOON)))
                 .isFalse();
-        assertThat(Waiting.forMono(Mono.fromFuture(() -> other.getKVClient()
+        assertThat(Waiting.forMono(Mono.fromFuture(() -> store.eye()
+                                        .getKVClient()
                                         .txn()
                                         .If(fence)
                                         .Then(Op.put(

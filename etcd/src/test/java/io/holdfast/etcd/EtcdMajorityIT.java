@@ -2,14 +2,12 @@ package io.holdfast.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.etcd.jetcd.Client;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.LossReason;
 import io.holdfast.testkit.server.EtcdServer;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -23,50 +21,37 @@ class EtcdMajorityIT {
     private static final Duration LEASE = Duration.ofSeconds(5);
     private static final Retry SOON = Retry.fixedDelay(60, Duration.ofMillis(250));
 
-    private static List<EtcdServer> members;
-    private static Client one;
-    private static Client other;
+    private static EtcdStore store;
     private static LockClient locks;
     private static LockClient others;
 
     @BeforeAll
     static void start() {
-        EtcdStore.needsEtcd();
-        members = EtcdServer.startThree();
-        one = client();
-        other = client();
-        locks = locks(one);
-        others = locks(other);
+        store = EtcdStore.startThree();
+        locks = client();
+        others = client();
     }
 
-    private static Client client() {
-        return Client.builder()
-                .endpoints(members.stream().map(EtcdServer::endpoint).toArray(String[]::new))
-                .build();
-    }
-
-    private static LockClient locks(Client client) {
-        return LockClient.builder(EtcdLockBackend.over(client))
+    private static LockClient client() {
+        return LockClient.builder(EtcdLockBackend.over(store.client()))
                 .options(LockOptions.builder().leaseDuration(LEASE).build())
                 .build();
     }
 
     @AfterAll
     static void stop() {
-        if (members != null) {
+        if (store != null) {
             Waiting.forMono(Mono.when(locks.close(), others.close()).thenReturn(true));
-            one.close();
-            other.close();
-            members.forEach(EtcdServer::close);
+            store.close();
         }
     }
 
     private static void freeze() {
-        members.subList(1, 3).forEach(EtcdServer::pause);
+        store.members().subList(1, 3).forEach(EtcdServer::pause);
     }
 
     private static void wake() {
-        members.subList(1, 3).forEach(EtcdServer::resume);
+        store.members().subList(1, 3).forEach(EtcdServer::resume);
     }
 
     private static LockLease held(String name) {

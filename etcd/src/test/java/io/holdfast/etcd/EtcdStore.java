@@ -14,19 +14,24 @@ import reactor.core.publisher.Mono;
 /** A server of its own, and clients of it. */
 final class EtcdStore implements AutoCloseable {
 
-    private final EtcdServer server;
+    private final List<EtcdServer> members;
     private final List<Client> clients = new ArrayList<>();
     private final Client eye;
 
-    private EtcdStore(EtcdServer server) {
-        this.server = server;
+    private EtcdStore(List<EtcdServer> members) {
+        this.members = members;
         eye = client();
     }
 
     /** Leaves the test out where there is no etcd. */
     static EtcdStore start() {
         needsEtcd();
-        return new EtcdStore(EtcdServer.start());
+        return new EtcdStore(List.of(EtcdServer.start()));
+    }
+
+    static EtcdStore startThree() {
+        needsEtcd();
+        return new EtcdStore(EtcdServer.startThree());
     }
 
     static void needsEtcd() {
@@ -34,11 +39,15 @@ final class EtcdStore implements AutoCloseable {
     }
 
     EtcdServer server() {
-        return server;
+        return members.get(0);
+    }
+
+    List<EtcdServer> members() {
+        return members;
     }
 
     Client client() {
-        return client(server.endpoint());
+        return client(members.stream().map(EtcdServer::endpoint).toArray(String[]::new));
     }
 
     Client client(String... endpoints) {
@@ -67,6 +76,6 @@ final class EtcdStore implements AutoCloseable {
     @Override
     public void close() {
         clients.forEach(Client::close);
-        server.close();
+        members.forEach(EtcdServer::close);
     }
 }

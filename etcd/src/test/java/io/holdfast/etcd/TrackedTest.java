@@ -55,4 +55,25 @@ class TrackedTest {
         assertThat(tracked.tokenIfHeld()).isZero();
         assertThat(tracked.takePassedOn(0)).isZero();
     }
+
+    @Test
+    void lockThatWasPassedOnDoesNotCountIfADeletionMayStillEndThePlace() {
+        tracked.placed(LockKind.MUTEX, 5, lease);
+        assertThat(tracked.beginDeletion(5, 100)).isTrue();
+        tracked.passOn(5, 300);
+        assertThat(tracked.takePassedOn(200)).isZero();
+        tracked.attached(6, lease);
+        tracked.passOn(5, 300);
+        assertThat(tracked.takePassedOn(200)).isEqualTo(5);
+    }
+
+    /** An answer about a place that was lost meanwhile says nothing about the next one. */
+    @Test
+    void lateAnswerAboutAFormerPlaceMakesNoHolder() {
+        tracked.placed(LockKind.MUTEX, 7, lease);
+        tracked.hold(5);
+        assertThat(tracked.isFirst()).isFalse();
+        tracked.hold(7);
+        assertThat(tracked.isFirst()).isTrue();
+    }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.testkit.server.FreePorts;
+import io.holdfast.testkit.server.TlsFront;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisURI;
 import java.io.IOException;
@@ -41,7 +42,7 @@ class RedisTlsIT {
     static void start() throws IOException, GeneralSecurityException {
         files = TlsFiles.in(folder);
         store = Store.start();
-        front = TlsFront.of(store, files);
+        front = TlsFronts.of(store, files);
         ownPort = portOfTheServersOwn();
         System.out.println("[holdfast] TLS by " + (ownPort == 0 ? "a front only" : "the server, and by a front"));
     }
@@ -154,7 +155,7 @@ class RedisTlsIT {
     @Test
     void aClientShowsItsOwnCertificateWhereTheServerWantsOne()
             throws InterruptedException, IOException, GeneralSecurityException {
-        try (TlsFront strict = TlsFront.ofKnownClients(store, files)) {
+        try (TlsFront strict = TlsFronts.ofKnownClients(store, files)) {
             RedisLockBackend unknown = trusting(strict.port());
             assertThat(failure(unknown)).isNotNull();
             Store.end(unknown);
@@ -170,7 +171,7 @@ class RedisTlsIT {
     @Test
     void aClientSpeaksOnlyTheVersionsThatItIsGiven() throws IOException, GeneralSecurityException {
         try (TlsFront old =
-                TlsFront.of(store, files, listener -> listener.setEnabledProtocols(new String[] {"TLSv1.2"}))) {
+                TlsFronts.of(store, files, listener -> listener.setEnabledProtocols(new String[] {"TLSv1.2"}))) {
             assertSpeaksOnly(
                     trustingBuilder(uri(old.port())).tlsProtocols(List.of("TLSv1.2")),
                     trustingBuilder(uri(old.port())).tlsProtocols(List.of("TLSv1.3")));
@@ -179,7 +180,7 @@ class RedisTlsIT {
 
     @Test
     void aClientSpeaksOnlyTheCiphersThatItIsGiven() throws IOException, GeneralSecurityException {
-        try (TlsFront choosy = TlsFront.of(
+        try (TlsFront choosy = TlsFronts.of(
                 store, files, listener -> listener.setEnabledCipherSuites(new String[] {"TLS_AES_128_GCM_SHA256"}))) {
             assertSpeaksOnly(
                     trustingBuilder(uri(choosy.port())).tlsCiphers(List.of("TLS_AES_128_GCM_SHA256")),

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.LockBackendException;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.Waiting;
+import io.holdfast.testkit.server.TlsFront;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisURI;
 import java.io.IOException;
@@ -61,7 +62,7 @@ class RefusedReconnectIT {
             throws IOException, GeneralSecurityException {
         TlsFiles known = TlsFiles.in(Files.createDirectory(folder.resolve("known")));
         TlsFiles unknown = TlsFiles.in(Files.createDirectory(folder.resolve("unknown")));
-        TlsFront front = TlsFront.of(store, known);
+        TlsFront front = TlsFronts.of(store, known);
         TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
         trust.init(TlsFiles.load(known.trustStore()));
         backend = RedisLockBackend.builder(RedisURI.create("rediss://127.0.0.1:" + front.port()))
@@ -70,13 +71,13 @@ class RefusedReconnectIT {
         works();
 
         front.close();
-        try (TlsFront other = TlsFront.at(front.port(), store, unknown, listener -> {})) {
+        try (TlsFront other = TlsFronts.at(front.port(), store, unknown, listener -> {})) {
             cut();
             LockBackendException failure = failureWith("cannot be made anew: TLS failed: check the certificate");
             assertThat(failure.isTransient()).isTrue();
             assertThat(other.port()).isEqualTo(front.port());
         }
-        try (TlsFront again = TlsFront.at(front.port(), store, known, listener -> {})) {
+        try (TlsFront again = TlsFronts.at(front.port(), store, known, listener -> {})) {
             eventually(this::isServed);
             assertThat(again.port()).isEqualTo(front.port());
         }

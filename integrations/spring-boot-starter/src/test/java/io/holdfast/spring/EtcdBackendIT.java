@@ -14,10 +14,7 @@ import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.testkit.server.EtcdServer;
-import java.io.IOException;
-import java.io.InputStream;
-import java.net.InetAddress;
-import java.net.Socket;
+import io.holdfast.testkit.server.TlsFront;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -168,20 +165,15 @@ class EtcdBackendIT {
 
     /** With a stand-in that speaks TLS, in front of the server, and asks for the certificate of the client. */
     @Test
-    void aBundleTurnsOnTlsWithItsCertificates() throws IOException {
+    void aBundleTurnsOnTlsWithItsCertificates() {
         var withBundle = runner.withPropertyValues(Certificate.in(folder).bundle("locks"));
         withBundle.withPropertyValues("holdfast.backend=memory").run(first -> {
             SSLContext tls = first.getBean(SslBundles.class).getBundle("locks").createSslContext();
-            try (SSLServerSocket front = (SSLServerSocket)
-                    tls.getServerSocketFactory().createServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
-                SSLParameters demands = front.getSSLParameters();
-                demands.setApplicationProtocols(new String[] {"h2"});
-                demands.setNeedClientAuth(true);
-                front.setSSLParameters(demands);
-                start(() -> forward(front));
+            try (TlsFront front =
+                    TlsFront.of(tls, 0, "127.0.0.1", server.port(), EtcdBackendIT::asksForTheCertificateOfTheClient)) {
                 withBundle
                         .withPropertyValues(
-                                "holdfast.etcd.endpoints=http://127.0.0.1:" + front.getLocalPort(),
+                                "holdfast.etcd.endpoints=http://127.0.0.1:" + front.port(),
                                 "holdfast.etcd.ssl.bundle=locks")
                         .run(context -> acquired(context.getBean(LockClient.class), "secured")
                                 .release()
@@ -190,37 +182,11 @@ class EtcdBackendIT {
         });
     }
 
-    private static void forward(SSLServerSocket front) {
-        try {
-            while (true) {
-                Socket client = front.accept();
-                Socket plain = new Socket(InetAddress.getLoopbackAddress(), server.port());
-                start(() -> pass(client, plain));
-                start(() -> pass(plain, client));
-            }
-        } catch (IOException closed) {
-            // The end of the test.
-        }
-    }
-
-    private static void pass(Socket from, Socket to) {
-        try (from;
-                to) {
-            InputStream in = from.getInputStream();
-            byte[] some = new byte[8192];
-            for (int n = in.read(some); n >= 0; n = in.read(some)) {
-                to.getOutputStream().write(some, 0, n);
-                to.getOutputStream().flush();
-            }
-        } catch (IOException closed) {
-            // Closed by either side: the other one is closed with it.
-        }
-    }
-
-    private static void start(Runnable work) {
-        Thread thread = new Thread(work, "tls-front");
-        thread.setDaemon(true);
-        thread.start();
+    private static void asksForTheCertificateOfTheClient(SSLServerSocket front) {
+        SSLParameters demands = front.getSSLParameters();
+        demands.setApplicationProtocols(new String[] {"h2"});
+        demands.setNeedClientAuth(true);
+        front.setSSLParameters(demands);
     }
 
     @Configuration(proxyBeanMethods = false)
