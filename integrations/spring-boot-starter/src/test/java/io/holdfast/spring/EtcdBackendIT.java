@@ -15,6 +15,7 @@ import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.holdfast.testkit.server.EtcdServer;
 import io.holdfast.testkit.server.TlsFront;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -165,7 +166,7 @@ class EtcdBackendIT {
 
     /** With a stand-in that speaks TLS, in front of the server, and asks for the certificate of the client. */
     @Test
-    void aBundleTurnsOnTlsWithItsCertificates() {
+    void aBundleTurnsOnTlsWithItsCertificates() throws IOException {
         var withBundle = runner.withPropertyValues(Certificate.in(folder).bundle("locks"));
         withBundle.withPropertyValues("holdfast.backend=memory").run(first -> {
             SSLContext tls = first.getBean(SslBundles.class).getBundle("locks").createSslContext();
