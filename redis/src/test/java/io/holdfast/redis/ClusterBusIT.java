@@ -91,8 +91,9 @@ class ClusterBusIT {
         Sent sent = sentBy(() -> handOffs(locks, 20));
 
         assertThat(sent.toAll()).isZero();
-        // A waiter that comes after the release takes the lock without a message.
-        assertThat(sent.toReplicas() / sent.handOffs()).as("a grant and a hint").isBetween(0.8, 2.5);
+        // A grant to the client that releases is in its answer, and runs are passed on without a message.
+        assertThat(sent.toReplicas()).isPositive();
+        assertThat(sent.toReplicas() / sent.handOffs()).as("a grant and a hint").isLessThan(2.5);
     }
 
     @Test

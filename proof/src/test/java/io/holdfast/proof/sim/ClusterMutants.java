@@ -25,6 +25,10 @@ final class ClusterMutants {
             Mutant.withClocksApart(),
             Mutant.withFailoversDuringMoves(),
             Mutant.script("grant to a waiter whose channel has no listener", HINT, GRANT),
+            Mutant.script(
+                    "hand-off that goes to all servers",
+                    "find(channel, '{', 1, true) and try('SPUBLISH', channel, message)",
+                    "nil"),
             Mutant.refusal("redirection read as any other error", ClusterMutants::tryAgain),
         };
     }

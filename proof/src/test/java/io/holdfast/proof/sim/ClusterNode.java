@@ -206,6 +206,10 @@ public final class ClusterNode extends SimulatedRedis {
 
     @Override
     void passOn(String channel, String message) {
+        if (shardChannels.containsKey(channel) && masterOf(slotOf(channel)) == this) {
+            world.defect(
+                    "a message for a listener of this shard went to all servers", new IllegalStateException(channel));
+        }
         cluster.publish(this, channel, message);
     }
 

@@ -31,7 +31,10 @@ function(take, try, sub, find, match, format, own, words, now, now_digits, key, 
   else
     local message = token_digits .. ' ' .. attempt .. ' ' .. valid .. ' ' .. #ids[1] .. ' ' .. ids[1] .. ' ' .. key
     message = 'G ' .. redis.sha1hex(secret .. redis.sha1hex(secret .. channel .. ' ' .. message)) .. ' ' .. message -- see signed() and publish()
-    local receivers = take('PUBLISH', channel, message) -- NUMSUB counts no listeners of sharded channels: those take the longer way
+    local receivers = find(channel, '{', 1, true) and try('SPUBLISH', channel, message)
+    if type(receivers) ~= 'number' or receivers == 0 then
+      receivers = take('PUBLISH', channel, message)
+    end
     answer = type(receivers) == 'table' and receivers or 1
   end
   try('ZREM', queue, ids[1])
