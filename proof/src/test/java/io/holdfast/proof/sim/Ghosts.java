@@ -27,52 +27,54 @@ final class Ghosts {
         releasedAt.clear();
     }
 
-    /** Notes an answer of the server. The first words of the script name the operation. */
+    /** Notes an answer of the server. The first words of the script name the operations. A renewal shows nothing: that of a run names its first member, which may have left. */
     void answered(String script, List<String> args, Object reply) {
-        if (script.startsWith("-- Acquires and releases")) {
-            mutexes(args, reply);
-        } else if (script.startsWith("-- Takes")) {
-            if (reply instanceof List<?> numbers && numbers.get(0).equals(1L)) {
-                holds(args.get(0), "granted");
-            }
-        } else if (script.startsWith("-- Ends")) {
-            // A release without a tombstone gives back a pushed grant.
-            if (!args.get(3).equals("0")) {
-                releasedAt.put(args.get(0), serverMicros.getAsLong());
-            }
-        } else if (script.startsWith("-- Sets") && reply instanceof List<?> numbers) {
-            for (int i = 0; i < numbers.size(); i++) {
-                if (numbers.get(i).equals(1L)) {
-                    holds(args.get(2 * i), "renewed");
-                }
-            }
+        if (script.startsWith("-- All about ")) {
+            operations(args, reply);
+        } else if (!script.startsWith("-- Sets ") && !script.startsWith("-- Whether ")) {
+            throw new IllegalArgumentException(
+                    "another script: " + script.lines().findFirst());
         }
     }
 
     /** Four arguments of each operation; one alone is answered without a list. */
-    private void mutexes(List<String> args, Object reply) {
+    private void operations(List<String> args, Object reply) {
         int operations = args.size() / 4;
         for (int i = 0; i < operations; i++) {
-            mutex(args.subList(4 * i, 4 * i + 4), operations == 1 ? reply : ((List<?>) reply).get(i));
+            operation(args.subList(4 * i, 4 * i + 4), operations == 1 ? reply : ((List<?>) reply).get(i));
         }
     }
 
-    private void mutex(List<String> args, Object reply) {
-        char what = args.get(1).charAt(0);
-        if (what == 'A' || what == 'T' || what == 'a') {
-            if (reply instanceof Long
-                    || (reply instanceof List<?> numbers && numbers.get(0).equals(1L))) {
-                holds(args.get(0), "granted");
+    private void operation(List<String> args, Object reply) {
+        boolean isRefused = reply instanceof List<?> parts && parts.size() == 2;
+        switch (args.get(1).charAt(0)) {
+            case 'A', 'T', 'a' -> {
+                if (reply instanceof Long
+                        || (reply instanceof List<?> numbers && numbers.get(0).equals(1L))) {
+                    holds(args.get(0));
+                }
             }
-        } else if (reply instanceof Long && !args.get(3).endsWith(" 0")) { // and not refused, as by a replica
-            releasedAt.put(args.get(0), serverMicros.getAsLong());
+            case 'R', 'r' -> {
+                // Without a tombstone, it gives back a pushed grant.
+                if (!isRefused && !args.get(3).endsWith(" 0")) {
+                    releasedAt.put(args.get(0), serverMicros.getAsLong());
+                }
+            }
+            case 'B' -> {
+                if (!isRefused && !reply.equals(0L)) {
+                    releasedAt.put(args.get(0), serverMicros.getAsLong());
+                }
+            }
+            default -> {
+                // The end of a run, or an adoption.
+            }
         }
     }
 
-    private void holds(String claim, String how) {
+    private void holds(String claim) {
         Long released = releasedAt.get(claim);
         if (released != null && serverMicros.getAsLong() - released < TOMBSTONE_MICROS) {
-            world.defect("claim %s was %s after its release".formatted(claim, how), new IllegalStateException("ghost"));
+            world.defect("claim %s was granted after its release".formatted(claim), new IllegalStateException("ghost"));
         }
     }
 }
