@@ -198,7 +198,7 @@ public final class Store implements AutoCloseable {
 
     /** What a server knows of runs that are over, and of grants that a client has not answered, stays a while, as tombstones do. */
     private boolean hasNoClaims(String claims) {
-        return redis().hkeys(claims).stream().allMatch(field -> "!\"*+".indexOf(field.charAt(0)) >= 0);
+        return redis().hkeys(claims).stream().allMatch(field -> "!*+".indexOf(field.charAt(0)) >= 0);
     }
 
     /** Reads them with one command, however many there are; in a cluster with one for each. */

@@ -444,7 +444,7 @@ public class SimulatedRedis extends Server {
                 key.endsWith(":claims") ? texts("HRANDFIELD", key, "1000", "WITHVALUES") : List.of("a claim");
         return IntStream.range(0, fields.size())
                 .filter(i -> i % 2 == 0)
-                .allMatch(i -> "!\"*+".indexOf(fields.get(i).charAt(0)) >= 0);
+                .allMatch(i -> "!*+".indexOf(fields.get(i).charAt(0)) >= 0);
     }
 
     private List<String> texts(String... command) {

@@ -83,7 +83,7 @@ local function end_of_run(its_client, number, own, claim_ms)
   local all = call('LRANGE', keys[4], 1, -1)
   if all[1] then -- else the key is lost: its members are given back when they are granted
     call('ZREM', keys[2], unpack(all))
-    call('HDEL', keys[3], '"', unpack(all))
+    call('HDEL', keys[3], unpack(all))
   end
   call('HSET', keys[3], '!' .. its_client, number)
   keep(lease, keys[3], keys[2])

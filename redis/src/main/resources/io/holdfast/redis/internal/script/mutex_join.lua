@@ -1,28 +1,24 @@
 -- The usual joins: first attempts, beginning with operation i of this call, join the queue of a held mutex by one command of each kind. Most differ in their ids
 -- only. Part of the loop of mutex.lua. A function that uses locals of others costs the server more, so it gets all as arguments.
--- Returns the last of these operations, whose answers are in the list then; an error; and how many waiters have to be swept, if any. Returns nothing, and has
--- written nothing, if a claim is known, or something else is not as usual.
+-- Returns the last of these operations, an error if there is one, and how many waiters have to be swept, if any. The answers are in the list then. If a claim is
+-- known, or something else is not as usual, there are none, and nothing is written: all of these operations take the longer way.
 function(call, try, sub, byte, find, match, format, KEYS, ARGV, now, now_digits, answers, key, text, flag, i)
   local queue, claims, last, ids = key .. ':queue', key .. ':claims', i, {ARGV[4 * i - 3]}
-  while KEYS[last + 1] == key and byte(ARGV[4 * last + 2]) == 65 and byte(ARGV[4 * last + 4]) == 113 and #ids < 400 do
+  while KEYS[last + 1] == key and byte(ARGV[4 * last + 2]) == 65 and byte(ARGV[4 * last + 4]) == 113 do
     last = last + 1
     ids[#ids + 1] = ARGV[4 * last - 3]
   end
   local joins, ends, line_end = #ids, tonumber(sub(text, 4, 19)), find(text, '\n', 36, true)
   local tail, waiting = try('ZRANGE', queue, -1, -1, 'WITHSCORES'), try('ZCARD', queue)
-  if not ends or not line_end or tail.err then
-    return
-  end
-  local is_run = byte(text, line_end - 1) ~= 49 or byte(text, line_end - 2) ~= 32
-  local known = (is_run or joins > 1) and try('HMGET', claims, '"', unpack(ids))
+  local known = joins > 1 and try('HMGET', claims, unpack(ids))
   local gone = flag % 4 > 1 and try('ZMSCORE', key .. ':gone', unpack(ids))
-  if known and (known.err or is_run and known[1]) or gone and gone.err then -- '"': a member may have left the run
-    return
+  if not ends or not line_end or tail.err or known and known.err or gone and gone.err then
+    return last
   end
   local holder = sub(text, line_end + 1)
   for n = 1, joins do
-    if known and known[n + 1] or gone and gone[n] or ids[n] == holder then
-      return
+    if known and known[n] or gone and gone[n] or ids[n] == holder then
+      return last
     end
   end
 
@@ -62,7 +58,7 @@ function(call, try, sub, byte, find, match, format, KEYS, ARGV, now, now_digits,
 
   local saved = places and (known and try('HSET', claims, unpack(pairs_)) or not known and try('HSETNX', claims, places[2], entry))
   if saved == 0 then -- it is known
-    return
+    return last
   elseif type(saved) == 'table' then
     return last, saved
   elseif saved then

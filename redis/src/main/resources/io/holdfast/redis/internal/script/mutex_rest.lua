@@ -189,7 +189,7 @@ local function repeated(held, own)
   return held
 end
 
--- A member leaves. The run goes on as long as any member is wanted. If the first one has left, the next one gets the signal of the grant, also after a
+-- A member leaves. Without a tombstone, no attempt of it is under way, so none joins again. The run goes on as long as any member is wanted. If the first one has left, the next one gets the signal of the grant, also after a
 -- confirmation: the answer to that may be lost.
 local function withdraw(own, claim_ms)
   local all = members()
@@ -200,7 +200,6 @@ local function withdraw(own, claim_ms)
   if not next_ then
     return served(1, own, claim_ms)
   end
-  call('HSET', keys[3], '"', digits(number_of_run())) -- see join()
   if next_ > 1 and channel == own then
     local its_attempt, at = match(entries[next_], ' (%d+) (%d+) %d+$')
     return {0, number_of_run(), tonumber(its_attempt), math.max(1, math.floor((ends - at) / 1000)), next_, table.concat(all, '\n')}
@@ -298,10 +297,7 @@ local function end_run(its_client, digits_of_number, own, words)
     for id in string.gmatch(broken, '[^\n]+') do
       ids[#ids + 1] = id
     end
-    drop(ids, count, '*' .. digits_of_number)
-    if size > 1 then -- some may be members of this run
-      call('HSET', keys[3], '"', digits(number_of_run()))
-    end
+    drop(ids, count, '*' .. digits_of_number) -- some may be members of this run
   end
   if not holder then
     return record and (has_flag(1) or has_flag(4)) and served(held, own, claim_ms, its_client) or held

@@ -7,7 +7,7 @@
 --   3  P{name}:K:claims    HASH    id -> entry of a waiter: '<lease> <client> <floor> <channel> <word> <secret> <attempt> <at> <asked>'
 --                                  '-' stands for nothing. word: what it wants (shared kinds). at: time of that attempt. asked: the same, or
 --                                  later if its client has shown since that it wants the lock. Both have 16 digits
---                                  other fields begin with a character that no id begins with: '!', '"', '*', ' ', see mutex.lua and shared.lua
+--                                  other fields begin with a character that no id begins with: '!', '*', ' ', '+', see mutex_rest.lua and shared.lua
 --   4  P{name}:K:held      mutex: LIST, the run: its number, then the ids of its members, which are in the queue too
 --                          shared: ZSET, ids of the holders by the end of their leases
 --   5  P{name}:K:gone      ZSET    tombstones: ids by their end
