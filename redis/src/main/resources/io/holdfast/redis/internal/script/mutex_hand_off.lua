@@ -1,8 +1,13 @@
--- The usual hand-off, with a release: to a first waiter that can be reached and begins no run. Part of the loop of mutex.lua, with arguments as mutex_join.lua.
+-- The usual release of a mutex with flag 1: a hand-off to a first waiter that can be reached and begins no run; or the last waiter has got the lock. Part of the
+-- loop of mutex.lua, with arguments as mutex_join.lua.
 -- Returns the answer; nothing, and has written nothing, if something is not as usual.
 function(take, try, sub, find, match, format, own, words, now, now_digits, key, text, flag)
   local queue, claims = key .. ':queue', key .. ':claims'
   local ids = try('ZRANGE', queue, 0, 1)
+  if not ids[1] and not ids.err and flag < 52 and try('EXISTS', key .. ':interest') == 0 then
+    local freed = try('SET', key, '1F' .. flag - 49 .. sub(text, 20, 35), 'KEEPTTL')
+    return not freed.err and 1 or nil
+  end
   local entries = ids[1] and try('HMGET', claims, ids[1], ids[2] or '')
   local lease, client, floor, channel, secret, attempt, sent, asked =
     match(entries and entries[1] or '', '^(%d+) (%S+) (%d+) (%S+) %S+ (%S+) (%d+) (%d+) (%d+)$')
