@@ -471,7 +471,8 @@ public final class RedisLockBackend implements LockBackend {
          * bounds the waiters of one process.
          *
          * <p>The server counts the waiters of all clients, and applies the limit of the client that sends the
-         * acquisition. Waiters of a dead client count until the next release of the lock, or until a refused
+         * acquisition. Members of the run that has the lock do not count, since the server does not know which of them
+         * were served: so up to 63 more may wait. Waiters of a dead client count until the next release of the lock, or until a refused
          * acquisition finds them: each one checks 64 places in the queue. A waiter that was set aside because its
          * client was not reachable gets its place back even if the queue is full.
          *

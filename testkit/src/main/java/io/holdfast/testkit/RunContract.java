@@ -8,6 +8,7 @@ import io.holdfast.LockReport;
 import io.holdfast.LossReason;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockAttempt.AcquiredRun;
+import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.LockRun;
@@ -267,9 +268,7 @@ interface RunContract extends LockBackendUnderTest {
                 int attempt = leaving.claim().attempt();
                 assertThat(contest.answer(backend().release(leaving.claim().withAttempt(attempt + 1))))
                         .isEqualTo(Ownership.NOT_HELD);
-                assertThat(leaving.attemptAs(attempt))
-                        .as("member %d", gone)
-                        .isInstanceOf(LockAttempt.Contended.class);
+                assertThat(leaving.attemptAs(attempt)).as("member %d", gone).isInstanceOf(LockAttempt.Contended.class);
                 Contender last = members.get(2);
                 last.endRun(run, 2);
                 if (gone == 2) {
@@ -278,6 +277,25 @@ interface RunContract extends LockBackendUnderTest {
                     last.mustBePushed();
                 }
             }
+        }
+    }
+
+    /** The store does not know how many members were served. */
+    @Needs({Need.RUNS, Need.WAITER_LIMIT})
+    default void membersOfARunDoNotCountForTheLimitOfWaiters() {
+        try (Contest contest = new Contest(this)) {
+            LockBackend limited = Objects.requireNonNull(clientWithLimit(QueueAtWork.SHORT));
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 3);
+            holder.release();
+            members.get(0).mustBePushedARun();
+            for (int i = 0; i < QueueAtWork.SHORT; i++) {
+                contest.of(limited, "limited", LockKind.MUTEX, Contest.LONG, Waiting.QUEUE)
+                        .mustQueue();
+            }
+            Contender oneMore = contest.of(limited, "limited", LockKind.MUTEX, Contest.LONG, Waiting.QUEUE);
+            oneMore.mustFindAFullQueue();
+            oneMore.mustFindAFullQueue();
         }
     }
 

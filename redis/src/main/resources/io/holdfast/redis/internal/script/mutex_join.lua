@@ -23,7 +23,7 @@ function(call, try, sub, byte, find, match, format, KEYS, ARGV, now, now_digits,
   end
 
   local note, words, entry, lease, limit, claim_ms, own, places, pairs_
-  local ticket, ticket_digits, longest = now, now_digits, 0
+  local ticket, ticket_digits, longest, in_run = now, now_digits, 0, 0
   if tail[2] and tail[2] >= now_digits then
     ticket, ticket_digits = tail[2] + 1, format('%.0f', tail[2] + 1)
   end
@@ -38,10 +38,14 @@ function(call, try, sub, byte, find, match, format, KEYS, ARGV, now, now_digits,
       own = sub(note, #lease_digits + 4, channel_end - 1)
       entry = lease_digits .. sub(note, channel_end) .. ' ' .. floor .. ' ' .. own .. ' - ' .. secret .. ' 1 ' .. now_digits .. ' ' .. now_digits
       lease, limit = tonumber(lease_digits), tonumber(limit)
+      if limit then
+        local size = tonumber(match(text, ' (%d+)\n', line_end - 3)) or 1
+        in_run = size > 1 and size or 0 -- see waiting_behind()
+      end
       longest = math.max(longest, lease)
     end
-    if limit and waiting >= limit then
-      ids[n] = {4, waiting}
+    if limit and waiting - in_run >= limit then
+      ids[n] = {4, waiting - in_run}
     else
       waiting = waiting + 1
       if places then

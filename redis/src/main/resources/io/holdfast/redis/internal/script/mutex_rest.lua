@@ -73,6 +73,11 @@ local function queued(rank, its_lease, claim_ms)
   return {2, rank < 2 and ms_of(pause, claim_ms) or pause}
 end
 
+-- How many waiters count for the limit. Members of a run do not: they may be served by now, and the server does not know.
+local function waiting_behind()
+  return call('ZCARD', keys[2]) - (size > 1 and size or 0)
+end
+
 -- A waiter that is aside asks again, perhaps on another channel. Returns whether it is in the queue.
 local function come_back(id, entry, own)
   local before = match(entry, '^%S+ %S+ %S+ (%S+) ')
@@ -131,10 +136,10 @@ local function acquire(id, note, words)
       is_placed = is_placed or come_back(id, entry, own)
     end
     if holder or has_flag(1) or has_flag(4) then
-      local count = not is_placed and limit > 0 and call('ZCARD', keys[2]) or 0
+      local count = not is_placed and limit > 0 and waiting_behind() or 0
       if limit > 0 and count >= limit and not holder then -- the dead do not count for long
         serve(nil, false, claim_ms) -- each grant by a push: this answer tells of the queue
-        count = call('ZCARD', keys[2])
+        count = waiting_behind()
       end
       if not is_placed and limit > 0 and count >= limit then
         if now % 128 == 0 then
