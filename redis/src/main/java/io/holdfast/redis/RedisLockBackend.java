@@ -472,8 +472,8 @@ public final class RedisLockBackend implements LockBackend {
          *
          * <p>The server counts the waiters of all clients, and applies the limit of the client that sends the
          * acquisition. Members of the run that has the lock do not count, since the server does not know which of them
-         * were served: so up to 63 more may wait. Waiters of a dead client count until the next release of the lock, or until a refused
-         * acquisition finds them: each one checks 64 places in the queue. A waiter that was set aside because its
+         * were served: so up to 63 more may wait. Waiters of a dead client count until the next release of the lock, or until refused
+         * acquisitions find them: one in eight looks for dead ones among the waiters, and drops up to 64. A waiter that was set aside because its
          * client was not reachable gets its place back even if the queue is full.
          *
          * @param limit at least 1

@@ -94,6 +94,23 @@ class QueueLimitIT {
         assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
     }
 
+    /** The clock of the server chooses which ones. */
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
+    void oneRefusalInEightLooksForDeadWaiters(LockKind kind) {
+        LockClaim holder = held(kind);
+        queued(backend, holder.key(), 3);
+        assertThat(store.redis().configResetstat()).isEqualTo("OK");
+
+        for (int i = 0; i < 800; i++) {
+            LockClaim oneMore = Store.claim(holder.key(), Waiting.QUEUE);
+            assertThatThrownBy(() -> Store.answer(backend.tryAcquire(oneMore)))
+                    .isInstanceOf(LockQueueFullException.class);
+        }
+
+        assertThat(store.calls("hrandfield")).isBetween(50L, 200L);
+    }
+
     @Test
     void readersAreCountedWithTheWritersTheyWaitWith() {
         LockClaim holder = held(LockKind.WRITE);

@@ -84,5 +84,8 @@ function(call, try, sub, byte, find, match, format, KEYS, ARGV, now, now_digits,
   for n = 1, joins do
     answers[i + n - 1] = ids[n]
   end
-  return last, nil, now % 128 < joins and (not saved or waiting > 64 or call('HLEN', claims) > waiting + 16) and math.max(128, joins) * (saved and 2 or 4)
+  if not saved then -- the queue is full, perhaps of dead ones
+    return last, nil, now % 8 < joins and 64
+  end
+  return last, nil, now % 128 < joins and (waiting > 64 or call('HLEN', claims) > waiting + 16) and 256
 end

@@ -142,8 +142,8 @@ local function acquire(id, note, words)
         count = waiting_behind()
       end
       if not is_placed and limit > 0 and count >= limit then
-        if now % 128 == 0 then
-          sweep_some(512)
+        if now % 8 == 0 then
+          sweep_some(64)
         end
         return {4, count}
       elseif not is_placed and not (entry and (has_aside(own) or has_aside(match(entry, '^%S+ %S+ %S+ (%S+) ')))) then -- else it comes back with the others

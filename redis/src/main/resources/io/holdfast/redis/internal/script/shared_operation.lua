@@ -247,7 +247,7 @@ local function acquire(id, note, words, held, ends, entry)
   if limit and not late and not rank and not comes_back then
     local waiters = call('ZCARD', keys[2])
     if not entry and limit > 0 and waiters >= limit then
-      if now % 16 == 0 then
+      if now % 8 == 0 then
         sweep(64)
       end
       return {4, waiters}
