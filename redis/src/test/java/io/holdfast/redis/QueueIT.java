@@ -109,6 +109,50 @@ class QueueIT {
         assertThat(Store.answer(backend.renew(waiter))).isInstanceOf(Renewal.Held.class);
     }
 
+    /** Otherwise living waiters would lose their places when the queue ends. */
+    @Test
+    void theQueueLastsAsLongAsTheEntriesOfItsWaiters() {
+        held();
+        LockClaim waiter = waiting(1).get(0);
+        shorten();
+
+        assertThat(Store.answer(backend.tryAcquire(waiter.withAttempt(2)))).isInstanceOf(LockAttempt.Queued.class);
+
+        assertThat(store.redis().pttl(HOLDER + ":queue"))
+                .isGreaterThanOrEqualTo(store.redis().pttl(HOLDER + ":claims"));
+    }
+
+    @Test
+    void aRenewalOfARunKeepsTheQueueAsLongAsTheEntriesOfItsWaiters() {
+        LockClaim holder = held();
+        List<LockClaim> members = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            LockClaim member = Store.claim(NAME, Waiting.QUEUE).withClient("client");
+            watches.add(backend.watch(member).subscribe());
+            assertThat(Store.answer(backend.tryAcquire(member))).isInstanceOf(LockAttempt.Queued.class);
+            members.add(member);
+        }
+        assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+        assertThat(store.redis().llen(HOLDER + ":held"))
+                .as("the number of the run and its members")
+                .isEqualTo(3);
+        shorten();
+
+        assertThat(Store.answer(backend.renew(members.get(0)))).isInstanceOf(Renewal.Held.class);
+
+        assertThat(store.redis().pttl(HOLDER + ":queue"))
+                .isGreaterThanOrEqualTo(store.redis().pttl(HOLDER + ":claims"));
+    }
+
+    /** Of two keys, one is due to last longer, the other one is not yet. */
+    private void shorten() {
+        assertThat(store.redis().pexpire(HOLDER + ":claims", Store.LEASE.toMillis() - 1))
+                .isTrue();
+        assertThat(store.redis()
+                        .pexpire(HOLDER + ":queue", Store.LEASE.plusSeconds(5).toMillis()))
+                .isTrue();
+    }
+
     /** The waiters of one call have the same time. */
     @Test
     void waitersThatCameAtOnceKeepTheirOrder() {

@@ -36,11 +36,15 @@ local function renew_mutex(key, id, lease)
     call('SET', key, text, 'EXAT', kept)
   end
   if string.match(record, ' (%d+)\n') ~= '1' then -- a run: its members keep their places while its lease is renewed
-    for _, part in ipairs({':queue', ':claims', ':held'}) do
+    local longest, is_short, parts = 2 * lease, false, {':queue', ':claims', ':held'}
+    for _, part in ipairs(parts) do
       local left = try('PTTL', key .. part) -- may be at another master while their slot moves
-      if type(left) == 'number' and left >= 0 and left < lease then
-        try('PEXPIRE', key .. part, 2 * lease)
+      if type(left) == 'number' then
+        longest, is_short = math.max(longest, left), is_short or left >= 0 and left < lease
       end
+    end
+    for _, part in ipairs(is_short and parts or {}) do -- all for the same time, see keep()
+      try('PEXPIRE', key .. part, longest)
     end
   end
   return 1

@@ -28,12 +28,16 @@ local function ms_of(a, b)
   return math.max(1, math.floor(math.min(a, b)))
 end
 
--- Keeps keys until the longest-leased waiter is stale. (PEXPIRE GT is not in 6.2.) It sets twice that time, so that most waiters need no PEXPIRE.
+-- Keeps keys until the longest-leased waiter is stale. (PEXPIRE GT is not in 6.2.) It sets twice that time, so that most waiters need no PEXPIRE. The keys last
+-- equally long: a queue must not end before the entries of its waiters, and mutex_join.lua looks at one of them only.
 local function keep(ms, ...)
-  for _, key in ipairs({...}) do
-    if call('PTTL', key) < ms then
-      call('PEXPIRE', key, 2 * ms)
-    end
+  local all, longest, is_short = {...}, 2 * ms, false
+  for _, key in ipairs(all) do
+    local left = call('PTTL', key) -- -1 for a new key, -2 for none
+    longest, is_short = math.max(longest, left), is_short or left < ms and left ~= -2
+  end
+  for _, key in ipairs(is_short and all or {}) do
+    call('PEXPIRE', key, longest)
   end
 end
 
