@@ -102,13 +102,35 @@ class QueueLimitIT {
         queued(backend, holder.key(), 3);
         assertThat(store.redis().configResetstat()).isEqualTo("OK");
 
-        for (int i = 0; i < 800; i++) {
-            LockClaim oneMore = Store.claim(holder.key(), Waiting.QUEUE);
-            assertThatThrownBy(() -> Store.answer(backend.tryAcquire(oneMore)))
-                    .isInstanceOf(LockQueueFullException.class);
-        }
+        refuse(holder.key(), 800);
 
         assertThat(store.calls("hrandfield")).isBetween(50L, 200L);
+    }
+
+    /** Refusals drop what is known of runs that ended long ago. */
+    @Test
+    void theEndOfALongRunIsKnownWhenItsClientRepeatsIt() {
+        LockClaim holder = held(LockKind.MUTEX);
+        String key = Store.holderKey(holder.key());
+        LockClaim member = null;
+        for (int i = 0; i < 2; i++) {
+            member = Store.claim(holder.key(), Waiting.QUEUE).withClient("client");
+            watches.add(backend.watch(member).subscribe());
+            assertThat(Store.answer(backend.tryAcquire(member))).isInstanceOf(LockAttempt.Queued.class);
+        }
+        assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+        long anHourAgo = store.token(key) - 3_600_000_000L;
+        String record = store.redis().get(key);
+        assertThat(store.redis().set(key, record.substring(0, 19) + anHourAgo + record.substring(35)))
+                .isEqualTo("OK");
+        long number = anHourAgo - 1;
+        assertThat(Store.answer(backend.endRun(member, number, 2)).ownership()).isEqualTo(Ownership.HELD);
+
+        held(LockKind.MUTEX);
+        queued(backend, holder.key(), 3);
+        refuse(holder.key(), 100);
+
+        assertThat(Store.answer(backend.endRun(member, number, 2)).ownership()).isEqualTo(Ownership.HELD);
     }
 
     @Test
@@ -135,6 +157,15 @@ class QueueLimitIT {
         assertThat(Store.waiting(store.redis(), Store.holderKey("orders"))).isEqualTo(3);
     }
 
+    private void refuse(LockKey key, int count) {
+        for (int i = 0; i < count; i++) {
+            LockClaim oneMore = Store.claim(key, Waiting.QUEUE);
+            assertThatThrownBy(() -> Store.answer(backend.tryAcquire(oneMore)))
+                    .isInstanceOf(LockQueueFullException.class);
+        }
+    }
+
+    @CanIgnoreReturnValue
     private LockClaim held(LockKind kind) {
         LockClaim holder = Store.claim(LockKey.of(kind, "orders"), Waiting.NONE);
         assertThat(Store.answer(backend.tryAcquire(holder))).isInstanceOf(LockAttempt.Acquired.class);

@@ -106,6 +106,24 @@ class RedisCommandBudgetIT {
         watches.forEach(Disposable::dispose);
     }
 
+    /** The record says that there may be waiters; the last one has got the lock. */
+    @Test
+    void theLastReleaseOfABurstIsFiveCallsInsideTheServer() {
+        LockClaim holder = Store.claim("orders");
+        LockClaim last = Store.claim("orders", Waiting.QUEUE);
+        Store.answer(backend.tryAcquire(holder));
+        Disposable watch = backend.watch(last).subscribe();
+        Store.answer(backend.tryAcquire(last));
+        assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+        long before = store.serverWork();
+
+        assertThat(Store.answer(backend.release(last))).isEqualTo(Ownership.HELD);
+
+        assertThat(store.serverWork() - before).as("with the call itself").isEqualTo(6);
+        assertThat(store.redis().get(Store.holderKey("orders"))).startsWith("1F0");
+        watch.dispose();
+    }
+
     @Test
     void batchOfRenewalsIsOneCommand() {
         List<LockClaim> claims = new ArrayList<>();

@@ -222,6 +222,32 @@ class RedisErrorsIT {
         assertThat(Store.answer(backend.tryAcquire(waiter.withAttempt(2)))).isInstanceOf(LockAttempt.Queued.class);
     }
 
+    /** The waiter learns of its grant from its next attempt. */
+    @Test
+    void aReleaseWithoutTheRightToPublishHandsOver() {
+        user("mute", "on nopass ~* &* +@all -publish");
+        backend = RedisLockBackend.create(userUri("mute"));
+        RedisLockBackend other = RedisLockBackend.create(store.uri());
+        LockClaim holder = Store.claim("orders");
+        LockClaim waiter = Store.claim("orders", Waiting.QUEUE);
+        Store.answer(backend.tryAcquire(holder));
+        Disposable watch = other.watch(waiter).subscribe();
+        Store.answer(other.tryAcquire(waiter));
+        Store.answer(other.tryAcquire(waiter.withAttempt(2))); // its subscription is confirmed
+
+        assertThatThrownBy(() -> Store.answer(backend.release(holder)))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("the ACL forbids it");
+
+        String key = Store.holderKey("orders");
+        assertThat(Store.waiters(store.redis(), key)).as("the queue").isEmpty();
+        assertThat(Store.answer(other.tryAcquire(waiter.withAttempt(3)))).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(Store.answer(other.release(waiter.withAttempt(3)))).isEqualTo(Ownership.HELD);
+        assertThat(store.redis().get(key)).startsWith("1F");
+        watch.dispose();
+        Store.end(other);
+    }
+
     @Test
     void memoryIsFull() {
         String set = store.redis().configSet("maxmemory", "1");

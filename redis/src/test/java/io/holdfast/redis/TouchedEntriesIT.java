@@ -11,6 +11,7 @@ import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,8 +20,11 @@ import java.util.Map;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -108,6 +112,33 @@ class TouchedEntriesIT {
                 .filteredOn(id -> id.startsWith("dead"))
                 .as("left of 500")
                 .hasSizeLessThan(250);
+    }
+
+    @Test
+    void joinsBehindALaterRunTouchAFewEntriesThoughAMemberHasLeft() {
+        acquire("h0", "Y", "queue");
+        List<String> members = IntStream.range(1, 7).mapToObj(n -> "m" + n).toList();
+        members.forEach(id -> acquire(id, "X", "queue"));
+        assertThat(release("h0", "Y")).isEqualTo(List.of(1L));
+        assertThat(release("m3", "X")).isEqualTo(List.of(0L));
+        long number = store.token(key()) - members.size() + 1;
+        List<?> next = (List<?>) run("X", "E" + number, "X", "2000 2");
+        assertThat(next).as("the run of those that are left").last().isEqualTo("m4\nm5\nm6");
+
+        assertThat(entriesOf(() -> joins("a", 16))).isLessThanOrEqualTo(MOST);
+    }
+
+    /** It joins them by the longer way. */
+    @Test
+    void joinsInOneCallAreLookedUpOnceThoughTheServerKnowsOneOfThem() {
+        acquire("h0", "Y", "queue");
+        acquire("a15", "X", "queue");
+        assertThat(store.redis().configResetstat()).isEqualTo("OK");
+
+        joins("a", 16);
+
+        assertThat(store.calls("hmget")).isEqualTo(1);
+        assertThat(Store.waiting(store.redis(), key())).isEqualTo(16);
     }
 
     /** Returns the most entries that a call of each sort touches. */
@@ -212,6 +243,21 @@ class TouchedEntriesIT {
 
     private Object release(String id, int attempt) {
         return run(id, "R" + attempt, client(id), "2000 0");
+    }
+
+    private Object release(String id, String client) {
+        return run(id, "R1", client, "2000 0");
+    }
+
+    /** Sends first attempts in one call. */
+    @CanIgnoreReturnValue
+    private Object joins(String prefix, int count) {
+        String[] keys = Collections.nCopies(count, key()).toArray(String[]::new);
+        String[] args = IntStream.range(0, count)
+                .boxed()
+                .flatMap(n -> Stream.of(prefix + n, "A" + LEASE, "1 %s X X".formatted(LEASE), words("queue")))
+                .toArray(String[]::new);
+        return store.redis().eval(MUTEX.body(), ScriptOutputType.MULTI, keys, args);
     }
 
     private String words(String waiting) {

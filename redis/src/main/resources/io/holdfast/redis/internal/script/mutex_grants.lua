@@ -43,15 +43,15 @@ local function serve(own, caller, claim_ms, ender)
     call('RPUSH', keys[4], digits(first), unpack(ids))
     call('PEXPIRE', keys[4], 2 * its_lease)
   end
+  if count == 1 then -- before the message, which the user may have no right to send
+    call('ZREM', keys[2], id)
+    call('HDEL', keys[3], id)
+  end
   local valid = is_pushed and ms + math.floor(math.max(0, now - at) / 1000) or its_lease
   -- The record was written before: a server that refuses writes must grant nothing.
   if not is_own then
     publish(its_channel, 'G ' .. signed(secret, its_channel,
       digits(first) .. ' ' .. its_attempt .. ' ' .. valid .. ' ' .. #list .. ' ' .. list .. ' ' .. keys[1]))
-  end
-  if count == 1 then
-    call('ZREM', keys[2], id)
-    call('HDEL', keys[3], id)
   end
   if is_own then
     return true, first, tonumber(its_attempt), valid, list
@@ -85,7 +85,7 @@ local function end_of_run(its_client, number, own, claim_ms)
     call('ZREM', keys[2], unpack(all))
     call('HDEL', keys[3], unpack(all))
   end
-  call('HSET', keys[3], '!' .. its_client, number)
+  call('HSET', keys[3], '!' .. its_client, number .. ' ' .. now_digits)
   keep(lease, keys[3], keys[2])
   return served(1, own, claim_ms, its_client)
 end

@@ -30,6 +30,8 @@ function(take, try, sub, find, match, format, own, words, now, now_digits, key, 
   if saved.err then
     return
   end
+  try('ZREM', queue, ids[1]) -- before the message, which the user may have no right to send
+  try('HDEL', claims, ids[1])
   local valid, answer = ms + math.floor(math.max(0, now - sent) / 1000), 1
   if channel == own then
     answer = {1, token, tonumber(attempt), valid, 1, ids[1]}
@@ -42,7 +44,5 @@ function(take, try, sub, find, match, format, own, words, now, now_digits, key, 
     end
     answer = type(receivers) == 'table' and receivers or 1
   end
-  try('ZREM', queue, ids[1])
-  try('HDEL', claims, ids[1])
   return answer
 end

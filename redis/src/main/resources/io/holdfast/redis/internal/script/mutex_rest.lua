@@ -24,7 +24,7 @@ local function break_off()
     return
   end
   call('ZREM', keys[2], '') -- first: a server without memory refuses HSET as the first write, and accepts it as the second
-  call('HSET', keys[3], '*' .. digits(number_of_run()), table.concat(all, '\n'))
+  call('HSET', keys[3], '*' .. digits(number_of_run()), table.concat(all, '\n') .. '\n' .. now_digits)
   keep(lease, keys[3], keys[2])
   call('DEL', keys[4])
 end
@@ -292,14 +292,15 @@ local function end_run(its_client, digits_of_number, own, words)
     local all = members()
     drop(all, count)
     begin_anew(all, count == 0)
-    call('HSET', keys[3], '!' .. its_client, digits_of_number)
+    call('HSET', keys[3], '!' .. its_client, digits_of_number .. ' ' .. now_digits)
     keep(lease, keys[3], keys[2])
     return served(1, own, claim_ms, its_client)
   end
-  local held, broken = call('HGET', keys[3], '!' .. its_client) == digits_of_number and 1 or 0, call('HGET', keys[3], '*' .. digits_of_number)
+  local ended, broken = unpack(call('HMGET', keys[3], '!' .. its_client, '*' .. digits_of_number))
+  local held = find(ended or '', digits_of_number .. ' ', 1, true) == 1 and 1 or 0
   if broken then
     local ids = {}
-    for id in string.gmatch(broken, '[^\n]+') do
+    for id in string.gmatch(broken, '([^\n]+)\n') do
       ids[#ids + 1] = id
     end
     drop(ids, count, '*' .. digits_of_number) -- some may be members of this run

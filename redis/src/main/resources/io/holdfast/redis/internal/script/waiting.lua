@@ -171,8 +171,8 @@ local function sweep(count, exempt)
     for i = 1, #some, 2 do
       local id, entry = some[i], some[i + 1]
       local head = string.byte(id)
-      local number = head == 33 and tonumber(entry) or head == 42 and tonumber(sub(id, 2)) -- ! and *: former runs, see mutex_rest.lua
-      if number and now - number > OLD_MICROS or head >= 48 and is_stale(entry) and not (exempt and exempt()[id]) then
+      local ended = (head == 33 or head == 42) and tonumber(sub(entry, -16)) -- ! and *: former runs, see mutex_rest.lua
+      if ended and now - ended > OLD_MICROS or head >= 48 and is_stale(entry) and not (exempt and exempt()[id]) then
         dead[#dead + 1] = id
       end
     end
