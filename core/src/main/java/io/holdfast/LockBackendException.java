@@ -18,9 +18,10 @@ public final class LockBackendException extends LockException {
 
     private final boolean isTransient;
     private final @Nullable Duration retryAfter;
+    private final boolean isUnderWay;
 
     /**
-     * Makes an exception; for back ends and the engine.
+     * Makes an exception for a request that may be under way still; for back ends and the engine.
      *
      * @param lockName the lock; empty when the failure concerns no single lock
      * @param message which lock, what was tried, for how long, and what to do
@@ -28,15 +29,34 @@ public final class LockBackendException extends LockException {
      * @param cause the driver's error, or null
      */
     public LockBackendException(String lockName, String message, boolean isTransient, @Nullable Throwable cause) {
-        super(lockName, message, cause);
-        this.isTransient = isTransient;
-        retryAfter = null;
+        this(lockName, message, isTransient, cause, null, true);
     }
 
-    private LockBackendException(String lockName, String message, Duration retryAfter) {
-        super(lockName, message, null);
-        isTransient = true;
+    private LockBackendException(
+            String lockName,
+            String message,
+            boolean isTransient,
+            @Nullable Throwable cause,
+            @Nullable Duration retryAfter,
+            boolean isUnderWay) {
+        super(lockName, message, cause);
+        this.isTransient = isTransient;
         this.retryAfter = retryAfter;
+        this.isUnderWay = isUnderWay;
+    }
+
+    /**
+     * Makes an exception for a request that is over: the server has answered it with an error, or it was not sent.
+     *
+     * @param lockName the lock; empty when the failure concerns no single lock
+     * @param message which lock, what was tried, and what to do
+     * @param isTransient whether the same request may succeed a moment later
+     * @param cause the driver's error, or null
+     * @return the exception
+     */
+    public static LockBackendException notUnderWay(
+            String lockName, String message, boolean isTransient, @Nullable Throwable cause) {
+        return new LockBackendException(lockName, message, isTransient, cause, null, false);
     }
 
     /**
@@ -54,7 +74,7 @@ public final class LockBackendException extends LockException {
         if (retryAfter.isNegative()) {
             throw new IllegalArgumentException("retryAfter must not be negative, was " + retryAfter);
         }
-        return new LockBackendException(lockName, message, retryAfter);
+        return new LockBackendException(lockName, message, true, null, retryAfter, false);
     }
 
     /**
@@ -77,5 +97,16 @@ public final class LockBackendException extends LockException {
      */
     public Optional<Duration> retryAfter() {
         return Optional.ofNullable(retryAfter);
+    }
+
+    /**
+     * Returns whether the request may arrive at the server later than this failure. Then the client has to prevent a
+     * late effect of it, which may cost the server some memory for a while.
+     *
+     * @return true if no answer came, or if the back end does not know better; false if the server has answered with an
+     *     error, or the request was not sent
+     */
+    public boolean isUnderWay() {
+        return isUnderWay;
     }
 }

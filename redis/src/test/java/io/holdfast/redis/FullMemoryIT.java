@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.LockClient;
+import io.holdfast.LockLease;
+import io.holdfast.ReactiveLock;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
@@ -13,6 +16,7 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -140,6 +144,35 @@ class FullMemoryIT {
 
         assertThat(store.isHeld(holderKey(kind))).isFalse();
         assertThat(Store.waiting(store.redis(), holderKey(kind))).isZero();
+    }
+
+    /** The server has answered, so no attempt of the claim can come later. */
+    @ParameterizedTest
+    @EnumSource(LockKind.class)
+    void aWaiterThatWasRefusedForAWhileLeavesNoTombstone(LockKind kind) {
+        Store.answer(backend.tryAcquire(claim(exclusive(kind), Waiting.NONE)));
+        LockClient client = LockClient.create(store.backend());
+        memory("1");
+        long before = store.calls("evalsha");
+        CompletableFuture<LockLease> waiter = lock(client, kind).acquire().toFuture();
+        eventually(() -> store.calls("evalsha") >= before + 2);
+        memory("0");
+        eventually(() -> Store.waiting(store.redis(), holderKey(kind)) == 1);
+
+        assertThat(waiter.cancel(false)).isTrue();
+
+        eventually(() -> Store.waiting(store.redis(), holderKey(kind)) == 0);
+        assertThat(store.keys()).doesNotContain(holderKey(kind) + ":gone");
+        ClientOverRedis.await(client.close());
+    }
+
+    private static ReactiveLock lock(LockClient client, LockKind kind) {
+        return switch (kind) {
+            case MUTEX -> client.lock("orders");
+            case READ -> client.readWriteLock("orders").readLock();
+            case WRITE -> client.readWriteLock("orders").writeLock();
+            case SEMAPHORE -> client.semaphore("orders", 1);
+        };
     }
 
     /** Pauses the server, so it reads the attempt when no caller waits for its answer any more. */

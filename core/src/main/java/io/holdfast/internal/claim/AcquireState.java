@@ -197,7 +197,7 @@ final class AcquireState implements ClaimState, Cloneable {
             return end(after, Action.NONE, true);
         }
         after.answered = false;
-        after.unanswered |= error.retryAfter().isEmpty(); // otherwise it was not carried out
+        after.unanswered |= error.isUnderWay();
         after.failure = error;
         boolean tooLong = failedAgain(after, number, nowNanos) && !isLimited();
         if (mode == Mode.ONE_ATTEMPT && error.isTransient()) {

@@ -262,6 +262,9 @@ public final class StoreFedBackend extends Decider<RunTable> {
 
         @Override
         public void onError(Throwable error) {
+            if (watch != null && error instanceof LockBackendException failure && !failure.isUnderWay()) {
+                watch.lastAnswered = claim.attempt();
+            }
             subscriber.onError(error);
         }
 

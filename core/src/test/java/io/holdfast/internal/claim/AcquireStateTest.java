@@ -85,6 +85,9 @@ class AcquireStateTest {
         assertThat(deniedAfter(Acquiring.notYet(10)))
                 .as("an attempt without an effect")
                 .isEqualTo(Action.SIGNAL_LOSS);
+        assertThat(deniedAfter(Acquiring.refused()))
+                .as("an attempt that is over")
+                .isEqualTo(Action.SIGNAL_LOSS);
     }
 
     /** The store has processed the last attempt, and may take its number for the proof that no other is under way. */
@@ -93,6 +96,7 @@ class AcquireStateTest {
         assertThat(grantedAfter(Acquiring.failure(true)).hold().releaseAttempt())
                 .isEqualTo(4);
         assertThat(grantedAfter(Acquiring.notYet(10)).hold().releaseAttempt()).isEqualTo(3);
+        assertThat(grantedAfter(Acquiring.refused()).hold().releaseAttempt()).isEqualTo(3);
         assertThat(Acquiring.started(Mode.WAIT)
                         .attemptFailed(1, Acquiring.failure(true), NOW, 0)
                         .acquiring()

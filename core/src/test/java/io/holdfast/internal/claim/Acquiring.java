@@ -90,6 +90,10 @@ final class Acquiring {
         return new LockBackendException("stock/42", "on purpose", isTransient, null);
     }
 
+    static LockBackendException refused() {
+        return LockBackendException.notUnderWay("stock/42", "on purpose", true, null);
+    }
+
     static LockBackendException notYet(long millis) {
         return LockBackendException.notYet("stock/42", "on purpose", Duration.ofMillis(millis));
     }

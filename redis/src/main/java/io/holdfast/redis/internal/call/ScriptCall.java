@@ -115,7 +115,7 @@ final class ScriptCall<T> implements Subscription, ScriptPipeline.Call, ScriptCo
             if (error == null) {
                 send(new Destination(link, false));
             } else {
-                end(error);
+                end(error, false);
             }
         });
     }
@@ -134,7 +134,7 @@ final class ScriptCall<T> implements Subscription, ScriptPipeline.Call, ScriptCo
                 run();
             } else if (error != null) {
                 topology.suspect(to.link());
-                end(error);
+                end(error, false);
             }
         });
     }
@@ -252,17 +252,18 @@ final class ScriptCall<T> implements Subscription, ScriptPipeline.Call, ScriptCo
             return;
         }
         if (KnownError.isAnswer(error)) {
-            end(error);
+            end(error, !KnownError.isRefusal(error));
         } else {
             CommandLink link = sentTo();
             topology.suspect(link);
             if (error instanceof RedisCommandTimeoutException) { // a command of an inspector, which has no engine
                 link.doubt(failed.connection(), () -> topology.silent(link));
             }
-            if (!ExceptionTranslator.isUnsent(error)) {
+            boolean isUnderWay = !ExceptionTranslator.isUnsent(error);
+            if (isUnderWay) {
                 request.onUnknown().run();
             }
-            end(link.explained(error));
+            end(link.explained(error), isUnderWay);
         }
     }
 
@@ -286,8 +287,12 @@ final class ScriptCall<T> implements Subscription, ScriptPipeline.Call, ScriptCo
     }
 
     private void end(Throwable error) {
+        end(error, true);
+    }
+
+    private void end(Throwable error, boolean isUnderWay) {
         if (isWanted()) {
-            refuse(failures.of(request.subject().get(), error));
+            refuse(failures.of(request.subject().get(), error, isUnderWay));
         }
     }
 

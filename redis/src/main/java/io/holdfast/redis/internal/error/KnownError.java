@@ -163,6 +163,12 @@ public record KnownError(String mark, boolean isTransient, String advice) {
         return error instanceof RedisCommandExecutionException;
     }
 
+    /** Whether a server has refused the command, so that it is over. A proxy may answer another error while the command is under way. */
+    public static boolean isRefusal(Throwable error) {
+        String text = String.valueOf(error.getMessage());
+        return isAnswer(error) && ANSWERS.stream().anyMatch(known -> text.contains(known.mark()));
+    }
+
     /** Whether the server forbids this to the user. */
     public static boolean isForbidden(Throwable error) {
         return find(error).known().advice().equals(permission());
