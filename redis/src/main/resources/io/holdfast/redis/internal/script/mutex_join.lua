@@ -9,10 +9,11 @@ function(call, try, sub, byte, find, match, format, KEYS, ARGV, now, now_digits,
     ids[#ids + 1] = ARGV[4 * last - 3]
   end
   local joins, ends, line_end = #ids, tonumber(sub(text, 4, 19)), find(text, '\n', 36, true)
-  local tail, waiting = try('ZRANGE', queue, -1, -1, 'WITHSCORES'), try('ZCARD', queue)
+  local waiting = try('ZCARD', queue)
+  local later = waiting ~= 0 and try('ZRANGEBYSCORE', queue, now_digits, '+inf', 'LIMIT', 0, 1)
   local known = joins > 1 and try('HMGET', claims, unpack(ids))
   local gone = flag % 4 > 1 and try('ZMSCORE', key .. ':gone', unpack(ids))
-  if not ends or not line_end or tail.err or known and known.err or gone and gone.err then
+  if not ends or not line_end or later and later.err or known and known.err or gone and gone.err then
     return last
   end
   local holder = sub(text, line_end + 1)
@@ -24,8 +25,9 @@ function(call, try, sub, byte, find, match, format, KEYS, ARGV, now, now_digits,
 
   local note, words, entry, lease, limit, claim_ms, own, places, pairs_
   local ticket, ticket_digits, longest, in_run = now, now_digits, 0, 0
-  if tail[2] and tail[2] >= now_digits then
-    ticket, ticket_digits = tail[2] + 1, format('%.0f', tail[2] + 1)
+  if later and later[1] then -- the clock was set back, or the last one has come in this microsecond
+    ticket = call('ZRANGE', queue, -1, -1, 'WITHSCORES')[2] + 1
+    ticket_digits = format('%.0f', ticket)
   end
   for n = 1, joins do
     local its = 4 * (i + n - 1)
@@ -71,7 +73,7 @@ function(call, try, sub, byte, find, match, format, KEYS, ARGV, now, now_digits,
     if kept < longest then
       call('PEXPIRE', claims, 2 * longest)
       call('PEXPIRE', queue, 2 * longest)
-    elseif not tail[1] then
+    elseif not later then
       call('PEXPIRE', queue, kept)
     end
     if flag % 2 == 0 then
