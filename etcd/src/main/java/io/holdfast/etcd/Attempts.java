@@ -9,6 +9,7 @@ import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.DeleteOption;
 import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.PutOption;
+import io.holdfast.LockBackendException;
 import io.holdfast.LockQueueFullException;
 import io.holdfast.etcd.Transactions.Answer;
 import io.holdfast.spi.LockAttempt;
@@ -27,6 +28,8 @@ import reactor.core.scheduler.Scheduler;
 
 /** The attempts of claims to take their locks. */
 final class Attempts {
+
+    private static final Duration LONGEST_TURN = Duration.ofSeconds(1);
 
     private final Transactions transactions;
     private final Layout layout;
@@ -61,18 +64,19 @@ final class Attempts {
 
     Mono<LockAttempt> acquire(LockClaim claim) {
         return Mono.defer(() -> {
-            Tracked it = claims.of(claim);
+            Tracked it = claims.attempting(claim);
             if (it.isReleased()) {
+                it.answered();
                 return Mono.just(contended(claim));
             }
-            boolean isOvertaken = it.send(claim.attempt());
+            boolean isOvertaken = it.isOvertaken(claim.attempt());
             if (!isOvertaken) {
                 claims.keepFor(it, claim.lease());
             }
             return it.afterExpiry(attempt(claim, it, isOvertaken))
                     .doOnNext(answer -> settled(claim, it, answer, isOvertaken))
                     .doOnError(error -> failed(it, error))
-                    .doOnCancel(it::unanswered);
+                    .doOnCancel(() -> it.unanswered(now()));
         });
     }
 
@@ -80,8 +84,11 @@ final class Attempts {
         if (error instanceof LockQueueFullException) { // it has left
             it.answered();
             claims.removeIfIdle(it);
+        } else if (error instanceof LockBackendException unsent
+                && unsent.retryAfter().isPresent()) {
+            it.answered();
         } else {
-            it.unanswered();
+            it.unanswered(now());
         }
     }
 
@@ -164,10 +171,16 @@ final class Attempts {
         // The revision orders the line, and is the token: no two places of one name are created by one transaction.
         return transactions
                 .about(claim.id())
-                .inTurn(key.name())
+                .inTurn(key.name(), turnWithin(claim))
                 .when(Conditions.absent(place), Conditions.absent(layout.gone(claim.id())))
                 .then(ops)
                 .orElse(Op.get(place, GetOption.DEFAULT));
+    }
+
+    /** Before the client gives up its attempt, whose outcome would then be unknown. */
+    private static Duration turnWithin(LockClaim claim) {
+        Duration within = claim.lease().dividedBy(8);
+        return within.compareTo(LONGEST_TURN) < 0 ? within : LONGEST_TURN;
     }
 
     private Mono<LockAttempt> entered(LockClaim claim, Tracked it, EtcdLease lease, long start, Answer answer) {
@@ -182,6 +195,9 @@ final class Attempts {
         }
         long created = answer.revision();
         it.placed(claim.key().kind(), created, lease);
+        if (lease.hasEnded()) { // while the answer was on its way; its end has signalled the other claims
+            return look(claim, it, enter(claim, it));
+        }
         Standing standing = standing(claim, claim.key().kind(), reads.get(0));
         if (standing.holds()) {
             it.hold(created);
@@ -207,16 +223,17 @@ final class Attempts {
                         .formatted(Printable.text(name), waiting - 1, maxWaiters));
     }
 
-    /** Deletes the place of a claim that stays known. */
+    /** Deletes the place of a claim that stays known. However late this arrives, it deletes no place that was kept since. */
     private Mono<Answer> leave(Tracked it) {
-        return transactions
-                .about(it.id())
-                .when(Conditions.createdAt(it.place(layout), it.created()))
-                .then(it.deletions(layout))
-                .commit()
-                .doOnNext(done -> {
-                    boolean unused = it.lose();
-                });
+        return Mono.defer(() -> {
+            long modified = it.beginDeletion();
+            return transactions
+                    .about(it.id())
+                    .when(Conditions.modifiedAt(it.place(layout), modified))
+                    .then(it.deletions(layout))
+                    .commit()
+                    .doOnNext(done -> it.loseIfUnchanged(modified));
+        });
     }
 
     /** An attempt of a claim that has a place. */
@@ -237,8 +254,8 @@ final class Attempts {
                             return reads.get(1).getCount() > 0 ? Mono.just(contended(claim)) : ifGone;
                         }
                         Place place = layout.place(reads.get(0).getKvs().get(0));
+                        placed(it, place); // a change whose answer was lost may have attached it to another lease
                         if (place.created() != created || place.kind() != role) {
-                            placed(it, place);
                             return look(claim, it, ifGone);
                         }
                         Standing standing = Standing.of(layout, claim, place, reads.get(2));
@@ -268,9 +285,12 @@ final class Attempts {
             return Mono.just(contended(claim));
         }
         if (!standing.holds()) {
-            return claim.waiting() == Waiting.QUEUE
-                    ? Mono.just(queued(claim, it, standing, place.created(), answer))
-                    : leave(it).thenReturn(contended(claim));
+            if (claim.waiting() != Waiting.QUEUE) {
+                return leave(it).thenReturn(contended(claim));
+            }
+            return it.mayBeDeleted(place.modified()) // it enters again, if there are not too many now
+                    ? leave(it).then(ifGone)
+                    : Mono.just(queued(claim, it, standing, place.created(), answer));
         }
         it.hold(place.created());
         EtcdLease lease = it.lease();
@@ -311,13 +331,19 @@ final class Attempts {
     }
 
     private LockAttempt queued(LockClaim claim, Tracked it, Standing standing, long created, Answer answer) {
-        if (claims.isWatched(claim.id()) && !it.isReleased()) {
+        if (claims.isWaiting(claim.id())) {
+            LockKey key = claim.key();
             ByteSequence blocker = standing.blocker();
             if (blocker != null) {
                 claims.follow(it, created, blocker);
             }
             watches.await(new Watches.Wish(
-                    claim.id(), layout.line(claim.key()), blocker, created, standing.missing(), answer.before()));
+                    claim.id(),
+                    key.kind() == LockKind.READ ? layout.marks(key) : layout.line(key),
+                    blocker,
+                    created,
+                    standing.missing(),
+                    answer.before()));
         }
         return new LockAttempt.Queued(recheck(claim));
     }

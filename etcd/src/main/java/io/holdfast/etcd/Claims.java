@@ -5,7 +5,6 @@ import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import io.etcd.jetcd.ByteSequence;
 import io.holdfast.LossReason;
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.Deadlines;
 import io.holdfast.spi.support.SignalSink;
@@ -14,14 +13,18 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
 import reactor.core.scheduler.Scheduler;
 
 /** The claims of this client that have a place in etcd, or may have one, and the subscribers to their signals. */
 final class Claims {
+
+    /** A request arrives within this time, or never. */
+    private static final Duration LATE = Duration.ofSeconds(30);
 
     private final Map<String, Tracked> tracked = new ConcurrentHashMap<>();
 
@@ -41,6 +44,15 @@ final class Claims {
 
     Tracked of(LockClaim claim) {
         return tracked.computeIfAbsent(claim.id(), id -> new Tracked(claim, onOverdue));
+    }
+
+    /** Counts an attempt. The claim stays known until that has ended. */
+    Tracked attempting(LockClaim claim) {
+        return tracked.compute(claim.id(), (id, known) -> {
+            Tracked it = known == null ? new Tracked(claim, onOverdue) : known;
+            it.send(claim.attempt());
+            return it;
+        });
     }
 
     @Nullable
@@ -67,6 +79,9 @@ final class Claims {
     void follow(Tracked it, long created, ByteSequence key) {
         followNothing(it, key);
         followers.put(key, new Follower(it, created));
+        if (tracked.get(it.id()) != it) { // it has ended meanwhile
+            followNothing(it, null);
+        }
     }
 
     private void followNothing(Tracked it, @Nullable ByteSequence next) {
@@ -80,8 +95,7 @@ final class Claims {
     @Nullable
     Follower follower(Tracked it, Layout layout) {
         Follower next = followers.get(it.place(layout));
-        Follower found =
-                next != null || it.role() == LockKind.MUTEX ? next : followers.get(layout.mark(it.key(), it.id()));
+        Follower found = next != null ? next : followers.get(layout.mark(it.key(), it.id()));
         return found == null || found.claim().isReleased() ? null : found;
     }
 
@@ -90,15 +104,31 @@ final class Claims {
     }
 
     void remove(Tracked it) {
-        followNothing(it, null);
-        deadlines.off(it);
-        boolean unused = tracked.remove(it.id(), it);
+        removeIf(it, any -> true);
+    }
+
+    private void removeIf(Tracked it, Predicate<Tracked> isOver) {
+        if (tracked.computeIfPresent(it.id(), (id, known) -> known == it && isOver.test(it) ? null : known) != it) {
+            followNothing(it, null);
+            deadlines.off(it);
+        }
+    }
+
+    /** Postpones the next deletion, unless a request has kept the claim for longer. */
+    void keepAtLeastFor(Tracked it, Duration time) {
+        if (!it.isKept(scheduler.now(NANOSECONDS) + time.toNanos())) {
+            keepFor(it, time);
+        }
     }
 
     void removeIfIdle(Tracked it) {
-        if (it.isIdle()) {
-            remove(it);
-        }
+        removeIf(it, Tracked::isIdle);
+    }
+
+    /** Forgets a claim whose place was deleted. What one of its attempts may still write is deleted by the next time. */
+    void removeUnlessLate(Tracked it, Duration next) {
+        removeIf(it, any -> !it.mayArriveLate(scheduler.now(NANOSECONDS), LATE));
+        keepAtLeastFor(it, next);
     }
 
     /** Sets when the client deletes the place, unless the claim is renewed before. */
@@ -114,20 +144,25 @@ final class Claims {
         tracked.values().forEach(deadlines::off);
     }
 
-    boolean isWatched(String id) {
-        return sinks.containsKey(id);
+    /** Whether a signal would make the claim send an attempt. */
+    boolean isWaiting(String id) {
+        Tracked it = tracked.get(id);
+        return it != null && !it.isReleased() && sinks.containsKey(id);
     }
 
     void subscribe(LockClaim claim, CoreSubscriber<? super WatchSignal> subscriber, Consumer<String> onLastCancel) {
         SignalSink sink = new SignalSink(claim.id(), subscriber, it -> cancelled(it, onLastCancel));
-        sinks.computeIfAbsent(claim.id(), id -> new CopyOnWriteArrayList<>()).add(sink);
+        sinks.merge(
+                claim.id(),
+                List.of(sink),
+                (all, one) -> Stream.concat(all.stream(), one.stream()).toList());
         subscriber.onSubscribe(sink);
     }
 
     private void cancelled(SignalSink sink, Consumer<String> onLastCancel) {
         List<SignalSink> left = sinks.computeIfPresent(sink.claimId(), (id, all) -> {
-            all.remove(sink);
-            return all.isEmpty() ? null : all;
+            List<SignalSink> others = all.stream().filter(it -> it != sink).toList();
+            return others.isEmpty() ? null : others;
         });
         if (left == null) {
             onLastCancel.accept(sink.claimId());
@@ -153,7 +188,11 @@ final class Claims {
     }
 
     void fail(Throwable error) {
-        sinks.values().forEach(all -> all.forEach(sink -> sink.fail(error)));
-        sinks.clear();
+        for (String id : List.copyOf(sinks.keySet())) {
+            List<SignalSink> all = sinks.remove(id);
+            if (all != null) {
+                all.forEach(sink -> sink.fail(error));
+            }
+        }
     }
 }

@@ -2,9 +2,7 @@ package io.holdfast.etcd;
 
 import static java.util.Objects.requireNonNull;
 
-import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.op.Cmp;
-import io.etcd.jetcd.op.CmpTarget;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 
@@ -44,9 +42,5 @@ public final class EtcdFence {
             throw LockLostException.refusedByFence(lease.lockName(), lease.fencingToken(), null);
         }
         return backend.fence(lease);
-    }
-
-    static Cmp isCreatedAt(ByteSequence key, long revision) {
-        return new Cmp(key, Cmp.Op.EQUAL, CmpTarget.createRevision(revision));
     }
 }

@@ -104,9 +104,9 @@ public final class EtcdLockBackend implements LockBackend {
         String node = UUID.randomUUID().toString().substring(0, 18);
         claims = new Claims(scheduler, this::overdue);
         leases = new Leases(builder.client.getLeaseClient(), scheduler, builder.presence, claims::leaseEnded);
-        watches = new Watches(builder.client.getWatchClient(), layout, scheduler, claims::changed);
+        watches = new Watches(builder.client.getWatchClient(), layout, scheduler, claims::isWaiting, claims::changed);
         notices = new Notices(builder.client.getWatchClient(), layout, node, this::broken);
-        heartbeat = new Heartbeat(scheduler, builder.presence.dividedBy(3), claims::isEmpty, this::prove);
+        heartbeat = new Heartbeat(scheduler, Heartbeat.period(builder.presence), claims::isEmpty, this::prove);
         transactions = new Transactions(builder.client.getKVClient(), scheduler);
         renewals = new Renewals(transactions, layout, node, scheduler, leases, claims);
         attempts = new Attempts(
@@ -257,14 +257,14 @@ public final class EtcdLockBackend implements LockBackend {
         for (Tracked it : claims.all()) {
             if (it.tokenIfHeld() == lease.fencingToken() && it.key().name().equals(lease.lockName())) {
                 List<Cmp> comparisons = new ArrayList<>();
-                comparisons.add(EtcdFence.isCreatedAt(it.place(layout), lease.fencingToken()));
+                comparisons.add(Conditions.createdAt(it.place(layout), lease.fencingToken()));
                 if (it.role() == LockKind.WRITE) {
-                    comparisons.add(EtcdFence.isCreatedAt(layout.mark(it.key(), it.id()), lease.fencingToken()));
+                    comparisons.add(Conditions.createdAt(layout.mark(it.key(), it.id()), lease.fencingToken()));
                 }
                 return comparisons.toArray(Cmp[]::new);
             }
         }
-        return new Cmp[] {EtcdFence.isCreatedAt(layout.gone(""), lease.fencingToken())};
+        return new Cmp[] {Conditions.createdAt(layout.gone(""), lease.fencingToken())};
     }
 
     /** Returns a line for each claim that is known, and for each open stream; for tests. */
@@ -331,7 +331,7 @@ public final class EtcdLockBackend implements LockBackend {
                         ended(it);
                     }
                 })
-                .doOnError(error -> claims.keepFor(it, RETRY))
+                .doOnError(error -> claims.keepAtLeastFor(it, RETRY))
                 .onErrorComplete()
                 .doFinally(end -> it.expiry(null))
                 .then()
@@ -342,7 +342,8 @@ public final class EtcdLockBackend implements LockBackend {
 
     private void ended(Tracked it) {
         watches.forget(it.id());
-        claims.remove(it);
+        transactions.forget(it.id(), it.key().name());
+        claims.removeUnlessLate(it, leases.presence());
         boolean held = it.lose();
         claims.signal(it.id(), held ? new WatchSignal.Lost(LossReason.EXPIRED) : new WatchSignal.Changed());
     }

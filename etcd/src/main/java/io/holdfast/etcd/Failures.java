@@ -1,5 +1,6 @@
 package io.holdfast.etcd;
 
+import io.etcd.jetcd.common.exception.ClosedClientException;
 import io.etcd.jetcd.common.exception.EtcdException;
 import io.grpc.Status;
 import io.holdfast.LockBackendException;
@@ -55,7 +56,7 @@ final class Failures {
         if (cause instanceof TimeoutException) {
             return "it gave no answer in time";
         }
-        if (cause instanceof RejectedExecutionException) {
+        if (isClosed(cause)) {
             return "the client of jetcd is closed";
         }
         String text = cause.getMessage();
@@ -78,25 +79,30 @@ final class Failures {
     /** Whether etcd has refused a request, and so has not changed anything. */
     static boolean isRefusal(Throwable error) {
         return switch (code(error)) {
-            case NOT_FOUND,
-                    INVALID_ARGUMENT,
-                    PERMISSION_DENIED,
-                    UNAUTHENTICATED,
-                    RESOURCE_EXHAUSTED,
-                    FAILED_PRECONDITION,
-                    OUT_OF_RANGE -> true;
+            case NOT_FOUND, INVALID_ARGUMENT, PERMISSION_DENIED, UNAUTHENTICATED, FAILED_PRECONDITION, OUT_OF_RANGE ->
+                true;
             default -> false;
         };
     }
 
+    /** Whether an answer was too large, or the database is full. etcd may have changed something all the same. */
+    static boolean isTooMuch(Throwable error) {
+        return code(error) == Status.Code.RESOURCE_EXHAUSTED;
+    }
+
     private static boolean isTransient(Throwable cause) {
-        if (cause instanceof IllegalStateException || said(cause).contains("closed")) {
+        if (cause instanceof IllegalStateException || isClosed(cause)) {
             return false;
         }
         return switch (code(cause)) {
             case PERMISSION_DENIED, UNAUTHENTICATED, UNIMPLEMENTED, INVALID_ARGUMENT -> false;
             default -> true;
         };
+    }
+
+    /** Whether the owner of the driver's client has closed it. */
+    private static boolean isClosed(Throwable cause) {
+        return cause instanceof RejectedExecutionException || cause instanceof ClosedClientException;
     }
 
     private static String advice(Throwable cause) {

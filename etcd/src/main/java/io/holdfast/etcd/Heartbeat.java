@@ -31,6 +31,11 @@ final class Heartbeat {
         this.task = task;
     }
 
+    /** {@return how often a presence of this duration is kept alive} */
+    static Duration period(Duration presence) {
+        return presence.dividedBy(3);
+    }
+
     /** Called by each request. */
     synchronized void wake() {
         idleBeats = 0;

@@ -21,8 +21,7 @@ import reactor.core.scheduler.Scheduler;
  */
 final class Leases {
 
-    /** A keep-alive that etcd does not answer is given up, and sent again by the next request. */
-    private static final Duration ANSWER_LIMIT = Duration.ofSeconds(2);
+    private static final Duration LONGEST_ANSWER = Duration.ofSeconds(2);
 
     private static final int MOST_SECONDS = 1_000_000_000;
     private static final int TOMBSTONE_SECONDS = 90;
@@ -32,6 +31,10 @@ final class Leases {
     private final Scheduler scheduler;
     private final Consumer<EtcdLease> onEnd;
     private final Duration presence;
+
+    /** A request without an answer is given up before the next heartbeat, which then sends another one. */
+    private final Duration answerLimit;
+
     private final Map<Integer, Slot> slots = new ConcurrentHashMap<>();
     private final Slot tombstones = new Slot(TOMBSTONE_SECONDS, false);
 
@@ -39,6 +42,8 @@ final class Leases {
         this.client = client;
         this.scheduler = scheduler;
         this.presence = presence;
+        Duration half = Heartbeat.period(presence).dividedBy(2);
+        answerLimit = half.compareTo(LONGEST_ANSWER) < 0 ? half : LONGEST_ANSWER;
         this.onEnd = onEnd;
     }
 
@@ -186,7 +191,7 @@ final class Leases {
     }
 
     private <T> Mono<T> answer(Supplier<CompletableFuture<T>> request) {
-        return Answers.of(request).timeout(ANSWER_LIMIT, scheduler);
+        return Answers.of(request).timeout(answerLimit, scheduler);
     }
 
     private long now() {

@@ -9,11 +9,12 @@ import io.etcd.jetcd.options.GetOption;
 import io.holdfast.etcd.Claims.Follower;
 import io.holdfast.etcd.Transactions.Answer;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -54,6 +55,7 @@ final class Releases {
             Tracked it = claims.of(claim);
             boolean leavesTombstone = it.release(claim.attempt());
             watches.forget(claim.id());
+            transactions.forget(claim.id(), claim.key().name());
             return it.afterExpiry(end(it, leavesTombstone))
                     .doOnNext(ended -> claims.remove(it))
                     .doOnError(error -> endLater(it))
@@ -76,14 +78,9 @@ final class Releases {
             long token = it.tokenIfHeld();
             Follower next = token != 0 && it.isFirst() ? claims.follower(it, layout) : null;
             List<Op> then = new ArrayList<>();
-            if (token == 0) {
-                then.add(Op.get(
-                        layout.line(it.key()),
-                        GetOption.builder()
-                                .isPrefix(true)
-                                .withSortField(GetOption.SortTarget.CREATE)
-                                .withSortOrder(GetOption.SortOrder.ASCEND)
-                                .build()));
+            boolean isUnknown = it.created() == 0; // an attempt without an answer may hold the lock; a waiter does not
+            if (isUnknown) {
+                then.add(firstPlaces(it.key()));
             } else if (next != null) {
                 then.add(Op.get(next.claim().place(layout), GetOption.DEFAULT));
                 watches.forget(next.claim().id());
@@ -101,7 +98,7 @@ final class Releases {
                     .then(then)
                     .orElse(otherwise);
             Mono<Ownership> ended = passingOn(next, answer)
-                    .map(done -> done.isSucceeded() && (token != 0 || line(done).holds(it.id()))
+                    .map(done -> done.isSucceeded() && (isUnknown ? line(done).holds(it.id()) : token != 0)
                             ? Ownership.HELD
                             : Ownership.NOT_HELD);
             return tombstones == null ? ended : leases.on(tombstones, ended);
@@ -110,17 +107,31 @@ final class Releases {
 
     /**
      * The first claim of the line has held the lock until now. So the next one holds it, if its place is still there. Whatever comes of the release,
-     * the next claim does not watch any more, and has to look.
+     * the next claim does not watch any more, and has to look. The time counts from before the request, since the answer may be late.
      */
     private Mono<Answer> passingOn(@Nullable Follower next, Mono<Answer> release) {
+        long until = now() + PASSED_ON.toNanos();
         return next == null
                 ? release
                 : release.doOnNext(answer -> {
                             if (answer.isSucceeded() && created(answer) == next.created()) {
-                                next.claim().passOn(next.created(), now() + PASSED_ON.toNanos());
+                                next.claim().passOn(next.created(), until);
                             }
                         })
                         .doFinally(end -> claims.changed(next.claim().id()));
+    }
+
+    /** The first place of a mutex or a writer tells whether it holds the lock. */
+    private Op firstPlaces(LockKey key) {
+        boolean isShared = key.kind() == LockKind.READ || key.kind() == LockKind.SEMAPHORE;
+        return Op.get(
+                layout.line(key),
+                GetOption.builder()
+                        .isPrefix(true)
+                        .withSortField(GetOption.SortTarget.CREATE)
+                        .withSortOrder(GetOption.SortOrder.ASCEND)
+                        .withLimit(isShared ? 0 : 1)
+                        .build());
     }
 
     private Line line(Answer answer) {
@@ -138,58 +149,39 @@ final class Releases {
         }
         long known = it.modified();
         if (known != 0) {
-            return it.mayArriveLate()
-                    ? leases.ofTombstones().flatMap(lease -> endUnchanged(it, known, lease))
-                    : endUnchanged(it, known, null);
+            return endUnchanged(it, known);
         }
-        return transactions
-                .read(Op.get(it.place(layout), GetOption.DEFAULT))
-                .flatMap(read -> leases.ofTombstones().flatMap(lease -> endUnchanged(it, revision(read), lease)));
+        return transactions.read(Op.get(it.place(layout), GetOption.DEFAULT)).flatMap(read -> endFound(it, read));
+    }
+
+    /** A request without an answer may have written it. What another client has written, that client keeps. */
+    private Mono<Boolean> endFound(Tracked it, Answer answer) {
+        List<Place> found = line(answer).places();
+        return !found.isEmpty() && found.get(0).node().equals(node)
+                ? endUnchanged(it, found.get(0).modified())
+                : Mono.just(!it.isKept(now()));
     }
 
     /** However late this arrives, it deletes only the place with this revision: neither a later one, nor one that was kept since. */
-    private Mono<Boolean> endUnchanged(Tracked it, long revision, @Nullable EtcdLease tombstones) {
+    private Mono<Boolean> endUnchanged(Tracked it, long revision) {
         return Mono.defer(() -> {
             if (!it.beginDeletion(revision, now())) {
                 return Mono.just(false);
             }
             ByteSequence place = it.place(layout);
-            List<Op> then = new ArrayList<>(List.of(it.deletions(layout)));
-            List<Op> otherwise = new ArrayList<>(List.of(Op.get(place, GetOption.DEFAULT)));
-            if (tombstones != null) {
-                then.add(tombstones.tombstone(layout, it.id()));
-                otherwise.add(tombstones.tombstone(layout, it.id()));
-            }
-            Mono<Answer> ended = transactions
+            return transactions
                     .about(it.id())
                     .when(Conditions.modifiedAt(place, revision))
-                    .then(then)
-                    .orElse(otherwise);
-            return (tombstones == null ? ended : leases.on(tombstones, ended)).flatMap(answer -> {
-                if (answer.isSucceeded()) {
-                    return Mono.just(true);
-                }
-                // A request without an answer has written it. What another client has written, that client keeps.
-                List<Place> found = line(answer).places();
-                return !found.isEmpty() && found.get(0).node().equals(node)
-                        ? endUnchanged(it, found.get(0).modified(), tombstones)
-                        : Mono.just(!it.isKept(now()));
-            });
+                    .then(it.deletions(layout))
+                    .orElse(Op.get(place, GetOption.DEFAULT))
+                    .flatMap(answer -> answer.isSucceeded() ? Mono.just(true) : endFound(it, answer));
         });
     }
 
-    /** {@return the revision of a place that was read first; 0 if there is none} */
-    private static long revision(Answer answer) {
-        return first(answer, KeyValue::getModRevision);
-    }
-
+    /** {@return the revision that created the place that was read first; 0 if there is none} */
     private static long created(Answer answer) {
-        return first(answer, KeyValue::getCreateRevision);
-    }
-
-    private static long first(Answer answer, ToLongFunction<KeyValue> revision) {
         return answer.reads().get(0).getKvs().stream()
-                .mapToLong(revision)
+                .mapToLong(KeyValue::getCreateRevision)
                 .findFirst()
                 .orElse(0);
     }

@@ -68,7 +68,7 @@ final class Renewals {
                     .toArray(Op[]::new);
             return Mono.when(expiries)
                     .then(leases.of(longest))
-                    .then(transactions.read(places))
+                    .then(transactions.readFirst(places))
                     .flatMapMany(answer -> Flux.range(0, some.size())
                             .flatMapSequential(
                                     i -> renewed(some.get(i), answer.reads().get(i))))

@@ -7,6 +7,7 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.support.Deadlines.Deadline;
+import java.time.Duration;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -16,7 +17,6 @@ final class Tracked extends Deadline {
 
     private final String id;
     private final LockKey key;
-    private final int permits;
     private final Consumer<Tracked> onOverdue;
 
     private LockKind role;
@@ -44,6 +44,8 @@ final class Tracked extends Deadline {
     /** Whether an attempt failed, or was cancelled: it may arrive late. */
     private boolean isInDoubt;
 
+    private long doubtfulSinceNanos;
+
     private boolean isReleased;
 
     private long keptUntilNanos;
@@ -57,7 +59,6 @@ final class Tracked extends Deadline {
     Tracked(LockClaim claim, Consumer<Tracked> onOverdue) {
         id = claim.id();
         key = claim.key();
-        permits = claim.permits();
         role = key.kind();
         this.onOverdue = onOverdue;
     }
@@ -73,10 +74,6 @@ final class Tracked extends Deadline {
 
     LockKey key() {
         return key;
-    }
-
-    int permits() {
-        return permits;
     }
 
     synchronized LockKind role() {
@@ -100,24 +97,31 @@ final class Tracked extends Deadline {
         return lease;
     }
 
-    /** Counts an attempt; returns whether a later one was sent before. */
-    synchronized boolean send(int attempt) {
-        boolean isOvertaken = attempt < sent;
+    /** Counts an attempt. */
+    synchronized void send(int attempt) {
         sent = Math.max(sent, attempt);
         open++;
-        return isOvertaken;
+    }
+
+    /** Whether a later attempt was sent before this one. */
+    synchronized boolean isOvertaken(int attempt) {
+        return attempt < sent;
     }
 
     synchronized void answered() {
         open--;
     }
 
-    synchronized void unanswered() {
+    synchronized void unanswered(long nowNanos) {
         open--;
         isInDoubt = true;
+        doubtfulSinceNanos = nowNanos;
     }
 
     synchronized void placed(Place place, @Nullable EtcdLease keptBy) {
+        if (place.created() == created && place.modified() < modified) {
+            return; // it was read before the last change
+        }
         holds &= created == place.created();
         created = place.created();
         role = place.kind();
@@ -198,8 +202,9 @@ final class Tracked extends Deadline {
         return isInDoubt;
     }
 
-    synchronized boolean mayArriveLate() {
-        return isInDoubt || open > 0;
+    /** Whether an attempt is under way, or failed within the given time, and may write a place that this client has to delete. */
+    synchronized boolean mayArriveLate(long nowNanos, Duration within) {
+        return !isReleased && (open > 0 || (isInDoubt && nowNanos - doubtfulSinceNanos < within.toNanos()));
     }
 
     synchronized void keepUntil(long nanos) {
@@ -208,6 +213,19 @@ final class Tracked extends Deadline {
 
     synchronized boolean isKept(long nowNanos) {
         return nowNanos - keptUntilNanos < 0;
+    }
+
+    /** Its place with this revision of its last change is gone. */
+    synchronized void loseIfUnchanged(long revision) {
+        if (modified == revision) {
+            boolean unused = lose();
+        }
+    }
+
+    /** Returns the revision of its place at which a deletion may now find it. */
+    synchronized long beginDeletion() {
+        deleting = modified;
+        return modified;
     }
 
     /** Returns whether its place may be deleted at this revision. A request that keeps it from now on has to change it first. */

@@ -9,16 +9,17 @@ import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.Op;
+import io.holdfast.LockBackendException;
+import io.holdfast.spi.support.Printable;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -55,8 +56,21 @@ final class Transactions {
      *
      * @param claim no two requests of one claim go together: etcd compares all, and then changes all
      * @param turn no two requests with one turn are under way together, unless the first one is given up; empty if it has none
+     * @param patience how long it waits for its turn
+     * @param isUrgent whether it goes before those that wait
      */
-    private record Request(String claim, String turn, List<Cmp> conditions, List<Op> then, List<Op> otherwise) {
+    private record Request(
+            String claim,
+            String turn,
+            Duration patience,
+            boolean isUrgent,
+            List<Cmp> conditions,
+            List<Op> then,
+            List<Op> otherwise) {
+
+        static Request reading(boolean isUrgent, Op... ops) {
+            return new Request("", "", Duration.ZERO, isUrgent, List.of(), List.of(ops), List.of());
+        }
 
         Txn alone(Txn txn) {
             return txn.If(conditions.toArray(Cmp[]::new))
@@ -84,6 +98,9 @@ final class Transactions {
         private final Request request;
         private final MonoSink<Answer> sink;
 
+        /** Guarded by its lane. */
+        private boolean isGivenUp;
+
         Pending(Request request, MonoSink<Answer> sink) {
             this.request = request;
             this.sink = sink;
@@ -91,19 +108,21 @@ final class Transactions {
     }
 
     /** A transaction that etcd has not answered yet. */
-    private static final class Sent {
-        private final long nanos;
-        private final List<Pending> batch;
-
-        Sent(long nanos, List<Pending> batch) {
-            this.nanos = nanos;
-            this.batch = batch;
-        }
-    }
+    private record Sent(long nanos, List<Pending> batch) {}
 
     /** Reads from one revision of the store. */
     Mono<Answer> read(Op... ops) {
-        return reads.send(new Request("", "", List.of(), List.of(ops), List.of()));
+        return reads.send(Request.reading(false, ops));
+    }
+
+    /** As {@link #read}, before all reads that wait: leases depend on it. */
+    Mono<Answer> readFirst(Op... ops) {
+        return reads.send(Request.reading(true, ops));
+    }
+
+    /** The claim sends no more changes in turn. */
+    void forget(String claim, String turn) {
+        changes.forget(claim, turn);
     }
 
     /** Begins a change of one claim. */
@@ -116,6 +135,7 @@ final class Transactions {
 
         private final String claim;
         private String turn = "";
+        private Duration patience = Duration.ZERO;
         private List<Cmp> conditions = List.of();
         private List<Op> then = List.of();
 
@@ -123,9 +143,13 @@ final class Transactions {
             this.claim = claim;
         }
 
-        /** It takes effect after those that were sent before it with the same turn. */
-        Change inTurn(String name) {
+        /**
+         * It takes effect after those that were sent before it with the same turn. If its turn does not come within the given time, it fails
+         * with {@link LockBackendException#notYet}, and the claim keeps its position.
+         */
+        Change inTurn(String name, Duration time) {
             turn = name;
+            patience = time;
             return this;
         }
 
@@ -152,7 +176,7 @@ final class Transactions {
         }
 
         Mono<Answer> orElse(List<Op> ops) {
-            return changes.send(new Request(claim, turn, conditions, then, ops));
+            return changes.send(new Request(claim, turn, patience, false, conditions, then, ops));
         }
     }
 
@@ -162,62 +186,86 @@ final class Transactions {
         /** Guarded by this lane, as are the next three fields. */
         private final Deque<Pending> waiting = new ArrayDeque<>();
 
-        /** By their turns, the request whose turn it is, and behind it those that wait for theirs. */
-        private final Map<String, Deque<Pending>> turns = new HashMap<>();
+        private final Turns<Pending> turns = new Turns<>();
 
         /** The oldest first. */
         private final List<Sent> underWay = new ArrayList<>();
 
         private boolean looksAgain;
 
+        /** Counts the reasons to send; the thread that raises it from zero sends. */
+        private final AtomicInteger due = new AtomicInteger();
+
         Mono<Answer> send(Request request) {
             return Mono.create(sink -> {
                 Pending pending = new Pending(request, sink);
-                sink.onCancel(() -> forget(pending));
-                add(pending);
+                sink.onCancel(() -> giveUp(pending));
+                if (!add(pending)) {
+                    sink.onDispose(
+                            scheduler.schedule(() -> turnIsLate(pending), request.patience.toNanos(), NANOSECONDS));
+                }
                 sendNext();
             });
         }
 
-        private synchronized void add(Pending pending) {
-            String turn = pending.request.turn;
-            if (turn.isEmpty()) {
-                waiting.add(pending);
-                return;
+        /** Returns whether the request need not wait for its turn. */
+        private synchronized boolean add(Pending pending) {
+            Request request = pending.request;
+            if (!request.turn.isEmpty()) {
+                return begin(turns.add(request.turn, request.claim, pending));
             }
-            Deque<Pending> line = turns.computeIfAbsent(turn, first -> new ArrayDeque<>());
-            line.add(pending);
-            if (line.size() == 1) {
+            if (request.isUrgent) {
+                waiting.addFirst(pending);
+            } else {
                 waiting.add(pending);
             }
+            return true;
+        }
+
+        private boolean begin(@Nullable Pending next) {
+            return next != null && waiting.add(next);
         }
 
         /** It was answered, or is given up: the next one has its turn. */
         private synchronized void passTurn(Pending pending) {
-            Deque<Pending> line = turns.get(pending.request.turn);
-            if (line == null || line.peek() != pending) {
-                boolean unused = line != null && line.remove(pending);
-                return;
-            }
-            line.remove();
-            if (line.isEmpty()) {
-                turns.remove(pending.request.turn);
-            } else {
-                waiting.add(line.element());
-            }
+            boolean unused = begin(turns.pass(pending.request.turn, pending.request.claim, pending));
         }
 
-        private void forget(Pending pending) {
+        private void giveUp(Pending pending) {
             synchronized (this) {
+                pending.isGivenUp = true;
                 waiting.removeIf(it -> it == pending);
                 passTurn(pending);
             }
             sendNext();
         }
 
+        private void turnIsLate(Pending pending) {
+            Request request = pending.request;
+            synchronized (this) {
+                if (!turns.waits(request.turn, request.claim, pending)) {
+                    return;
+                }
+                passTurn(pending);
+            }
+            String message =
+                    "could not join the waiters of lock '%s' in etcd within %s: other claims of this client join it first, one in each round trip"
+                            .formatted(Printable.text(request.turn), request.patience);
+            pending.sink.error(LockBackendException.notYet(request.turn, message, Duration.ZERO));
+        }
+
+        synchronized void forget(String claim, String turn) {
+            turns.forget(turn, claim);
+        }
+
+        /** One thread at a time: a transaction may fail while it is being sent, and then the next one is due. */
         private void sendNext() {
-            for (Sent next = next(); next != null; next = next()) {
-                send(next);
+            int seen = due.getAndIncrement() == 0 ? 1 : 0;
+            while (seen != 0) {
+                for (Sent next = next(); next != null; next = next()) {
+                    send(next);
+                }
+                seen = due.addAndGet(-seen);
             }
         }
 
@@ -260,7 +308,7 @@ final class Transactions {
         }
 
         private synchronized void answered(Sent sent) {
-            underWay.removeIf(it -> it == sent);
+            boolean unused = underWay.remove(sent);
         }
 
         private void send(Sent sent) {
@@ -296,13 +344,18 @@ final class Transactions {
 
         /** What etcd refuses, it has not changed. Then each request is sent alone, since it may be that of another that was refused. */
         private void refuse(List<Pending> batch, Throwable error) {
-            if (batch.size() > 1 && Failures.isRefusal(error)) {
-                batch.forEach(it -> send(sending(scheduler.now(NANOSECONDS), List.of(it))));
+            if (batch.size() > 1 && (Failures.isRefusal(error) || (this == reads && Failures.isTooMuch(error)))) {
+                wanted(batch).forEach(it -> send(sending(scheduler.now(NANOSECONDS), List.of(it))));
+                sendNext();
                 return;
             }
             batch.forEach(this::passTurn);
             sendNext();
             batch.forEach(it -> it.sink.error(error));
+        }
+
+        private synchronized List<Pending> wanted(List<Pending> batch) {
+            return batch.stream().filter(it -> !it.isGivenUp).toList();
         }
 
         private Txn transaction(List<Pending> batch) {

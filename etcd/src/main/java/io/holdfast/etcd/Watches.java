@@ -14,16 +14,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /**
  * Waits for deletions. A waiter of this client watches the key before it. If this client has more waiters of a lock, they share one watch of
- * the whole line: each watch of the driver is a stream of its own. All state is used on one worker only.
+ * the whole line, or of the marks of all writers: each watch of the driver is a stream of its own. All state is used on one worker only.
  */
 final class Watches {
 
-    /** How many keys of one lock have a watch of their own. Each is a stream that opens and closes with its waiter. */
+    /** How many keys with one prefix have a watch of their own. Each is a stream that opens and closes with its waiter. */
     private static final int OWN_WATCHES = 1;
 
     /** How many deletions a watch of a line remembers, for waiters that have read the line before them. */
@@ -32,7 +33,7 @@ final class Watches {
     /**
      * What one claim waits for.
      *
-     * @param line the line of its lock
+     * @param among the prefix of the keys that it may have to wait for
      * @param blocker the key that has to go first; null for a semaphore
      * @param created the revision of its own place: only what is before it matters
      * @param missing the permits that have to be released before it
@@ -40,7 +41,7 @@ final class Watches {
      */
     record Wish(
             String claimId,
-            ByteSequence line,
+            ByteSequence among,
             @Nullable ByteSequence blocker,
             long created,
             long missing,
@@ -52,14 +53,16 @@ final class Watches {
     private final Watch client;
     private final Layout layout;
     private final Scheduler.Worker worker;
+    private final Predicate<String> isWaiting;
     private final Consumer<String> onChange;
     private final Map<String, Wish> wishes = new HashMap<>();
-    private final Map<ByteSequence, OfLock> locks = new HashMap<>();
+    private final Map<ByteSequence, OfPrefix> prefixes = new HashMap<>();
     private final AtomicInteger streams = new AtomicInteger();
 
-    Watches(Watch client, Layout layout, Scheduler scheduler, Consumer<String> onChange) {
+    Watches(Watch client, Layout layout, Scheduler scheduler, Predicate<String> isWaiting, Consumer<String> onChange) {
         this.client = client;
         this.layout = layout;
+        this.isWaiting = isWaiting;
         this.onChange = onChange;
         worker = scheduler.createWorker();
     }
@@ -71,8 +74,10 @@ final class Watches {
                 return;
             }
             drop(wish.claimId());
-            wishes.put(wish.claimId(), wish);
-            locks.computeIfAbsent(wish.line(), OfLock::new).add(wish);
+            if (isWaiting.test(wish.claimId())) {
+                wishes.put(wish.claimId(), wish);
+                prefixes.computeIfAbsent(wish.among(), OfPrefix::new).add(wish);
+            }
         });
     }
 
@@ -87,8 +92,8 @@ final class Watches {
 
     void close() {
         onWorker(() -> {
-            List.copyOf(locks.values()).forEach(OfLock::close);
-            locks.clear();
+            prefixes.values().forEach(OfPrefix::close);
+            prefixes.clear();
             wishes.clear();
             worker.dispose();
         });
@@ -102,9 +107,9 @@ final class Watches {
 
     private void drop(String claimId) {
         Wish wish = wishes.remove(claimId);
-        OfLock lock = wish == null ? null : locks.get(wish.line());
-        if (wish != null && lock != null) {
-            lock.remove(wish);
+        OfPrefix of = wish == null ? null : prefixes.get(wish.among());
+        if (wish != null && of != null) {
+            of.remove(wish);
         }
     }
 
@@ -143,37 +148,32 @@ final class Watches {
         void broken();
     }
 
-    /** The wishes of one lock. */
-    private final class OfLock {
+    /** The wishes about keys with one prefix: the line of a lock, or the marks of its writers. */
+    private final class OfPrefix {
 
-        private final ByteSequence line;
+        private final ByteSequence prefix;
         private final Map<ByteSequence, OfKey> keys = new HashMap<>();
-        private @Nullable OfLine whole;
+        private @Nullable OfAll whole;
 
-        OfLock(ByteSequence line) {
-            this.line = line;
+        OfPrefix(ByteSequence prefix) {
+            this.prefix = prefix;
         }
 
         void add(Wish wish) {
             ByteSequence blocker = wish.blocker();
             OfKey watched = blocker == null ? null : keys.get(blocker);
             if (watched != null) {
-                watched.wishes.add(wish);
-            } else if (blocker != null && (keys.size() < OWN_WATCHES || !isInLine(blocker))) {
+                watched.add(wish);
+            } else if (blocker != null && keys.size() < OWN_WATCHES) {
                 keys.put(blocker, new OfKey(this, blocker, wish));
             } else {
-                OfLine shared = whole;
+                OfAll shared = whole;
                 if (shared == null) {
-                    shared = new OfLine(this, wish.revision());
+                    shared = new OfAll(this, wish.revision());
                     whole = shared;
                 }
                 shared.add(wish);
             }
-        }
-
-        /** The mark of a writer is not. */
-        private boolean isInLine(ByteSequence key) {
-            return key.startsWith(line);
         }
 
         void remove(Wish wish) {
@@ -182,13 +182,13 @@ final class Watches {
                 keys.remove(watched.key);
                 shut(watched.watcher);
             }
-            OfLine shared = whole;
+            OfAll shared = whole;
             if (shared != null && shared.wishes.remove(wish.claimId()) != null && shared.wishes.isEmpty()) {
                 whole = null;
                 shut(shared.watcher);
             }
             if (keys.isEmpty() && whole == null) {
-                locks.remove(line, this);
+                prefixes.remove(prefix, this);
             }
         }
 
@@ -203,16 +203,26 @@ final class Watches {
     /** The watch of one key, and the claims that wait for its deletion. */
     private final class OfKey implements Stream {
 
-        private final OfLock lock;
+        private final OfPrefix of;
         private final ByteSequence key;
+        private final long revision;
         private final List<Wish> wishes = new ArrayList<>();
         private final Watch.Watcher watcher;
 
-        OfKey(OfLock lock, ByteSequence key, Wish first) {
-            this.lock = lock;
+        OfKey(OfPrefix of, ByteSequence key, Wish first) {
+            this.of = of;
             this.key = key;
+            revision = first.revision();
             wishes.add(first);
-            watcher = open(key, false, first.revision() + 1, this);
+            watcher = open(key, false, revision + 1, this);
+        }
+
+        /** One that has read an older revision may wait for an earlier key of this name, so it looks again. */
+        void add(Wish wish) {
+            wishes.add(wish);
+            if (wish.revision() < revision) {
+                fulfil(wish);
+            }
         }
 
         @Override
@@ -223,16 +233,16 @@ final class Watches {
         /** After an interruption, all of them look again. */
         @Override
         public void broken() {
-            if (lock.keys.get(key) == this) {
+            if (of.keys.get(key) == this) {
                 List.copyOf(wishes).forEach(Watches.this::fulfil);
             }
         }
     }
 
-    /** The watch of a whole line. */
-    private final class OfLine implements Stream {
+    /** The watch of all keys with a prefix. */
+    private final class OfAll implements Stream {
 
-        private final OfLock lock;
+        private final OfPrefix of;
         private final Map<String, Wish> wishes = new HashMap<>();
         private final Deque<Deletion> remembered = new ArrayDeque<>();
         private final Watch.Watcher watcher;
@@ -240,10 +250,10 @@ final class Watches {
         /** All deletions after this revision are remembered. */
         private long knownFrom;
 
-        OfLine(OfLock lock, long revision) {
-            this.lock = lock;
+        OfAll(OfPrefix of, long revision) {
+            this.of = of;
             knownFrom = revision;
-            watcher = open(lock.line, true, revision + 1, this);
+            watcher = open(of.prefix, true, revision + 1, this);
         }
 
         void add(Wish wish) {
@@ -308,12 +318,12 @@ final class Watches {
             long missing = wish.missing() - gone.permits();
             return missing <= 0
                     ? null
-                    : new Wish(wish.claimId(), wish.line(), null, wish.created(), missing, wish.revision());
+                    : new Wish(wish.claimId(), wish.among(), null, wish.created(), missing, wish.revision());
         }
 
         @Override
         public void broken() {
-            if (lock.whole == this) {
+            if (of.whole == this) {
                 List.copyOf(wishes.values()).forEach(Watches.this::fulfil);
             }
         }

@@ -3,16 +3,19 @@ package io.holdfast.etcd;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import com.google.protobuf.ByteString;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KV;
-import io.etcd.jetcd.Txn;
 import io.etcd.jetcd.api.ResponseHeader;
 import io.etcd.jetcd.api.ResponseOp;
+import io.etcd.jetcd.api.TxnRequest;
 import io.etcd.jetcd.kv.TxnResponse;
-import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.op.TxnImpl;
+import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.PutOption;
 import io.grpc.Status;
+import io.holdfast.LockBackendException;
 import io.holdfast.etcd.Transactions.Answer;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -28,6 +31,7 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 class TransactionsTest {
 
     private static final long REVISION = 9;
+    private static final Duration TURN = Duration.ofSeconds(5);
 
     private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
     private final List<Sent> sent = new ArrayList<>();
@@ -35,50 +39,53 @@ class TransactionsTest {
     private final List<Throwable> failures = new ArrayList<>();
     private final Transactions transactions = new Transactions(
             (KV) Proxy.newProxyInstance(
-                    KV.class.getClassLoader(), new Class<?>[] {KV.class}, (proxy, method, args) -> new Sent()),
+                    KV.class.getClassLoader(),
+                    new Class<?>[] {KV.class},
+                    (proxy, method, args) -> TxnImpl.newTxn(this::commit, ByteSequence.EMPTY)),
             time);
 
+    /** The owner of the driver's client has closed it. */
+    private boolean isClientClosed;
+
+    private CompletableFuture<TxnResponse> commit(TxnRequest request) {
+        Sent it = new Sent(request, new CompletableFuture<>());
+        sent.add(it);
+        if (isClientClosed) {
+            it.fails(Status.UNAVAILABLE);
+        }
+        return it.answer;
+    }
+
     /** A transaction that was committed. Its answer comes when a test says so. */
-    private final class Sent implements Txn {
+    private record Sent(TxnRequest request, CompletableFuture<TxnResponse> answer) {
 
-        private final CompletableFuture<TxnResponse> answer = new CompletableFuture<>();
-        private List<Op> operations = List.of();
-
-        @Override
-        public Txn If(Cmp... conditions) {
-            return this;
+        private boolean isBatch() {
+            return request.getSuccess(0).hasRequestTxn();
         }
 
-        @Override
-        public Txn Then(Op... ops) {
-            operations = List.of(ops);
-            return this;
-        }
-
-        @Override
-        public Txn Else(Op... ops) {
-            return this;
-        }
-
-        @Override
-        public CompletableFuture<TxnResponse> commit() {
-            sent.add(this);
-            return answer;
-        }
-
-        /** How many requests went in it. */
-        int requests() {
-            return operations.get(0) instanceof Op.TxnOp ? operations.size() : 1;
+        /** The claims whose requests went in it, or the keys that it reads. */
+        List<String> about() {
+            return request.getSuccessList().stream()
+                    .map(it -> isBatch() ? it.getRequestTxn().getSuccess(0) : it)
+                    .map(it -> it.hasRequestPut()
+                            ? it.getRequestPut().getKey()
+                            : it.getRequestRange().getKey())
+                    .map(ByteString::toStringUtf8)
+                    .toList();
         }
 
         void succeeds() {
             var response = io.etcd.jetcd.api.TxnResponse.newBuilder()
                     .setHeader(ResponseHeader.newBuilder().setRevision(REVISION))
                     .setSucceeded(true);
-            for (int i = 0; requests() > 1 && i < requests(); i++) {
-                response.addResponses(ResponseOp.newBuilder()
-                        .setResponseTxn(
-                                io.etcd.jetcd.api.TxnResponse.newBuilder().setSucceeded(i % 2 == 0)));
+            for (int i = 0; i < about().size(); i++) {
+                ResponseOp.Builder part = ResponseOp.newBuilder();
+                if (request.getSuccess(i).hasRequestTxn()) {
+                    part.getResponseTxnBuilder().setSucceeded(i % 2 == 0);
+                } else if (request.getSuccess(i).hasRequestRange()) {
+                    part.getResponseRangeBuilder().setCount(i);
+                }
+                response.addResponses(part);
             }
             answer.complete(new TxnResponse(response.build(), ByteSequence.EMPTY));
         }
@@ -90,7 +97,7 @@ class TransactionsTest {
 
     private Mono<Answer> change(String claim, String turn) {
         Op put = Op.put(EtcdStore.bytes(claim), ByteSequence.EMPTY, PutOption.DEFAULT);
-        return transactions.about(claim).inTurn(turn).then(put).commit();
+        return transactions.about(claim).inTurn(turn, TURN).then(put).commit();
     }
 
     @CanIgnoreReturnValue
@@ -103,6 +110,20 @@ class TransactionsTest {
         return change(claim, turn).subscribe(answers::add, failures::add);
     }
 
+    @CanIgnoreReturnValue
+    private Disposable read(String key) {
+        return reading(transactions.read(get(key)));
+    }
+
+    @CanIgnoreReturnValue
+    private Disposable reading(Mono<Answer> read) {
+        return read.subscribe(answers::add, failures::add);
+    }
+
+    private static Op get(String key) {
+        return Op.get(EtcdStore.bytes(key), GetOption.DEFAULT);
+    }
+
     private void sendTwoThatAreNotAnswered() {
         send("first");
         send("second");
@@ -110,7 +131,7 @@ class TransactionsTest {
     }
 
     private List<Integer> sizes() {
-        return sent.stream().map(Sent::requests).toList();
+        return sent.stream().map(it -> it.about().size()).toList();
     }
 
     @Test
@@ -164,6 +185,84 @@ class TransactionsTest {
         assertThat(sent).hasSize(2);
         sent.get(1).fails(Status.UNAVAILABLE);
         assertThat(sent).hasSize(3);
+    }
+
+    /** A client gives up what takes long. If it was not sent, its outcome is known, and it has waited for its own client only. */
+    @Test
+    void requestWhoseTurnIsLateFailsUnsent() {
+        send("a", "stock");
+        send("b", "stock");
+        time.advanceTimeBy(TURN);
+        assertThat(sent).hasSize(1);
+        assertThat(failures)
+                .singleElement()
+                .isInstanceOfSatisfying(
+                        LockBackendException.class,
+                        error -> assertThat(error.retryAfter()).hasValue(Duration.ZERO))
+                .asString()
+                .contains("could not join the waiters of lock 'stock' in etcd within PT5S");
+    }
+
+    @Test
+    void claimKeepsItsPositionWhenItsRequestIsGivenUpBeforeItsTurn() {
+        send("a", "stock");
+        send("late", "stock");
+        send("cancelled", "stock").dispose();
+        time.advanceTimeBy(TURN);
+        send("newer", "stock");
+        send("cancelled", "stock");
+        send("late", "stock");
+        for (int i = 0; i < 4; i++) {
+            sent.get(i).succeeds();
+        }
+        assertThat(sent).flatExtracting(Sent::about).containsExactly("a", "late", "cancelled", "newer");
+    }
+
+    @Test
+    void claimThatComesBackLateHoldsUpNone() {
+        Disposable first = send("a", "stock");
+        send("late", "stock").dispose();
+        first.dispose();
+        send("newer", "stock");
+        assertThat(sent).flatExtracting(Sent::about).containsExactly("a", "newer");
+        send("late", "stock");
+        send("newest", "stock");
+        sent.get(1).succeeds();
+        assertThat(sent).flatExtracting(Sent::about).containsExactly("a", "newer", "late");
+    }
+
+    @Test
+    void claimThatIsForgottenLosesItsPosition() {
+        send("a", "stock");
+        send("gone", "stock").dispose();
+        transactions.forget("gone", "stock");
+        send("b", "stock");
+        send("gone", "stock");
+        sent.get(0).succeeds();
+        assertThat(sent).flatExtracting(Sent::about).containsExactly("a", "b");
+    }
+
+    @Test
+    void requestsOfOneClaimAllHaveTheirTurn() {
+        send("a", "stock");
+        send("a", "stock");
+        send("a", "stock");
+        for (int i = 0; i < 3; i++) {
+            sent.get(i).succeeds();
+        }
+        assertThat(answers).hasSize(3);
+    }
+
+    @Test
+    void allFailWhenTheClientIsClosedHoweverManyWaitForTheirTurn() {
+        sendTwoThatAreNotAnswered();
+        int many = 20_000;
+        for (int i = 0; i < many; i++) {
+            send("claim-" + i, "stock");
+        }
+        isClientClosed = true;
+        sent.get(0).fails(Status.UNAVAILABLE);
+        assertThat(failures).hasSize(many + 1);
     }
 
     @Test
@@ -225,5 +324,56 @@ class TransactionsTest {
         sent.get(2).fails(Status.UNAVAILABLE);
         assertThat(failures).hasSize(2);
         assertThat(sent).hasSize(3);
+    }
+
+    /** A full database refuses some that it has changed, and so does a client whose answer is too large. */
+    @Test
+    void changeThatMayHaveTakenEffectIsNotSentAgain() {
+        sendTwoThatAreNotAnswered();
+        send("a");
+        send("b");
+        sent.get(0).succeeds();
+        sent.get(2).fails(Status.RESOURCE_EXHAUSTED);
+        assertThat(failures).hasSize(2);
+        assertThat(sent).hasSize(3);
+    }
+
+    @Test
+    void readsWhoseAnswerIsTooLargeAreSentAgainOneByOne() {
+        read("first");
+        read("second");
+        read("a");
+        read("b");
+        sent.get(0).succeeds();
+        answers.clear();
+        sent.get(2).fails(Status.RESOURCE_EXHAUSTED);
+        sent.get(3).succeeds();
+        sent.get(4).succeeds();
+        assertThat(answers).hasSize(2);
+        assertThat(sent).flatExtracting(Sent::about).containsExactly("first", "second", "a", "b", "a", "b");
+    }
+
+    @Test
+    void requestThatIsGivenUpIsNotSentAgain() {
+        sendTwoThatAreNotAnswered();
+        Disposable givenUp = send("given up");
+        send("wanted");
+        sent.get(0).succeeds();
+        givenUp.dispose();
+        sent.get(2).fails(Status.NOT_FOUND);
+        assertThat(sent).flatExtracting(Sent::about).containsExactly("first", "second", "given up", "wanted", "wanted");
+    }
+
+    /** An interruption makes all waiters read at once. */
+    @Test
+    void readsOfHoldersGoBeforeThoseThatWait() {
+        read("first");
+        read("second");
+        for (int i = 0; i < 150; i++) {
+            read("waiter");
+        }
+        reading(transactions.readFirst(get("holder")));
+        sent.get(0).succeeds();
+        assertThat(sent.get(2).about()).startsWith("holder").hasSize(100);
     }
 }
