@@ -336,7 +336,7 @@ public final class InMemoryLockBackend implements LockBackend {
             Operators.error(subscriber, closedBefore);
             return;
         }
-        subscriber.onSubscribe(watch);
+        watch.handOver();
     }
 
     private void close(SignalSink watch) {

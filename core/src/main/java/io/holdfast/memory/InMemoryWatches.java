@@ -2,6 +2,7 @@ package io.holdfast.memory;
 
 import io.holdfast.internal.memory.Push;
 import io.holdfast.internal.timing.DeliveryLine;
+import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.SignalSink;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -23,8 +24,9 @@ final class InMemoryWatches {
         return byClaim.containsKey(claimId);
     }
 
-    /** Adds a watch. From now on it misses no signal: {@code Armed} is the first one in its queue. */
+    /** Adds a watch. From now on it misses no signal. */
     void open(SignalSink watch) {
+        watch.accept(new WatchSignal.Armed());
         byClaim.computeIfAbsent(watch.claimId(), it -> new ArrayList<>(1)).add(watch);
     }
 

@@ -152,11 +152,12 @@ final class Claims {
 
     void subscribe(LockClaim claim, CoreSubscriber<? super WatchSignal> subscriber, Consumer<String> onLastCancel) {
         SignalSink sink = new SignalSink(claim.id(), subscriber, it -> cancelled(it, onLastCancel));
+        sink.accept(new WatchSignal.Armed());
         sinks.merge(
                 claim.id(),
                 List.of(sink),
                 (all, one) -> Stream.concat(all.stream(), one.stream()).toList());
-        subscriber.onSubscribe(sink);
+        sink.handOver();
     }
 
     private void cancelled(SignalSink sink, Consumer<String> onLastCancel) {

@@ -119,8 +119,9 @@ final class MemberWatch extends Flux<WatchSignal>
     SignalSink queue() {
         SignalSink present = queue;
         if (present == null) {
-            present = SignalSink.relay(claim.id(), subscriber, it -> close());
+            present = new SignalSink(claim.id(), subscriber, it -> close());
             present.request(Long.MAX_VALUE);
+            present.run(); // the subscriber has its subscription
             queue = present;
         }
         return present;

@@ -134,12 +134,13 @@ public final class TenureBackend extends Decider<ClaimTable> {
             @Override
             public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
                 SignalSink sink = new SignalSink(claim.id(), subscriber, TenureBackend.this::unwatched);
+                sink.accept(new WatchSignal.Armed());
                 boolean isWatched;
                 synchronized (locks) {
                     isWatched = locks.watch(claim, sink, now());
                 }
                 if (isWatched) {
-                    subscriber.onSubscribe(sink);
+                    sink.handOver();
                 } else {
                     store.watch(claim).subscribe(subscriber);
                 }

@@ -1,23 +1,30 @@
 package io.holdfast.spi.support;
 
-import io.holdfast.internal.timing.Drain;
+import io.holdfast.internal.timing.Fallible;
 import io.holdfast.spi.WatchSignal;
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 
 /**
- * One subscriber to the signals of a claim, with the queue of its signals. The signals wait for the demand of the
- * subscriber. The first one is {@code Armed}: from then on the subscriber misses no signal.
+ * One subscriber to the signals of a claim, with the queue of its signals. The signals wait until {@link #handOver},
+ * and for the demand of the subscriber. Any thread adds signals at any time: the subscriber gets them one after the
+ * other, and misses none.
  */
 public final class SignalSink implements Subscription, Consumer<WatchSignal>, Runnable {
 
-    private static final WatchSignal ARMED = new WatchSignal.Armed();
+    private static final Logger LOG = LoggerFactory.getLogger(SignalSink.class);
+
+    private static final AtomicIntegerFieldUpdater<SignalSink> DUE =
+            AtomicIntegerFieldUpdater.newUpdater(SignalSink.class, "due");
 
     private static final AtomicLongFieldUpdater<SignalSink> REQUESTED =
             AtomicLongFieldUpdater.newUpdater(SignalSink.class, "requested");
@@ -26,49 +33,38 @@ public final class SignalSink implements Subscription, Consumer<WatchSignal>, Ru
     private final CoreSubscriber<? super WatchSignal> subscriber;
     private final Consumer<SignalSink> onCancel;
 
-    /** The signal to send next, if there is one. Guarded by this object. */
-    private @Nullable WatchSignal next;
+    /** Counts the reasons to drain the queue; the thread that raises it from zero drains it. 1 until the hand-over. */
+    private volatile int due = 1;
+
+    /** The signal to send next, if there is one. Written under the monitor of this object. */
+    private volatile @Nullable WatchSignal next;
 
     /** The signals behind it; seldom needed. Guarded by this object. */
     private @Nullable Queue<WatchSignal> behind;
 
-    private final Drain draining = new Drain(this::emit);
-
     private volatile long requested;
     private volatile boolean ended;
 
-    /** Written once, when the back end closes. */
+    /** Written by {@link #fail}. */
     private volatile @Nullable Throwable failure;
 
     /**
-     * Makes a sink that has {@code Armed} to send.
+     * Makes a sink without a signal. A back end adds {@code Armed} when the subscriber misses no signal any more.
      *
      * @param claimId the id of the watched claim
-     * @param subscriber gets the signals; the caller passes this sink to its {@code onSubscribe}
+     * @param subscriber gets the signals after {@link #handOver}
      * @param onCancel runs when the subscriber cancels
      */
     public SignalSink(String claimId, CoreSubscriber<? super WatchSignal> subscriber, Consumer<SignalSink> onCancel) {
-        this(claimId, onCancel, subscriber);
-        next = ARMED;
-    }
-
-    private SignalSink(String claimId, Consumer<SignalSink> onCancel, CoreSubscriber<? super WatchSignal> subscriber) {
         this.claimId = claimId;
         this.subscriber = subscriber;
         this.onCancel = onCancel;
     }
 
-    /**
-     * Makes a sink without a signal, for a decorator that passes on the signals of another back end.
-     *
-     * @param claimId the id of the watched claim
-     * @param subscriber gets the signals; the caller passes this sink to its {@code onSubscribe}
-     * @param onCancel runs when the subscriber cancels
-     * @return a sink
-     */
-    public static SignalSink relay(
-            String claimId, CoreSubscriber<? super WatchSignal> subscriber, Consumer<SignalSink> onCancel) {
-        return new SignalSink(claimId, onCancel, subscriber);
+    /** Gives this to the subscriber, and then the signals that were added before. Called once. */
+    public void handOver() {
+        subscriber.onSubscribe(this);
+        run();
     }
 
     /** {@return the id of the watched claim} */
@@ -86,21 +82,14 @@ public final class SignalSink implements Subscription, Consumer<WatchSignal>, Ru
 
     @Override
     public void cancel() {
-        ended = true;
-        onCancel.accept(this);
+        if (!ended) {
+            ended = true;
+            onCancel.accept(this);
+        }
     }
 
     /**
-     * Returns whether the subscriber gets no signal any more.
-     *
-     * @return true after its cancellation or its error
-     */
-    public boolean isOver() {
-        return ended;
-    }
-
-    /**
-     * Ends the signals, after those that were added.
+     * Ends the signals, after those that were added before.
      *
      * @param error the reason
      */
@@ -123,6 +112,9 @@ public final class SignalSink implements Subscription, Consumer<WatchSignal>, Ru
     }
 
     private @Nullable WatchSignal poll() {
+        if (next == null) {
+            return null;
+        }
         synchronized (this) {
             WatchSignal polled = next;
             next = behind == null ? null : behind.poll();
@@ -132,13 +124,21 @@ public final class SignalSink implements Subscription, Consumer<WatchSignal>, Ru
 
     /** {@return whether the caller has to drain the queue, by {@link #run}; false when another thread drains it} */
     public boolean isDue() {
-        return draining.isDue();
+        return DUE.getAndIncrement(this) == 0;
     }
 
     /** Drains the queue; one thread runs it at a time. */
     @Override
     public void run() {
-        draining.run();
+        int seen = due;
+        do {
+            try {
+                emit();
+            } catch (Throwable thrown) {
+                Fallible.log(thrown, LOG, "a signal could not be delivered");
+            }
+            seen = DUE.addAndGet(this, -seen);
+        } while (seen != 0);
     }
 
     private void runIfDue() {
@@ -148,6 +148,7 @@ public final class SignalSink implements Subscription, Consumer<WatchSignal>, Ru
     }
 
     private void emit() {
+        Throwable error = failure; // first: the signals before it are in the queue
         long most = requested;
         long emitted = 0;
         while (emitted < most && !ended) {
@@ -166,8 +167,7 @@ public final class SignalSink implements Subscription, Consumer<WatchSignal>, Ru
         if (emitted != 0) {
             long unused = Operators.produced(REQUESTED, this, emitted);
         }
-        Throwable error = failure;
-        if (error != null && !ended) {
+        if (error != null && !ended && next == null) {
             ended = true;
             subscriber.onError(error);
         }

@@ -11,6 +11,7 @@ import io.holdfast.redis.internal.topology.Topology;
 import io.holdfast.redis.internal.topology.TopologyListener;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.SignalSink;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
@@ -51,6 +52,7 @@ public final class GrantSubscriber implements ConnectionInitializer, ChannelSubs
     private final Consumer<ChannelMessage> giveBack;
     private final GrantSecret secret = GrantSecret.random();
     private final WatchedClaims watches;
+    private final Consumer<SignalSink> onCancel;
 
     /** By the tags of their servers. */
     private final ConcurrentMap<String, ChannelSubscription> subscriptions = new ConcurrentHashMap<>();
@@ -79,6 +81,7 @@ public final class GrantSubscriber implements ConnectionInitializer, ChannelSubs
         this.holderKey = holderKey;
         this.giveBack = giveBack;
         watches = new WatchedClaims(claimTime, driver::later, driver::nanoTime);
+        onCancel = watches::remove;
         topology.listener(this);
     }
 
@@ -154,9 +157,12 @@ public final class GrantSubscriber implements ConnectionInitializer, ChannelSubs
         ChannelSubscription subscription = subscriptionTo(server);
         Throwable refusal = subscription.refusal();
         if (refusal != null) {
-            watched.fail(failures.of(
-                    new ExceptionTranslator.Subject("", "subscribe to channel '%s'".formatted(subscription.name())),
-                    refusal));
+            watches.fail(
+                    watched,
+                    failures.of(
+                            new ExceptionTranslator.Subject(
+                                    "", "subscribe to channel '%s'".formatted(subscription.name())),
+                            refusal));
             return null;
         }
         // The signals came from elsewhere so far, or from an unknown server: after this attempt, another one misses
@@ -202,7 +208,7 @@ public final class GrantSubscriber implements ConnectionInitializer, ChannelSubs
 
         @Override
         public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
-            WatchSubscription watch = new WatchSubscription(watches, claim, subscriber);
+            SignalSink watch = new SignalSink(claim.id(), subscriber, onCancel);
             WatchedClaim watched;
             try {
                 // Into the map first: of this thread and the subscription's thread, the second one sees what the other
@@ -212,15 +218,15 @@ public final class GrantSubscriber implements ConnectionInitializer, ChannelSubs
                 Operators.error(subscriber, Operators.onOperatorError(thrown, subscriber.currentContext()));
                 return;
             }
-            watch.handOver();
             ChannelSubscription subscription = watched.subscription();
             if (subscription != null && subscription.isUp()) {
-                watch.signal(new WatchSignal.Armed());
+                watch.accept(new WatchSignal.Armed());
             }
+            watch.handOver();
         }
     }
 
-    private WatchedClaim watched(LockClaim claim, WatchSubscription watch) {
+    private WatchedClaim watched(LockClaim claim, SignalSink watch) {
         int group = topology.hasSeveralMasters() ? topology.groupOf(holderKey.apply(claim)) : 0;
         String tag = subscriptions.isEmpty() ? null : topology.tagOf(group);
         return new WatchedClaim(claim, group, tag == null ? null : subscriptions.get(tag), watch);

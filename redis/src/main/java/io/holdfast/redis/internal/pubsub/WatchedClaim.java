@@ -3,6 +3,7 @@ package io.holdfast.redis.internal.pubsub;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.SignalSink;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +33,7 @@ final class WatchedClaim {
     private final int group;
 
     /** Replaced within the map's own update. */
-    private volatile List<WatchSubscription> watches;
+    private volatile List<SignalSink> watches;
 
     /**
      * Written by the watch with the server in the map of the cluster, then by each attempt that is sent; null if its
@@ -69,7 +70,7 @@ final class WatchedClaim {
     /** When a hint was last emitted. */
     private volatile long hintedAt = NEVER;
 
-    WatchedClaim(LockClaim claim, int group, @Nullable ChannelSubscription subscription, WatchSubscription first) {
+    WatchedClaim(LockClaim claim, int group, @Nullable ChannelSubscription subscription, SignalSink first) {
         this.claim = claim;
         this.group = group;
         this.subscription = subscription;
@@ -179,8 +180,8 @@ final class WatchedClaim {
         return SUBSCRIPTION.compareAndSet(this, former, null);
     }
 
-    WatchedClaim with(WatchSubscription one) {
-        List<WatchSubscription> all = new ArrayList<>(watches);
+    WatchedClaim with(SignalSink one) {
+        List<SignalSink> all = new ArrayList<>(watches);
         all.add(one);
         watches = List.copyOf(all);
         return this;
@@ -188,7 +189,7 @@ final class WatchedClaim {
 
     /** Returns null if no watch is left. */
     @Nullable
-    WatchedClaim without(WatchSubscription one) {
+    WatchedClaim without(SignalSink one) {
         if (watches.size() == 1 && watches.get(0) == one) {
             watches = List.of(); // nearly always
             return null;
@@ -198,10 +199,15 @@ final class WatchedClaim {
     }
 
     void signal(WatchSignal signal) {
-        watches.forEach(watch -> watch.signal(signal));
+        for (SignalSink watch : watches) {
+            watch.accept(signal);
+            if (watch.isDue()) {
+                watch.run();
+            }
+        }
     }
 
-    void fail(Throwable error) {
-        watches.forEach(watch -> watch.fail(error));
+    List<SignalSink> watches() {
+        return watches;
     }
 }

@@ -4,6 +4,7 @@ import io.holdfast.redis.internal.protocol.ChannelMessage;
 import io.holdfast.redis.internal.protocol.RecentClaims;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.SignalSink;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,7 +69,7 @@ final class WatchedClaims {
      * @param first the claim with this watch alone
      * @return the watched claim
      */
-    WatchedClaim add(WatchedClaim first, WatchSubscription watch) {
+    WatchedClaim add(WatchedClaim first, SignalSink watch) {
         String claimId = first.claim().id();
         return watches.putIfAbsent(claimId, first) == null
                 ? first
@@ -76,19 +77,23 @@ final class WatchedClaims {
     }
 
     /** The claim leaves, or holds the lock without this watch. */
-    void remove(String claimId, WatchSubscription watch) {
-        remove(claimId, watch, true);
+    void remove(SignalSink watch) {
+        remove(watch, true);
     }
 
     /**
-     * The server refuses the channel. The claim waits without this watch, and may get the lock by an attempt. So a late or
+     * The server refuses the channel. The claim waits without its watches, and may get the lock by an attempt. So a late or
      * repeated grant to it does not go back.
      */
-    void failed(String claimId, WatchSubscription watch) {
-        remove(claimId, watch, false);
+    void fail(WatchedClaim refused, Throwable error) {
+        for (SignalSink watch : refused.watches()) {
+            remove(watch, false);
+            watch.fail(error);
+        }
     }
 
-    private void remove(String claimId, WatchSubscription watch, boolean isLeaving) {
+    private void remove(SignalSink watch, boolean isLeaving) {
+        String claimId = watch.claimId();
         paced.remove(claimId);
         WatchedClaim watched = watches.get(claimId);
         WatchedClaim rest = watches.computeIfPresent(claimId, (id, known) -> {

@@ -9,6 +9,7 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.SignalSink;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +24,7 @@ class WatchedClaimsTest {
     private final List<WatchSignal> told = new ArrayList<>();
     private final WatchedClaims watches = new WatchedClaims(Duration.ofSeconds(2), (pause, task) -> {}, () -> 0);
 
-    private WatchSubscription own;
+    private SignalSink own;
     private final WatchedClaim waiter = watched();
 
     /**
@@ -59,7 +60,7 @@ class WatchedClaimsTest {
     void aGrantToAClaimWhoseChannelWasRefusedDoesNotGoBack() {
         LockClaim claim = LockClaim.first(KEY, "polls", Duration.ofSeconds(10), Waiting.QUEUE);
         List<Throwable> failures = new ArrayList<>();
-        WatchSubscription watch = new WatchSubscription(watches, claim, new BaseSubscriber<WatchSignal>() {
+        SignalSink watch = watch(claim, new BaseSubscriber<>() {
             @Override
             protected void hookOnError(Throwable error) {
                 failures.add(error);
@@ -70,9 +71,10 @@ class WatchedClaimsTest {
         watched.attempts(1);
         watches.waits("polls", 1);
 
-        watched.fail(new IllegalStateException("NOPERM"));
+        watches.fail(watched, new IllegalStateException("NOPERM"));
 
         assertThat(failures).hasSize(1);
+        assertThat(watches.get("polls")).as("nothing is kept for it").isNull();
         assertThat(goesBack("polls")).isFalse();
     }
 
@@ -91,7 +93,7 @@ class WatchedClaimsTest {
         grant(7, 1);
         waiter.attempts(2); // it confirms the grant by an attempt, which is not answered
 
-        watches.remove("id", own);
+        watches.remove(own);
 
         assertThat(goesBack("id")).isFalse();
     }
@@ -103,7 +105,7 @@ class WatchedClaimsTest {
         waiter.attempts(2);
         watches.waits("id", 2); // its grant came too late
 
-        watches.remove("id", own);
+        watches.remove(own);
 
         assertThat(goesBack("id")).as("a copy of it").isFalse();
         assertThat(goesBack("id", 8)).isTrue();
@@ -113,7 +115,7 @@ class WatchedClaimsTest {
     @Test
     void aClaimThatNeverWaitsGetsNoHint() {
         LockClaim claim = LockClaim.first(KEY, "held", Duration.ofSeconds(10), Waiting.NONE);
-        WatchSubscription watch = watch(claim);
+        SignalSink watch = watch(claim);
         watch.handOver();
         WatchedClaim unused = watches.add(new WatchedClaim(claim, 0, null, watch), watch);
 
@@ -123,11 +125,33 @@ class WatchedClaimsTest {
         assertThat(told).isEmpty();
     }
 
+    @Test
+    void aSubscriberThatThrowsKeepsNoSignalFromTheOthersOfItsClaim() {
+        LockClaim claim = waiter.claim();
+        SignalSink throwing = watch(claim, new BaseSubscriber<>() {
+            @Override
+            protected void hookOnNext(WatchSignal signal) {
+                throw new IllegalStateException("of the test");
+            }
+        });
+        throwing.handOver();
+        assertThat(watches.add(new WatchedClaim(claim, 0, null, throwing), throwing))
+                .isSameAs(waiter);
+        SignalSink last = watch(claim);
+        last.handOver();
+        assertThat(watches.add(new WatchedClaim(claim, 0, null, last), last)).isSameAs(waiter);
+
+        waiter.signal(new WatchSignal.Armed());
+
+        assertThat(told).containsExactly(new WatchSignal.Armed(), new WatchSignal.Armed());
+        assertThat(waiter.watches()).containsExactly(own, last);
+    }
+
     private void leaves(String id, Waiting waiting) {
         LockClaim claim = LockClaim.first(KEY, id, Duration.ofSeconds(10), waiting);
-        WatchSubscription watch = watch(claim);
+        SignalSink watch = watch(claim);
         WatchedClaim unused = watches.add(new WatchedClaim(claim, 0, null, watch), watch);
-        watches.remove(id, watch);
+        watches.remove(watch);
     }
 
     private boolean goesBack(String id) {
@@ -152,13 +176,16 @@ class WatchedClaimsTest {
         return watches.add(new WatchedClaim(claim, 0, null, own), own);
     }
 
-    private WatchSubscription watch(LockClaim claim) {
-        BaseSubscriber<WatchSignal> subscriber = new BaseSubscriber<>() {
+    private SignalSink watch(LockClaim claim) {
+        return watch(claim, new BaseSubscriber<>() {
             @Override
             protected void hookOnNext(WatchSignal signal) {
                 told.add(signal);
             }
-        };
-        return new WatchSubscription(watches, claim, subscriber);
+        });
+    }
+
+    private SignalSink watch(LockClaim claim, BaseSubscriber<WatchSignal> subscriber) {
+        return new SignalSink(claim.id(), subscriber, watches::remove);
     }
 }

@@ -61,7 +61,7 @@ public final class QuorumWatch {
         this.masters = masters;
         this.state = state;
         this.claim = claim;
-        sink = SignalSink.relay(claim.id(), subscriber, cancelled -> post(this::stop));
+        sink = new SignalSink(claim.id(), subscriber, cancelled -> post(this::stop));
         quorum = new WatchQuorum(masters.size());
         lines = new Line[masters.size()];
     }
@@ -72,7 +72,7 @@ public final class QuorumWatch {
             @Override
             public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
                 QuorumWatch watch = new QuorumWatch(masters, registry.of(claim, masters.now()), claim, subscriber);
-                subscriber.onSubscribe(watch.sink);
+                watch.sink.handOver();
                 watch.post(watch::start);
             }
         };

@@ -33,20 +33,14 @@ public final class ClaimSignals {
         return new Flux<>() {
             @Override
             public void subscribe(CoreSubscriber<? super WatchSignal> actual) {
-                SignalSink added = SignalSink.relay(claimId, actual, ClaimSignals.this::remove);
-                actual.onSubscribe(added);
+                SignalSink added = new SignalSink(claimId, actual, ClaimSignals.this::remove);
                 added.accept(new WatchSignal.Armed());
                 add(added);
-                if (added.isDue()) {
-                    added.run();
-                }
+                added.handOver();
                 tellWhatWasMissed(claimId);
                 RuntimeException ended = end;
                 if (ended != null) {
                     added.fail(ended); // it may have been added after fail() went over the others
-                }
-                if (added.isOver()) {
-                    remove(added); // the subscriber cancelled before it was added
                 }
             }
         };
