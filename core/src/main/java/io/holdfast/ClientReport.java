@@ -1,7 +1,5 @@
 package io.holdfast;
 
-import static java.util.Objects.requireNonNull;
-
 import io.holdfast.spi.LockKind;
 import java.time.Duration;
 import java.util.List;
@@ -51,27 +49,7 @@ public record ClientReport(long holdCount, List<Hold> holds, long waitCount, Lis
             String claimId,
             long fencingToken,
             Duration held,
-            Duration remaining) {
-
-        /**
-         * Checks that no component is null.
-         *
-         * @param lockName the lock
-         * @param kind a mutex, the reader's or the writer's side, or permits
-         * @param permits how many permits of a semaphore
-         * @param claimId the claim
-         * @param fencingToken its token
-         * @param held the time since the grant
-         * @param remaining the time until the lease ends
-         */
-        public Hold {
-            requireNonNull(lockName, "lockName");
-            requireNonNull(kind, "kind");
-            requireNonNull(claimId, "claimId");
-            requireNonNull(held, "held");
-            requireNonNull(remaining, "remaining");
-        }
-    }
+            Duration remaining) {}
 
     /**
      * An acquisition that is under way.
@@ -81,20 +59,5 @@ public record ClientReport(long holdCount, List<Hold> holds, long waitCount, Lis
      * @param permits how many permits of a semaphore; else 1
      * @param waited the time since the subscription
      */
-    public record Wait(String lockName, LockKind kind, int permits, Duration waited) {
-
-        /**
-         * Checks that no component is null.
-         *
-         * @param lockName the lock
-         * @param kind what the acquisition waits for
-         * @param permits how many permits of a semaphore
-         * @param waited the time since the subscription
-         */
-        public Wait {
-            requireNonNull(lockName, "lockName");
-            requireNonNull(kind, "kind");
-            requireNonNull(waited, "waited");
-        }
-    }
+    public record Wait(String lockName, LockKind kind, int permits, Duration waited) {}
 }
