@@ -3,8 +3,8 @@ package io.holdfast.r2dbc.internal.lane;
 import io.holdfast.r2dbc.internal.protocol.Answer;
 import io.holdfast.r2dbc.internal.protocol.LockText;
 import io.holdfast.r2dbc.internal.protocol.Operation;
-import io.holdfast.r2dbc.internal.protocol.UnansweredClaims;
 import io.holdfast.spi.LockKey;
+import io.holdfast.spi.support.RecentClaims;
 import java.util.concurrent.atomic.AtomicReference;
 import reactor.core.publisher.MonoSink;
 
@@ -24,7 +24,7 @@ final class Call {
     }
 
     private final Operation operation;
-    private final UnansweredClaims unanswered;
+    private final RecentClaims<Boolean> unanswered;
     private final MonoSink<Answer> subscriber;
     private final long sinceNanos;
     private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
@@ -32,7 +32,7 @@ final class Call {
     /** Written by the batch that contains the call. */
     private int timesGivenBack;
 
-    Call(Operation operation, UnansweredClaims unanswered, MonoSink<Answer> subscriber, long sinceNanos) {
+    Call(Operation operation, RecentClaims<Boolean> unanswered, MonoSink<Answer> subscriber, long sinceNanos) {
         this.operation = operation;
         this.unanswered = unanswered;
         this.subscriber = subscriber;
@@ -105,7 +105,7 @@ final class Call {
 
     private void remember() {
         if (operation.verb() == Operation.Verb.ACQUIRE) {
-            unanswered.add(operation.claim().id());
+            unanswered.add(operation.claim().id(), true);
         }
     }
 

@@ -3,7 +3,7 @@ package io.holdfast.r2dbc.internal.lane;
 import io.holdfast.r2dbc.internal.error.SqlFailures;
 import io.holdfast.r2dbc.internal.protocol.Answer;
 import io.holdfast.r2dbc.internal.protocol.Operation;
-import io.holdfast.r2dbc.internal.protocol.UnansweredClaims;
+import io.holdfast.spi.support.RecentClaims;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -20,7 +20,12 @@ import reactor.core.scheduler.Scheduler;
  */
 public final class Lanes {
 
-    private final UnansweredClaims unanswered = new UnansweredClaims();
+    /**
+     * The claims with an attempt that was sent but never answered. Such an attempt may still reach the database, even after the release of
+     * its claim. So the release leaves a trace there.
+     */
+    private final RecentClaims<Boolean> unanswered = new RecentClaims<>(16_384);
+
     private final Scheduler timer;
     private final Lane patient;
     private final Lane usual;

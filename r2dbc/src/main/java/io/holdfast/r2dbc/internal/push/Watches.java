@@ -6,9 +6,8 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.Deadlines;
+import io.holdfast.spi.support.RecentClaims;
 import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
@@ -24,16 +23,14 @@ import reactor.core.scheduler.Scheduler;
  */
 public final class Watches {
 
-    private static final int MOST_ABANDONED = 4_096;
-
     private final ConcurrentMap<String, Watch> watches = new ConcurrentHashMap<>();
     private final Deadlines deadlines;
     private final Scheduler timer;
     private final Duration claimTime;
     private final Consumer<LockClaim> giveBack;
 
-    /** Claims that were cancelled while they waited. Guarded by itself. */
-    private final Map<String, LockClaim> abandoned = new LinkedHashMap<>();
+    /** Claims that were cancelled while they waited. */
+    private final RecentClaims<LockClaim> abandoned = new RecentClaims<>(4_096);
 
     /** Written by the channel. */
     private volatile boolean isArmed;
@@ -140,12 +137,8 @@ public final class Watches {
 
     private void remove(Watch watch) {
         if (watch.leavesUngranted()) {
-            synchronized (abandoned) { // before the removal below, so that a grant finds the claim in one of the two
-                abandoned.put(watch.claim.id(), watch.claim);
-                if (abandoned.size() > MOST_ABANDONED) {
-                    abandoned.remove(abandoned.keySet().iterator().next());
-                }
-            }
+            // before the removal below, so that a grant finds the claim in one of the two
+            abandoned.add(watch.claim.id(), watch.claim);
         }
         watches.remove(watch.claim.id(), watch);
         deadlines.off(watch);
@@ -225,10 +218,7 @@ public final class Watches {
     }
 
     private void giveBack(String claimId) {
-        LockClaim left;
-        synchronized (abandoned) {
-            left = abandoned.remove(claimId);
-        }
+        LockClaim left = abandoned.remove(claimId);
         if (left != null) {
             giveBack.accept(left);
         }

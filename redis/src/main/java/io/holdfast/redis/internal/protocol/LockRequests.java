@@ -14,6 +14,7 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.RecentClaims;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -57,7 +58,7 @@ public final class LockRequests {
      * The claims with an attempt that was sent and never answered: it may still reach the server, even after the release of
      * the claim. Only the release of such a claim leaves a tombstone.
      */
-    private final RecentClaims unanswered = new RecentClaims(16_384);
+    private final RecentClaims<Boolean> unanswered = new RecentClaims<>(16_384);
 
     /**
      * Makes the requests of one client.
@@ -99,7 +100,7 @@ public final class LockRequests {
                 new Attempt(this, claim, keys, recipient),
                 ReplyDecoder.ofReply(reply -> attempt(claim, keys, recipient, reply)),
                 () -> keys.subject("acquire"),
-                () -> unanswered.add(claim.id(), 0));
+                () -> unanswered.add(claim.id(), true));
     }
 
     /** An operation of {@code mutex.lua} or {@code shared.lua}. */
@@ -310,7 +311,7 @@ public final class LockRequests {
 
     private Ownership ended(LockKeys keys, String id, ScriptReply reply) {
         boolean hasEnded = Replies.hasEnded(reply);
-        boolean unused = unanswered.remove(id, 1);
+        unanswered.remove(id);
         ChannelMessage grant = Replies.grantIn(reply, keys);
         if (grant != null) {
             granted.accept(grant);

@@ -1,9 +1,9 @@
 package io.holdfast.redis.internal.pubsub;
 
 import io.holdfast.redis.internal.protocol.ChannelMessage;
-import io.holdfast.redis.internal.protocol.RecentClaims;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.RecentClaims;
 import io.holdfast.spi.support.SignalSink;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,7 +31,7 @@ final class WatchedClaims {
      * have been exported. A later grant to one of them goes back to the server, once. A grant to a claim that is forgotten ends
      * with its claim time.
      */
-    private final RecentClaims givenUp = new RecentClaims(4_096);
+    private final RecentClaims<Long> givenUp = new RecentClaims<>(4_096);
 
     private final FirstWaiters firstWaiters;
     private final BiConsumer<Duration, Runnable> later;
@@ -205,7 +205,7 @@ final class WatchedClaims {
     boolean granted(ChannelMessage grant, Function<WatchedClaim, String> holderKey) {
         WatchedClaim watched = watches.get(grant.claimId());
         if (watched == null) {
-            return givenUp.remove(grant.claimId(), grant.token());
+            return givenUp.removeIf(grant.claimId(), known -> grant.token() > known) != null;
         }
         // Between a grant and the next attempt there is no other grant: a later message is a copy.
         if (watched.isWaiting() && grant.isFor(holderKey.apply(watched)) && watched.isNews(grant.token())) {

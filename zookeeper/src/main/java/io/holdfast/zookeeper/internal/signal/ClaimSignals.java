@@ -2,6 +2,7 @@ package io.holdfast.zookeeper.internal.signal;
 
 import io.holdfast.LossReason;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.RecentClaims;
 import io.holdfast.spi.support.SignalSink;
 import java.util.List;
 import java.util.Map;
@@ -18,7 +19,13 @@ import reactor.core.scheduler.Scheduler;
 public final class ClaimSignals {
 
     private final Map<String, List<SignalSink>> byClaim = new ConcurrentHashMap<>();
-    private final UndeliveredLosses missed = new UndeliveredLosses();
+
+    /**
+     * The losses of claims that had no subscriber at that moment: a lease may be lost between its grant and its watch. A claim that is
+     * neither watched nor released is a mistake of the caller, so the number is bounded.
+     */
+    private final RecentClaims<LossReason> missed = new RecentClaims<>(1_000);
+
     private final Scheduler deliverOn;
 
     /** Written once, before the present subscribers are notified. */
@@ -66,7 +73,7 @@ public final class ClaimSignals {
 
     private void tellWhatWasMissed(String claimId) {
         if (isWatched(claimId)) {
-            LossReason reason = missed.take(claimId);
+            LossReason reason = missed.remove(claimId);
             if (reason != null) {
                 tell(claimId, new WatchSignal.Lost(reason));
             }
@@ -79,7 +86,7 @@ public final class ClaimSignals {
 
     /** The claim was released, or holds again: an earlier loss is not emitted any more. */
     public void forget(String claimId) {
-        LossReason unused = missed.take(claimId);
+        missed.remove(claimId);
     }
 
     public int count() {
