@@ -24,6 +24,7 @@ import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
+import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.Collection;
@@ -604,8 +605,11 @@ public final class RedisLockBackend implements LockBackend {
         }
 
         private RedisLockBackend build(@Nullable OwnResources together) {
+            // The engine bounds every operation.
+            TimeoutOptions none =
+                    TimeoutOptions.builder().timeoutCommands(false).build();
             LettuceClient lettuce =
-                    LettuceClient.create(resources, together, tls(), sockets, new EvictionCheck()::check);
+                    LettuceClient.create(resources, together, tls(), sockets, none, new EvictionCheck()::check);
             return build(lettuce, UUID.randomUUID().toString());
         }
 

@@ -93,8 +93,8 @@ public final class RedisLockInspector implements LockInspector {
         List<RedisURI> uris = addresses.stream().map(LettuceClient::copyOf).toList();
         failures = ExceptionTranslator.at(uris);
         // No engine bounds the commands here.
-        lettuce = LettuceClient.create(
-                resources, tls, sockets, TimeoutOptions.enabled(uris.get(0).getTimeout()));
+        TimeoutOptions timeouts = TimeoutOptions.enabled(uris.get(0).getTimeout());
+        lettuce = LettuceClient.create(resources, null, tls, sockets, timeouts, link -> {});
         topology = isCluster ? new ClusterTopology(lettuce, uris) : new SingleMasterTopology(lettuce, uris.get(0));
         this.keyPrefix = keyPrefix;
         walk = new KeyScan(keyPrefix);

@@ -11,6 +11,7 @@ import io.holdfast.redis.internal.connection.TlsOptions;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.redis.internal.script.KeysAndArgs;
 import io.holdfast.redis.internal.script.LuaScript;
+import io.holdfast.redis.internal.script.ReplyDecoder;
 import io.holdfast.redis.internal.script.ScriptRequest;
 import io.holdfast.redis.internal.topology.SingleMasterTopology;
 import io.holdfast.redis.internal.topology.Topology;
@@ -19,6 +20,7 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.NettyCustomizer;
@@ -147,7 +149,13 @@ class ConnectionEdgesIT {
 
     @Test
     void anErrorThatIsThrownWhileAFailureIsReportedReachesTheCallerToo() {
-        LettuceClient lettuce = LettuceClient.create(null, null, TlsOptions.defaults(), it -> it, link -> {});
+        LettuceClient lettuce = LettuceClient.create(
+                null,
+                null,
+                new TlsOptions(null, null, List.of(), List.of()),
+                it -> it,
+                TimeoutOptions.builder().timeoutCommands(false).build(),
+                link -> {});
         Topology topology = new SingleMasterTopology(lettuce, store.uri());
         ExceptionTranslator failures = ExceptionTranslator.at(List.of(store.uri()));
         Store.answer(ServerQuery.send(topology.anyLink().join(), commands -> commands.ping()));
@@ -155,8 +163,7 @@ class ConnectionEdgesIT {
                 LuaScript.load("renew"),
                 "orders",
                 KeysAndArgs.of(List.of("orders"), List.of("id", "1000")),
-                1,
-                reply -> 1,
+                ReplyDecoder.ofNumbers(1, reply -> 1),
                 () -> new ExceptionTranslator.Subject("orders", "renew"),
                 () -> {
                     throw new AssertionError("thrown on the driver's thread");

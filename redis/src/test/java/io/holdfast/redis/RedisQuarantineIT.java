@@ -27,6 +27,7 @@ import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.TimeoutOptions;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -302,7 +303,13 @@ class RedisQuarantineIT {
 
     @Test
     void aGrantOnAnotherConnectionThanThatOfTheUptimeIsNotBelieved() {
-        LettuceClient lettuce = LettuceClient.create(null, null, TlsOptions.defaults(), it -> it, link -> {});
+        LettuceClient lettuce = LettuceClient.create(
+                null,
+                null,
+                new TlsOptions(null, null, List.of(), List.of()),
+                it -> it,
+                TimeoutOptions.builder().timeoutCommands(false).build(),
+                link -> {});
         Topology topology = new SingleMasterTopology(lettuce, store.uri());
         Quarantine quarantine = new Quarantine(
                 topology, ExceptionTranslator.at(List.of(store.uri())), Duration.ofMillis(1), System::nanoTime);

@@ -26,7 +26,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @State
 public class SendQueueHandOver {
 
-    private final SendQueue queue = new SendQueue();
+    private final SendQueue queue = new SendQueue(drain -> false, () -> {});
 
     // Plain on purpose: the queue must make them safe.
     private int sent;

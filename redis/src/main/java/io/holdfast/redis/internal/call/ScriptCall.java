@@ -257,7 +257,7 @@ final class ScriptCall<T> implements Subscription, ScriptPipeline.Call, ScriptCo
             CommandLink link = sentTo();
             topology.suspect(link);
             if (error instanceof RedisCommandTimeoutException) { // a command of an inspector, which has no engine
-                link.doubt(failed.connection(), () -> topology.silent(link));
+                link.doubt(failed.connection(), () -> topology.suspect(link));
             }
             boolean isUnderWay = !ExceptionTranslator.isUnsent(error);
             if (isUnderWay) {
@@ -318,7 +318,7 @@ final class ScriptCall<T> implements Subscription, ScriptPipeline.Call, ScriptCo
         Destination to = destination;
         if (to != null) {
             // Most often the caller's time limit has passed. The connection may be dead.
-            to.link().doubt(to.link().ready(), () -> topology.silent(to.link()));
+            to.link().doubt(to.link().ready(), () -> topology.suspect(to.link()));
         }
     }
 }

@@ -211,7 +211,7 @@ public final class CommandLink implements ScriptPipeline.Link {
      */
     public void doubt(@Nullable StatefulRedisConnection<String, String> used, Runnable atDrop) {
         silence.doubt(() -> {
-            if (drop(used)) {
+            if (drop(used, Duration.ZERO)) {
                 atDrop.run();
             }
         });
@@ -256,11 +256,7 @@ public final class CommandLink implements ScriptPipeline.Link {
         if (side != null) {
             boolean unused = side.drop();
         }
-        return drop(connection);
-    }
-
-    private boolean drop(@Nullable StatefulRedisConnection<String, String> old) {
-        return drop(old, Duration.ZERO);
+        return drop(connection, Duration.ZERO);
     }
 
     private boolean drop(@Nullable StatefulRedisConnection<String, String> old, Duration grace) {

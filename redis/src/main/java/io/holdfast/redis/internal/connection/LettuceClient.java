@@ -98,38 +98,15 @@ public final class LettuceClient implements DriverClient {
     }
 
     /**
-     * Makes a client for locks: the engine bounds every operation, so the driver's timer would only cost.
+     * Makes a client.
      *
      * @param shared the caller's; null for own resources
      * @param own the own resources to use; null for new ones
-     * @param sockets changes the options of the sockets
+     * @param change changes the options of the sockets
+     * @param timeouts for commands: of no use for locks, whose engine bounds every operation
      * @param onConnected receives each connection for commands that is in force, for the first time or again
      */
     public static LettuceClient create(
-            @Nullable ClientResources shared,
-            @Nullable OwnResources own,
-            TlsOptions tls,
-            UnaryOperator<SocketOptions.Builder> sockets,
-            Consumer<CommandLink> onConnected) {
-        return create(
-                shared,
-                own,
-                tls,
-                sockets,
-                TimeoutOptions.builder().timeoutCommands(false).build(),
-                onConnected);
-    }
-
-    /** Makes a client for an inspector: it has no engine, so the driver bounds the commands. */
-    public static LettuceClient create(
-            @Nullable ClientResources shared,
-            TlsOptions tls,
-            UnaryOperator<SocketOptions.Builder> sockets,
-            TimeoutOptions timeouts) {
-        return create(shared, null, tls, sockets, timeouts, link -> {});
-    }
-
-    private static LettuceClient create(
             @Nullable ClientResources shared,
             @Nullable OwnResources own,
             TlsOptions tls,

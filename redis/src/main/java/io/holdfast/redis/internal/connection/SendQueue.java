@@ -31,11 +31,6 @@ final class SendQueue {
     private final Runnable atEnd;
     private final Runnable drain = this::drain;
 
-    /** Sends on the thread that raised {@link #pending} from zero. */
-    SendQueue() {
-        this(drain -> false, () -> {});
-    }
-
     /**
      * Sends on one thread.
      *

@@ -42,11 +42,6 @@ public final class TlsOptions {
         this.ciphers = ciphers;
     }
 
-    /** Makes options without any of the caller's. */
-    public static TlsOptions defaults() {
-        return new TlsOptions(null, null, List.of(), List.of());
-    }
-
     /** Returns the options. Fails if the authorities of the JVM cannot be read; the next call tries again. */
     CompletableFuture<SslOptions> options() {
         CompletableFuture<SslOptions> made = new CompletableFuture<>();

@@ -57,37 +57,29 @@ public record ExceptionTranslator(String server, boolean isTls) {
     }
 
     /**
-     * Returns the exception for a failed operation.
+     * Returns the exception for a failed operation. If the connection was lost, and the last attempt to make it anew
+     * failed, that failure counts. It is transient: an operator may change it back.
      *
      * @param isUnderWay whether it may still reach the server, see {@link LockBackendException#isUnderWay}
      */
     public LockBackendException of(Subject subject, Throwable error, boolean isUnderWay) {
         Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
-        if (isUnsent(cause) && cause.getCause() != null) {
-            return notRestored(subject, cause, cause.getCause(), isUnderWay);
-        }
-        KnownError.Found found = KnownError.find(cause);
-        boolean isSilentToTls = isTls && found.known().isSilence();
+        Throwable why = isUnsent(cause) ? cause.getCause() : null;
+        KnownError.Found found = KnownError.find(why == null ? cause : why);
+        boolean isSilentToTls = why == null && isTls && found.known().isSilence();
         KnownError known = isSilentToTls ? KnownError.SILENT_TO_TLS : found.known();
-        String message = "%s on Redis at %s failed: %s. Driver: %s"
-                .formatted(subject.text(), server, known.advice(), messageOf(root(found.error())));
-        return exception(subject, message, known.isTransient(), cause, isUnderWay);
-    }
-
-    /** The connection was lost, and the last attempt to make it anew failed. That is transient: an operator may change it back. */
-    private LockBackendException notRestored(Subject subject, Throwable error, Throwable why, boolean isUnderWay) {
-        KnownError.Found found = KnownError.find(why);
-        String message = "%s on Redis at %s failed: the connection is lost and cannot be made anew: %s. Driver: %s"
-                .formatted(subject.text(), server, found.known().advice(), messageOf(root(found.error())));
-        return exception(subject, message, true, error, isUnderWay);
-    }
-
-    private static LockBackendException exception(
-            Subject subject, String message, boolean isTransient, Throwable error, boolean isUnderWay) {
-        Throwable cause = withoutArguments(error);
+        String message = "%s on Redis at %s failed: %s%s. Driver: %s"
+                .formatted(
+                        subject.text(),
+                        server,
+                        why == null ? "" : "the connection is lost and cannot be made anew: ",
+                        known.advice(),
+                        messageOf(root(found.error())));
+        boolean isTransient = why != null || known.isTransient();
+        Throwable shown = withoutArguments(cause);
         return isUnderWay
-                ? new LockBackendException(subject.lockName(), message, isTransient, cause)
-                : LockBackendException.notUnderWay(subject.lockName(), message, isTransient, cause);
+                ? new LockBackendException(subject.lockName(), message, isTransient, shown)
+                : LockBackendException.notUnderWay(subject.lockName(), message, isTransient, shown);
     }
 
     /** Returns the message of an error, shortened, without arguments that a server repeats. */

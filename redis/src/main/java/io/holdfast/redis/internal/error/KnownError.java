@@ -29,6 +29,9 @@ public record KnownError(String mark, boolean isTransient, String advice) {
     /** The search ends after this many errors and causes: a chain of causes may have a loop. */
     private static final int MOST_NESTED = 100;
 
+    private static final String REPLICA =
+            "the server is a replica: point the RedisURI at the master, or wait for the failover";
+
     private static final String UPGRADE = "the server is older than Redis 6.2, which locks need: upgrade it";
     private static final String NOT_REDIS =
             "the process at that address does not speak the Redis protocol: check host and port";
@@ -85,14 +88,8 @@ public record KnownError(String mark, boolean isTransient, String advice) {
             new KnownError("BUSY", true, "a long script blocks the server: find it with SLOWLOG, or SCRIPT KILL it"),
             new KnownError(
                     "OOM", true, "the server's memory is full: raise maxmemory, and keep maxmemory-policy noeviction"),
-            new KnownError(
-                    "READONLY",
-                    true,
-                    "the server is a replica: point the RedisURI at the master, or wait for the failover"),
-            new KnownError(
-                    "WAIT cannot be used with replica",
-                    true,
-                    "the server is a replica: point the RedisURI at the master, or wait for the failover"),
+            new KnownError("READONLY", true, REPLICA),
+            new KnownError("WAIT cannot be used with replica", true, REPLICA),
             new KnownError(
                     "UNBLOCKED",
                     true,

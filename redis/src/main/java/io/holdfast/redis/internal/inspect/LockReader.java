@@ -66,10 +66,10 @@ public final class LockReader {
                 new ArrayList<>(List.of(Integer.toString(LockReport.MOST_HOLDERS), Integer.toString(mostWaiters)));
         for (int i = 0; i < locks.size(); i++) {
             keys.addAll(locks.get(i).inspected());
-            args.add(locks.get(i).type() == LockKeys.Type.MUTEX ? "mutex" : "shared");
+            args.add(locks.get(i).type() == LockReport.Type.MUTEX ? "mutex" : "shared");
             args.add(seenBy.get(i));
         }
-        ReplyDecoder<List<Object>, List<LockReport>> decoder = ReplyDecoder.of(
+        ReplyDecoder<List<Object>, List<LockReport>> decoder = new ReplyDecoder<>(
                 () -> new NestedMultiOutput<>(StringCodec.UTF8), answer -> ReportReader.read(locks, answer));
         return ScriptMono.of(
                 topology,

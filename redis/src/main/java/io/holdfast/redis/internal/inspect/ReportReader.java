@@ -68,7 +68,7 @@ public final class ReportReader {
         long interests = number(lock.next());
         return new LockReport(
                 keys.lockName(),
-                type(keys.type()),
+                keys.type(),
                 held,
                 holders,
                 waiting,
@@ -132,14 +132,6 @@ public final class ReportReader {
         details.put("lease", Printable.duration(lease));
         addChannel(details, channel);
         return new LockWaiter(id, kind, permits, Optional.of(waiting), details);
-    }
-
-    private static LockReport.Type type(LockKeys.Type type) {
-        return switch (type) {
-            case MUTEX -> LockReport.Type.MUTEX;
-            case READ_WRITE -> LockReport.Type.READ_WRITE;
-            case SEMAPHORE -> LockReport.Type.SEMAPHORE;
-        };
     }
 
     private static LockKind kind(Object word) {

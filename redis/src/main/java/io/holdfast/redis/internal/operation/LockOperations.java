@@ -238,7 +238,7 @@ public final class LockOperations {
                         ? Mono.error(failures.closed(subject))
                         : Mono.fromFuture(topology::anyLink, true))
                 .flatMap(link -> ServerQuery.send(link, commands -> commands.ping())
-                        .doOnCancel(() -> link.doubt(link.ready(), () -> topology.silent(link))))
+                        .doOnCancel(() -> link.doubt(link.ready(), () -> topology.suspect(link))))
                 .onErrorMap(e -> !(e instanceof LockBackendException), e -> failures.of(subject, e))
                 .then();
     }

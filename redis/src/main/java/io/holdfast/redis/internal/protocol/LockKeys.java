@@ -1,9 +1,9 @@
 package io.holdfast.redis.internal.protocol;
 
+import io.holdfast.LockReport;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.redis.internal.script.ScriptArgs;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Stream;
@@ -15,47 +15,33 @@ import org.jspecify.annotations.Nullable;
  * in it are percent-encoded, so that no name can choose another tag or another lock's keys.
  *
  * @param holder the key of the holder or holders, from which all others are made
- * @param type the type of the lock
+ * @param type the type of the lock: a mutex and a semaphore of one name are different locks
  */
-public record LockKeys(String holder, Type type) {
-
-    /**
-     * The type of a lock: a mutex and a semaphore of one name are different locks. The two sides of a read/write lock
-     * are one lock.
-     */
-    public enum Type {
-        MUTEX("}:mutex"),
-        READ_WRITE("}:rw"),
-        SEMAPHORE("}:semaphore");
-
-        private final String suffix;
-
-        Type(String suffix) {
-            this.suffix = suffix;
-        }
-
-        static Type of(LockKind kind) {
-            return switch (kind) {
-                case MUTEX -> MUTEX;
-                case READ, WRITE -> READ_WRITE;
-                case SEMAPHORE -> SEMAPHORE;
-            };
-        }
-    }
+public record LockKeys(String holder, LockReport.Type type) {
 
     /** What the names of the other keys have behind that of the first one: see {@code usual.lua}. */
     private static final List<String> SUFFIXES = List.of(":queue", ":claims", ":held", ":gone", ":interest", ":aside");
 
     public static LockKeys of(String prefix, LockKey key) {
-        Type type = Type.of(key.kind());
-        return new LockKeys(prefix + '{' + encode(key.name()) + type.suffix, type);
+        LockReport.Type type = LockReport.Type.of(key.kind());
+        return new LockKeys(prefix + '{' + encode(key.name()) + suffix(type), type);
+    }
+
+    private static String suffix(LockReport.Type type) {
+        return switch (type) {
+            case MUTEX -> "}:mutex";
+            case READ_WRITE -> "}:rw";
+            case SEMAPHORE -> "}:semaphore";
+        };
     }
 
     /** Reads the holder's key; null if it is not one. */
     static @Nullable LockKeys parse(String holder) {
         int tag = holder.indexOf('{');
-        for (Type type : Type.values()) {
-            if (tag >= 0 && holder.endsWith(type.suffix) && tag + 1 < holder.length() - type.suffix.length()) {
+        for (LockReport.Type type : LockReport.Type.values()) {
+            if (tag >= 0
+                    && holder.endsWith(suffix(type))
+                    && tag + 1 < holder.length() - suffix(type).length()) {
                 return new LockKeys(holder, type);
             }
         }
@@ -65,7 +51,7 @@ public record LockKeys(String holder, Type type) {
     /** Reads a holder's key with exactly this prefix and the name of a lock; null if it is not one. */
     public static @Nullable LockKeys parse(String prefix, String holder) {
         LockKeys keys = holder.startsWith(prefix + '{') ? parse(holder) : null;
-        boolean isOurs = keys != null && holder.equals(prefix + '{' + encode(keys.lockName()) + keys.type().suffix);
+        boolean isOurs = keys != null && holder.equals(prefix + '{' + encode(keys.lockName()) + suffix(keys.type));
         return isOurs ? keys : null;
     }
 
@@ -95,12 +81,12 @@ public record LockKeys(String holder, Type type) {
 
     /** Returns how many keys a renewal needs. */
     int renewedCount() {
-        return type == Type.MUTEX ? 1 : 2;
+        return type == LockReport.Type.MUTEX ? 1 : 2;
     }
 
     /** Appends the keys that a renewal needs. */
     void writeRenewed(ScriptArgs to) {
-        if (type == Type.MUTEX) {
+        if (type == LockReport.Type.MUTEX) {
             to.text(holder);
         } else {
             to.text(holder + ":claims").text(holder + ":held");
@@ -109,7 +95,8 @@ public record LockKeys(String holder, Type type) {
 
     /** Returns the lock's name, for messages. */
     public String lockName() {
-        String encoded = holder.substring(holder.indexOf('{') + 1, holder.length() - type.suffix.length());
+        String encoded = holder.substring(
+                holder.indexOf('{') + 1, holder.length() - suffix(type).length());
         return encoded.replace("%7B", "{").replace("%7D", "}").replace("%25", "%");
     }
 

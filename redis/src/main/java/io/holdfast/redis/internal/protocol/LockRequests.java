@@ -1,5 +1,6 @@
 package io.holdfast.redis.internal.protocol;
 
+import io.holdfast.LockReport;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.redis.internal.script.JoinedCalls;
 import io.holdfast.redis.internal.script.KeysAndArgs;
@@ -122,7 +123,7 @@ public final class LockRequests {
 
         @Override
         default @Nullable KeysAndArgs ofFirstKey() {
-            return keys().type() == LockKeys.Type.MUTEX
+            return keys().type() == LockReport.Type.MUTEX
                     ? (to, server) -> {
                         keys().writeRecordAlone(to);
                         writeArgs(to, server);
@@ -227,8 +228,7 @@ public final class LockRequests {
                 scripts.renew(),
                 holderKey(claims.get(0)),
                 (to, server) -> writeRenewal(claims, to),
-                claims.size(),
-                reply -> renewed(claims, reply),
+                ReplyDecoder.ofNumbers(claims.size(), reply -> renewed(claims, reply)),
                 () -> subjectOfRenewal(claims),
                 LockRequests::nothing);
     }
@@ -240,8 +240,8 @@ public final class LockRequests {
                 scripts.of(keys.type()),
                 keys.holder(),
                 new OtherOperation(this, keys, claim.id(), 'D', fencingToken, "", Long.toString(leaseMillis(claim))),
-                1,
-                reply -> renewed(List.of(claim), reply).get(0),
+                ReplyDecoder.ofNumbers(
+                        1, reply -> renewed(List.of(claim), reply).get(0)),
                 () -> keys.subject("adopt"),
                 LockRequests::nothing);
     }

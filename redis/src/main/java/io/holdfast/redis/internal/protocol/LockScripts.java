@@ -1,6 +1,7 @@
 package io.holdfast.redis.internal.protocol;
 
 import com.google.errorprone.annotations.Immutable;
+import io.holdfast.LockReport;
 import io.holdfast.redis.internal.script.LuaScript;
 import java.time.Duration;
 
@@ -29,7 +30,7 @@ record LockScripts(LuaScript mutex, LuaScript shared, LuaScript renew) {
                 LuaScript.load("mutex", tokens), LuaScript.load("shared", tokens), LuaScript.load("renew", tokens));
     }
 
-    LuaScript of(LockKeys.Type type) {
-        return type == LockKeys.Type.MUTEX ? mutex : shared;
+    LuaScript of(LockReport.Type type) {
+        return type == LockReport.Type.MUTEX ? mutex : shared;
     }
 }

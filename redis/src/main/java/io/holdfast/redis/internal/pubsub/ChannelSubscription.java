@@ -18,24 +18,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class ChannelSubscription {
 
-    /** Receives the states of a subscription, on the driver's threads. */
-    interface Listener {
-
-        /** The subscription is in force: for the first time, or again after an interruption. */
-        void isUp(ChannelSubscription subscription);
-
-        void isInterrupted(ChannelSubscription subscription);
-
-        void received(String channel, String text);
-    }
-
     /** The pause before a subscription is repeated that the server refuses on a restored connection. */
     private static final Duration PAUSE = Duration.ofSeconds(1);
 
     private final String tag;
     private final ChannelName name;
     private final BiConsumer<Duration, Runnable> later;
-    private final Listener listener;
+    private final GrantSubscriber subscriber;
 
     /** Null before the first connection, and when the link has left one. Written by the threads that prepare and leave. */
     private volatile @Nullable StatefulRedisPubSubConnection<String, String> connection;
@@ -52,11 +41,12 @@ final class ChannelSubscription {
      * @param tag see {@code Topology.tagOf}
      * @param later runs a task after a pause
      */
-    ChannelSubscription(String tag, ChannelName name, BiConsumer<Duration, Runnable> later, Listener listener) {
+    ChannelSubscription(
+            String tag, ChannelName name, BiConsumer<Duration, Runnable> later, GrantSubscriber subscriber) {
         this.tag = tag;
         this.name = name;
         this.later = later;
-        this.listener = listener;
+        this.subscriber = subscriber;
     }
 
     String tag() {
@@ -93,7 +83,7 @@ final class ChannelSubscription {
             refusal = failed;
             if (failed == null && made.equals(connection)) {
                 confirmed = made;
-                listener.isUp(this);
+                subscriber.isUp(this);
             }
             return failed == null;
         });
@@ -130,12 +120,12 @@ final class ChannelSubscription {
 
         @Override
         public void smessage(String channel, String text) {
-            listener.received(channel, text);
+            subscriber.received(channel, text);
         }
 
         @Override
         public void message(String channel, String text) {
-            listener.received(channel, text);
+            subscriber.received(channel, text);
         }
     }
 
@@ -174,7 +164,7 @@ final class ChannelSubscription {
         public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
             if (mine.equals(connection)) {
                 confirmed = null;
-                listener.isInterrupted(ChannelSubscription.this);
+                subscriber.isInterrupted(ChannelSubscription.this);
             }
         }
     }

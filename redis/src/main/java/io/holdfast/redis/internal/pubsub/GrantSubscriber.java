@@ -35,7 +35,7 @@ import reactor.core.publisher.Operators;
  * exactly, and a message comes once. A claim gets {@code Armed} only for the subscription to the server of its last
  * attempt.
  */
-public final class GrantSubscriber implements ConnectionInitializer, ChannelSubscription.Listener, TopologyListener {
+public final class GrantSubscriber implements ConnectionInitializer, TopologyListener {
 
     /** The id of no claim. */
     private static final String NO_CLAIM = "-";
@@ -259,8 +259,8 @@ public final class GrantSubscriber implements ConnectionInitializer, ChannelSubs
         return watches.all().anyMatch(watched -> watched.isWaiting() && subscription.equals(watched.subscription()));
     }
 
-    @Override
-    public void isUp(ChannelSubscription subscription) {
+    /** The subscription is in force: for the first time, or again after an interruption. */
+    void isUp(ChannelSubscription subscription) {
         signalAll(subscription, new WatchSignal.Armed());
     }
 
@@ -268,8 +268,7 @@ public final class GrantSubscriber implements ConnectionInitializer, ChannelSubs
      * With several masters, the subscription may stay down while another server takes over the keys: attempts find out
      * which server.
      */
-    @Override
-    public void isInterrupted(ChannelSubscription subscription) {
+    void isInterrupted(ChannelSubscription subscription) {
         if (topology.hasSeveralMasters() && !driver.isClosed()) {
             signalAll(subscription, new WatchSignal.Changed());
         }
@@ -279,8 +278,7 @@ public final class GrantSubscriber implements ConnectionInitializer, ChannelSubs
         watches.signalAll(watched -> subscription.equals(watched.subscription()), signal);
     }
 
-    @Override
-    public void received(String channel, String text) {
+    void received(String channel, String text) {
         ChannelMessage message = ChannelMessage.parse(channel, text, secret, keyPrefix);
         if (message != null && message.signal() instanceof WatchSignal.Changed) {
             watches.hinted(message.claimId());

@@ -95,7 +95,7 @@ final class ConfirmationBatch {
             if (connection != null) {
                 side.inOrder(() -> dispatch(connection, type));
             } else if (error != null) {
-                owner.topology().suspect(master);
+                owner.topology.suspect(master);
                 fail(error);
             }
         });
@@ -115,11 +115,11 @@ final class ConfirmationBatch {
 
     /** Returns the parts in the order of the grants. */
     private List<Part<?>> parts(CommandType type) {
-        LockRequests requests = owner.requests();
+        LockRequests requests = owner.requests;
         Map<Integer, List<UnconfirmedGrant>> groups = grants.stream()
                 .filter(wanted::contains) // no renewal once a release was requested
                 .collect(Collectors.groupingBy(
-                        grant -> owner.topology().groupOf(requests.holderKey(grant.claim())),
+                        grant -> owner.topology.groupOf(requests.holderKey(grant.claim())),
                         LinkedHashMap::new,
                         Collectors.toList()));
         List<Part<?>> parts = new ArrayList<>();
@@ -141,8 +141,8 @@ final class ConfirmationBatch {
 
     private AsyncCommand<String, String, Long> waitCommand() {
         CommandArgs<String, String> args = new CommandArgs<>(StringCodec.UTF8)
-                .add(owner.wanted().replicas())
-                .add(owner.wanted().within().toMillis());
+                .add(owner.wanted.replicas())
+                .add(owner.wanted.within().toMillis());
         return new AsyncCommand<>(new Command<>(CommandType.WAIT, new IntegerOutput<>(StringCodec.UTF8), args));
     }
 
@@ -165,7 +165,7 @@ final class ConfirmationBatch {
     private void complete(Part<?> part, long confirmed) {
         Throwable refused = failure(part.command());
         if (refused != null) {
-            owner.topology().refused(master, leader, refused);
+            owner.topology.refused(master, leader, refused);
             part.grants().forEach(grant -> owner.redirect(master, grant, refused));
             return;
         }
@@ -174,7 +174,7 @@ final class ConfirmationBatch {
             UnconfirmedGrant grant = part.grants().get(i);
             if (renewals.get(i) instanceof Renewal.NotHeld) {
                 grant.gone();
-            } else if (confirmed >= owner.wanted().replicas()) {
+            } else if (confirmed >= owner.wanted.replicas()) {
                 grant.confirmed();
             } else {
                 owner.tooFew(grant, confirmed);
@@ -191,7 +191,7 @@ final class ConfirmationBatch {
             return;
         }
         boolean unused = master.blocking().drop();
-        owner.topology().refused(master, leader, error);
+        owner.topology.refused(master, leader, error);
         try {
             grants.forEach(grant -> owner.fail(grant, error));
         } finally {

@@ -27,10 +27,10 @@ public final class GrantConfirmations {
     /** As many as the engine renews at once: more would keep the server busy for longer than a round trip. */
     private static final int LARGEST_BATCH = 500;
 
-    private final Topology topology;
-    private final LockRequests requests;
+    final Topology topology;
+    final LockRequests requests;
     private final ExceptionTranslator failures;
-    private final ReplicaConfirmation wanted;
+    final ReplicaConfirmation wanted;
 
     /**
      * The masters with a batch under way, and the grants for the next one. Only the map's own atomic operations access
@@ -133,17 +133,5 @@ public final class GrantConfirmations {
 
     private ExceptionTranslator.Subject subject(UnconfirmedGrant grant) {
         return requests.subject("confirm the grant of", grant.claim());
-    }
-
-    Topology topology() {
-        return topology;
-    }
-
-    LockRequests requests() {
-        return requests;
-    }
-
-    ReplicaConfirmation wanted() {
-        return wanted;
     }
 }

@@ -112,7 +112,7 @@ public final class Quarantine {
         return result(() -> topology.linkFor(key), subject)
                 .flatMap(link -> result(() -> ageOf(link), subject)
                         // Before the age is known, the client sends nothing else that could detect a silent connection.
-                        .doOnCancel(() -> link.doubt(link.ready(), () -> topology.silent(link))));
+                        .doOnCancel(() -> link.doubt(link.ready(), () -> topology.suspect(link))));
     }
 
     /**

@@ -60,7 +60,7 @@ public final class JoinedCalls implements ScriptCommand.Sender<JoinedOutput.Answ
     private ScriptCommand<JoinedOutput.Answers, JoinedOutput.Answers> command() {
         ScriptCommand<?, ?> first = members.get(0);
         ReplyDecoder<JoinedOutput.Answers, JoinedOutput.Answers> decoder =
-                ReplyDecoder.of(() -> new JoinedOutput(members.size()), answers -> answers);
+                new ReplyDecoder<>(() -> new JoinedOutput(members.size()), answers -> answers);
         ScriptRequest<JoinedOutput.Answers> request = new ScriptRequest<>(
                 first.request().script(),
                 first.request().firstKey(),

@@ -5,7 +5,6 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -25,18 +24,6 @@ public record ScriptRequest<T>(
         ReplyDecoder<?, T> decoder,
         Supplier<ExceptionTranslator.Subject> subject,
         Runnable onUnknown) {
-
-    /** Makes a request for a script that answers with this many numbers. */
-    public ScriptRequest(
-            LuaScript script,
-            String firstKey,
-            KeysAndArgs arguments,
-            int answers,
-            Function<long[], T> decode,
-            Supplier<ExceptionTranslator.Subject> subject,
-            Runnable onUnknown) {
-        this(script, firstKey, arguments, ReplyDecoder.ofNumbers(answers, decode), subject, onUnknown);
-    }
 
     /** Returns the same request with its first key only; null if its script needs more keys. */
     public @Nullable ScriptRequest<T> ofFirstKey() {

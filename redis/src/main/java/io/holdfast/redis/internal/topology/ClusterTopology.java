@@ -156,11 +156,6 @@ public final class ClusterTopology implements Topology {
         });
     }
 
-    @Override
-    public void silent(CommandLink link) {
-        suspect(link);
-    }
-
     /**
      * Other servers know which master has the slots now. This server may have another address: its host may be a name.
      */

@@ -44,13 +44,9 @@ public final class SingleMasterTopology implements Topology {
         return null;
     }
 
-    /** Does nothing: the driver restores a lost connection, and then asks the sentinels. */
+    /** Does nothing: the driver restores a lost connection, and each new connection asks the sentinels. */
     @Override
     public void suspect(CommandLink lost) {}
-
-    /** Does nothing: the new connection asks the sentinels. */
-    @Override
-    public void silent(CommandLink silent) {}
 
     /** The address may lead to another server by now: a DNS name, or the sentinels, may have changed. */
     @Override

@@ -143,10 +143,6 @@ final class SlotMap {
                 .orElse(null);
     }
 
-    boolean isEmpty() {
-        return nodes.isEmpty();
-    }
-
     /** Returns each server once, in the order of their first slots. */
     List<Node> nodes() {
         return nodes;

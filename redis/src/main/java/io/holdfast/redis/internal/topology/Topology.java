@@ -29,11 +29,11 @@ public interface Topology {
     @Nullable
     Destination redirected(RedisURI from, Throwable error);
 
-    /** This server is unreachable: it may not be the master any more. Returns at once. */
+    /**
+     * This server is unreachable, or did not answer in time and got a new connection: it may not be the master any more.
+     * Returns at once.
+     */
     void suspect(CommandLink link);
-
-    /** This server did not answer in time, and a new connection has replaced the old one. Returns at once. */
-    void silent(CommandLink link);
 
     /**
      * This server answered a command with an error, which may mean that it is not the master any more. Returns at once.

@@ -7,6 +7,7 @@ import io.holdfast.LockBackendException;
 import io.holdfast.redis.internal.connection.ManualDriver;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.redis.internal.script.LuaScript;
+import io.holdfast.redis.internal.script.ReplyDecoder;
 import io.holdfast.redis.internal.script.ScriptRequest;
 import io.holdfast.redis.internal.topology.SingleMasterTopology;
 import io.holdfast.redis.internal.topology.Topology;
@@ -42,8 +43,7 @@ class ScriptCallTest {
                         LuaScript.load("mutex"),
                         key,
                         (to, link) -> to.number(0),
-                        1,
-                        reply -> reply[0],
+                        ReplyDecoder.ofNumbers(1, reply -> reply[0]),
                         () -> new ExceptionTranslator.Subject("orders", "test"),
                         () -> events.add("unknown")));
     }
@@ -361,10 +361,9 @@ class ScriptCallTest {
                         LuaScript.load("mutex"),
                         "orders",
                         (to, link) -> {},
-                        1,
-                        reply -> {
+                        ReplyDecoder.ofNumbers(1, reply -> {
                             throw new IllegalStateException("unexpected reply");
-                        },
+                        }),
                         () -> new ExceptionTranslator.Subject("orders", "test"),
                         () -> {}));
         Told subscriber = new Told();

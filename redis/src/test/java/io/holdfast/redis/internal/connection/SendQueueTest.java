@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class SendQueueTest {
 
-    private final SendQueue queue = new SendQueue();
+    private final SendQueue queue = new SendQueue(drain -> false, () -> {});
     private final List<String> sent = new ArrayList<>();
 
     @Test

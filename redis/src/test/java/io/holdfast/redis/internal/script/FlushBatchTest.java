@@ -32,8 +32,7 @@ class FlushBatchTest {
                 LuaScript.load("mutex"),
                 "orders",
                 (to, server) -> {},
-                1,
-                reply -> reply[0],
+                ReplyDecoder.ofNumbers(1, reply -> reply[0]),
                 () -> new ExceptionTranslator.Subject("orders", "test"),
                 () -> {});
         return command(connection, request, request.decoder());

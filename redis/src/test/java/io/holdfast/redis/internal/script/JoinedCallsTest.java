@@ -58,8 +58,7 @@ class JoinedCallsTest {
                 LuaScript.load("mutex"),
                 key,
                 arguments,
-                3,
-                reply -> reply,
+                ReplyDecoder.ofNumbers(3, reply -> reply),
                 () -> new ExceptionTranslator.Subject("orders", "test"),
                 () -> {});
         return command(type, request, request.decoder());

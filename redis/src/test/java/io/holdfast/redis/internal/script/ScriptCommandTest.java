@@ -53,8 +53,7 @@ class ScriptCommandTest {
                 SCRIPT,
                 "Zoë",
                 arguments,
-                1,
-                reply -> reply[0],
+                ReplyDecoder.ofNumbers(1, reply -> reply[0]),
                 () -> new ExceptionTranslator.Subject("orders", "test"),
                 () -> {});
         return command(type, request, request.decoder());
