@@ -1,7 +1,7 @@
 package io.holdfast.internal.engine;
 
 import io.holdfast.LockBackendException;
-import io.holdfast.internal.timing.Drain;
+import io.holdfast.internal.timing.Fallible;
 import io.holdfast.internal.timing.Turn;
 import io.holdfast.spi.Renewal;
 import java.util.ArrayDeque;
@@ -14,6 +14,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.util.context.Context;
 
 /**
@@ -28,6 +30,8 @@ import reactor.util.context.Context;
  */
 public final class Renewals {
 
+    private static final Logger LOG = LoggerFactory.getLogger(Renewals.class);
+
     /** Room for 16 000 leases; more requests do not help a server that is slower than that. */
     private static final int MOST_IN_FLIGHT = 32;
 
@@ -41,7 +45,12 @@ public final class Renewals {
     private final Engine engine;
     private final Queue<Renewable> due = new ConcurrentLinkedQueue<>();
     private final AtomicInteger inFlight = new AtomicInteger();
-    private final Drain sending = new Drain(this::send);
+
+    /** Counts the reasons to send; the thread that raises it from zero sends. */
+    private final AtomicInteger reasons = new AtomicInteger();
+
+    private final Runnable send = this::send;
+    private final Runnable sendAll = this::sendAll;
 
     /** The batches beyond the bound, in the order in which they go out. Used by the sending thread. */
     private Deque<List<Renewable>> waiting = new ArrayDeque<>();
@@ -58,9 +67,17 @@ public final class Renewals {
 
     /** Called when all alarms of one moment have rung, and when a request has ended. */
     public void flush() {
-        if ((isWaiting || !due.isEmpty()) && sending.isDue()) {
-            Turn.take(sending); // users' code that an answer causes must not delay the next request
+        if ((isWaiting || !due.isEmpty()) && reasons.getAndIncrement() == 0) {
+            Turn.take(sendAll); // users' code that an answer causes must not delay the next request
         }
+    }
+
+    private void sendAll() {
+        int seen = reasons.get();
+        do {
+            Fallible.run(send, LOG, "renewals could not be sent");
+            seen = reasons.addAndGet(-seen);
+        } while (seen != 0);
     }
 
     private void send() {

@@ -13,13 +13,16 @@ import io.holdfast.internal.claim.HeldLocks;
 import io.holdfast.internal.engine.LockSettings;
 import io.holdfast.internal.engine.LockTerms.Mode;
 import io.holdfast.internal.timing.AlarmClock.Alarm;
-import io.holdfast.internal.timing.Mailbox;
+import io.holdfast.internal.timing.Fallible;
+import io.holdfast.spi.support.Mailbox;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
@@ -27,6 +30,8 @@ import reactor.util.context.Context;
 
 /** Acts on the decisions of {@link MultiAcquireState}: a separate acquisition tries each member, or waits for it. */
 public final class MultiAcquisition implements Emission.Owner {
+
+    private static final Logger LOG = LoggerFactory.getLogger(MultiAcquisition.class);
 
     private static final Duration SHORTEST_WAIT = Duration.ofMillis(1);
 
@@ -196,6 +201,7 @@ public final class MultiAcquisition implements Emission.Owner {
     }
 
     private void broken(Throwable defect) {
+        Fallible.log(defect, LOG, "a lock event could not be handled");
         step(state.left());
         emission.fail(new LockBackendException(
                 "",

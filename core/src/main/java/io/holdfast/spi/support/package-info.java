@@ -1,6 +1,7 @@
 /**
- * Helper classes for authors of back ends: closing, time limits, labels, printable text, a memory of claims, and the
- * queue of a watch's signals. A back end may use them or not; none of them decides which claim holds a lock.
+ * Helper classes for authors of back ends: closing, time limits, labels, printable text, the order of a claim's events,
+ * a memory of claims, and the queue of a watch's signals. A back end may use them or not; none of them decides which
+ * claim holds a lock.
  */
 @NullMarked
 @CheckReturnValue

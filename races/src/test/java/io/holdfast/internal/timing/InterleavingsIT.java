@@ -9,6 +9,7 @@ import io.holdfast.internal.timing.AlarmClock.Alarm;
 import io.holdfast.races.GrantAgainstCancel;
 import io.holdfast.races.HandOverAgainstCancel;
 import io.holdfast.races.HandTimer;
+import io.holdfast.spi.support.Mailbox;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -3,10 +3,13 @@ package io.holdfast.redlock.internal.claim;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Waiting;
+import io.holdfast.spi.support.Mailbox;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
 
 /**
  * The state of one claim at this client: how each master knows it, its present round, and the token that a majority
@@ -15,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 public final class ClaimState {
 
     private final String id;
-    private final Mailbox mailbox = new Mailbox();
+    private final Mailbox mailbox = newMailbox();
     private final RoundQueue rounds = new RoundQueue(mailbox);
 
     /** Called when the claim gets another id at a master. */
@@ -45,6 +48,11 @@ public final class ClaimState {
 
     String id() {
         return id;
+    }
+
+    /** Makes a mailbox. What an event throws is a defect, and the later events are handled all the same. */
+    public static Mailbox newMailbox() {
+        return new Mailbox(defect -> Operators.onErrorDropped(defect, Context.empty()));
     }
 
     /** Handles the events of the claim. */

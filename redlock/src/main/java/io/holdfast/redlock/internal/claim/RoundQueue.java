@@ -1,5 +1,6 @@
 package io.holdfast.redlock.internal.claim;
 
+import io.holdfast.spi.support.Mailbox;
 import java.util.ArrayDeque;
 import java.util.Queue;
 

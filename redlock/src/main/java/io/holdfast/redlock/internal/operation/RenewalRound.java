@@ -3,7 +3,6 @@ package io.holdfast.redlock.internal.operation;
 import io.holdfast.redlock.Vote;
 import io.holdfast.redlock.internal.claim.ClaimRegistry;
 import io.holdfast.redlock.internal.claim.ClaimState;
-import io.holdfast.redlock.internal.claim.Mailbox;
 import io.holdfast.redlock.internal.master.Masters;
 import io.holdfast.redlock.internal.master.QuorumRequest;
 import io.holdfast.redlock.internal.master.ResponseHandler;
@@ -13,6 +12,7 @@ import io.holdfast.redlock.internal.quorum.VoteCount;
 import io.holdfast.redlock.internal.quorum.VoteRecord;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Renewal;
+import io.holdfast.spi.support.Mailbox;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -38,7 +38,7 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
     private final QuorumRequest<List<Renewal>> request;
     private final long askedAtNanos;
 
-    private final Mailbox mailbox = new Mailbox();
+    private final Mailbox mailbox = ClaimState.newMailbox();
 
     // All below: for events of the mailbox.
     private final List<VoteCount> counts = new ArrayList<>();

@@ -2,6 +2,7 @@ package io.holdfast.redlock.internal.claim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.spi.support.Mailbox;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -9,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class RoundQueueTest {
 
-    private final Mailbox mailbox = new Mailbox();
+    private final Mailbox mailbox = ClaimState.newMailbox();
     private final RoundQueue rounds = new RoundQueue(mailbox);
     private final List<Integer> begun = new ArrayList<>();
 

@@ -1,9 +1,10 @@
-package io.holdfast.internal.timing;
+package io.holdfast.spi.support;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -67,6 +68,45 @@ class MailboxTest {
         mailbox.post(() -> ran.add("next"));
 
         assertThat(ran).containsExactly("queued behind", "next");
+    }
+
+    /** Users' code may take long, and wait for another thread. */
+    @Test
+    void anActionFollowsAllEventsAndKeepsNoOtherThreadFromItsEvent() {
+        List<String> ran = new ArrayList<>();
+
+        mailbox.post(() -> {
+            mailbox.after(() -> {
+                CompletableFuture<Void> other = CompletableFuture.runAsync(
+                        () -> mailbox.post(() -> mailbox.after(() -> ran.add("of the other thread"))));
+                assertThat(other).succeedsWithin(10, TimeUnit.SECONDS);
+                ran.add("of this thread");
+            });
+            mailbox.post(() -> ran.add("second"));
+            ran.add("first");
+        });
+
+        assertThat(ran).containsExactly("first", "second", "of the other thread", "of this thread");
+    }
+
+    @Test
+    void anExceptionIsHandledAndStopsNoLaterEventAndNoAction() {
+        List<String> ran = new ArrayList<>();
+        Mailbox handled = new Mailbox(defect -> {
+            ran.add(defect.getMessage());
+            throw new IllegalStateException("the handler is broken too");
+        });
+
+        handled.post(() -> {
+            handled.after(() -> {
+                throw new IllegalStateException("users' code");
+            });
+            handled.after(() -> ran.add("action"));
+            throw new LinkageError("a defect");
+        });
+        handled.post(() -> ran.add("later"));
+
+        assertThat(ran).containsExactly("a defect", "users' code", "action", "later");
     }
 
     @Test

@@ -1,0 +1,83 @@
+package io.holdfast.spi.support;
+
+import io.holdfast.internal.timing.Fallible;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Handles events one at a time, in order, on the threads that bring them. No thread waits for another one. Within an
+ * event, an object that only events use needs no monitor, and an answer that comes while its request is sent is handled
+ * after that. Users' code may take long, so it runs outside: see {@link #after}.
+ */
+public final class Mailbox {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Mailbox.class);
+
+    private static final AtomicIntegerFieldUpdater<Mailbox> DUE =
+            AtomicIntegerFieldUpdater.newUpdater(Mailbox.class, "due");
+
+    private final Queue<Runnable> events = new ConcurrentLinkedQueue<>();
+    private final Queue<Runnable> actions = new ConcurrentLinkedQueue<>();
+    private final Consumer<Throwable> broken;
+
+    /** Counts the reasons to handle events; the thread that raises it from zero handles them. */
+    private volatile int due;
+
+    /**
+     * Makes a mailbox without events.
+     *
+     * @param broken handles what an event or an action has thrown, before the next one: a defect, or the exception of a
+     *     subscriber that breaks rule 2.13 of Reactive Streams
+     */
+    public Mailbox(Consumer<Throwable> broken) {
+        this.broken = broken;
+    }
+
+    /**
+     * Handles the event now, or behind those that another thread handles.
+     *
+     * @param event handles it
+     */
+    public void post(Runnable event) {
+        if (due == 0 && DUE.compareAndSet(this, 0, 1)) {
+            run(event); // mostly
+        } else {
+            events.add(event);
+            if (DUE.getAndIncrement(this) != 0) {
+                return;
+            }
+        }
+        for (int seen = 1; seen != 0; seen = DUE.addAndGet(this, -seen)) {
+            runAll(events);
+        }
+        runAll(actions);
+    }
+
+    /**
+     * Called within an event: runs the action when the events are handled.
+     *
+     * @param action may take long
+     */
+    public void after(Runnable action) {
+        actions.add(action);
+    }
+
+    private void runAll(Queue<Runnable> some) {
+        for (Runnable next = some.poll(); next != null; next = some.poll()) {
+            run(next);
+        }
+    }
+
+    /** Those behind it, such as a release, must run all the same. */
+    private void run(Runnable some) {
+        try {
+            some.run();
+        } catch (Throwable defect) {
+            Fallible.run(() -> broken.accept(defect), LOG, "a lock event could not be handled");
+        }
+    }
+}
