@@ -21,7 +21,7 @@ import reactor.core.Disposable;
 /**
  * Records what each claim of this back end has in ZooKeeper. {@link SessionReactions} applies the events of the session to them. On the executor only.
  */
-public final class ClaimRegistry implements LockQueues.Claims {
+public final class ClaimRegistry {
 
     /** Most locks are held for a shorter time than this. */
     private static final Duration HELD_UNWATCHED = Duration.ofMillis(50);
@@ -176,9 +176,8 @@ public final class ClaimRegistry implements LockQueues.Claims {
         settle(state);
     }
 
-    /** Does the same as {@link #gone}, and signals a waiter to start again. */
-    @Override
-    public void vanished(ClaimState state) {
+    /** The node of the claim does not exist any more. Does the same as {@link #gone}, and signals a waiter to start again. */
+    void vanished(ClaimState state) {
         boolean waits = !state.isHeld() && !state.isWithdrawn();
         gone(state);
         if (waits) {
@@ -186,19 +185,20 @@ public final class ClaimRegistry implements LockQueues.Claims {
         }
     }
 
-    @Override
-    public void mustAttempt(ClaimState state) {
+    /** A request failed. An attempt of the claim will report the failure. */
+    void mustAttempt(ClaimState state) {
         if (state.tell()) {
             signals.changed(state.id());
         }
     }
 
     /**
-     * A grant is counted from the newest attempt. The engine takes off a hundredth of it, for clocks of different speed. After a long wait,
+     * The claim waits, no node is in front of it any more, and none of its attempts is under way.
+     *
+     * <p>A grant is counted from the newest attempt. The engine takes off a hundredth of it, for clocks of different speed. After a long wait,
      * that hundredth is too much for a session that is proved now. Such a claim is signalled to send another attempt.
      */
-    @Override
-    public void isFirst(ClaimState state, Session session) {
+    void isFirst(ClaimState state, Session session) {
         boolean isProved = session.isConnected() && session.validity().suffices(executor.now());
         Duration lease = session.validity().validFrom(state.askedNanos());
         if (isProved && lease.compareTo(session.validity().timeout().multipliedBy(2)) <= 0) {

@@ -28,22 +28,9 @@ public final class LockQueues {
     /** The most queues without a claim. Each has a watch at the server until the server removes the empty queue. */
     public static final int MOST_IDLE = 10_000;
 
-    /** Is notified of what happens to claims. */
-    interface Claims {
-
-        /** The claim waits, no node is in front of it any more, and none of its attempts is under way. */
-        void isFirst(ClaimState state, Session session);
-
-        /** The node of the claim does not exist any more. */
-        void vanished(ClaimState state);
-
-        /** A request failed. An attempt of the claim will report the failure. */
-        void mustAttempt(ClaimState state);
-    }
-
     private final Map<String, LockQueue<ClaimState>> byPath = new LinkedHashMap<>(16, 0.75f, true);
     private final AsyncZooKeeper zooKeeper;
-    private final Claims claims;
+    private final ClaimRegistry claims;
     private final Supplier<LockQueue<ClaimState>> made;
 
     /**
@@ -55,7 +42,7 @@ public final class LockQueues {
     /** Whether the last queue that was not known turned out to be missing: names that are used once come one after the other. */
     private boolean areNamesNew = true;
 
-    LockQueues(AsyncZooKeeper zooKeeper, Claims claims, Supplier<LockQueue<ClaimState>> made) {
+    LockQueues(AsyncZooKeeper zooKeeper, ClaimRegistry claims, Supplier<LockQueue<ClaimState>> made) {
         this.zooKeeper = zooKeeper;
         this.made = made;
         this.claims = claims;

@@ -6,6 +6,7 @@ import io.holdfast.zookeeper.internal.client.SerialExecutor;
 import io.holdfast.zookeeper.internal.client.Servers;
 import io.holdfast.zookeeper.internal.client.ZooKeeperFailures;
 import io.holdfast.zookeeper.internal.client.ZooKeeperFailures.Subject;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.curator.CuratorZookeeperClient;
@@ -25,14 +26,6 @@ final class CuratorSessionSource {
 
     /** The handle, the chroot and the namespace of the Curator client. */
     record Found(ZooKeeper handle, String chroot, String namespace) {}
-
-    /** Called on the executor after each search. */
-    interface Outcome {
-
-        void found(Found found);
-
-        void failed(Throwable error);
-    }
 
     private final Supplier<? extends @Nullable CuratorFramework> clients;
     private final SerialExecutor executor;
@@ -80,9 +73,9 @@ final class CuratorSessionSource {
 
     /**
      * Starts a search unless one is under way. Meanwhile Curator may open a handle, close another one and wait for locks, so the search
-     * must not run on the executor.
+     * must not run on the executor. Its outcome is handled there.
      */
-    void begin(Outcome outcome) {
+    void begin(Consumer<Found> whenFound, Consumer<Throwable> whenFailed) {
         if (isRunning || isClosed) {
             return;
         }
@@ -90,8 +83,8 @@ final class CuratorSessionSource {
         Disposable unused = Mono.fromCallable(this::find)
                 .subscribeOn(mayBlock)
                 .subscribe(
-                        found -> executor.run(() -> ended(() -> outcome.found(found))),
-                        error -> executor.run(() -> ended(() -> outcome.failed(error))));
+                        found -> executor.run(() -> ended(() -> whenFound.accept(found))),
+                        error -> executor.run(() -> ended(() -> whenFailed.accept(error))));
     }
 
     /** Stops listening to the client. */

@@ -4,40 +4,38 @@ import io.holdfast.zookeeper.internal.client.SerialExecutor;
 import io.holdfast.zookeeper.internal.session.Session;
 import io.holdfast.zookeeper.internal.session.SessionValidity;
 import java.time.Duration;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 
 /**
  * Sends the leader a small request if none was sent for a while. So there is always an answer that lets the next transaction prove
- * something: see {@link SessionValidity}. The driver, in turn, has fewer pings to send. On the executor only. On the executor only.
+ * something: see {@link SessionValidity}. The driver, in turn, has fewer pings to send. On the executor only.
  */
 final class SessionHeartbeat {
 
     /** The shortest pause. A session that is over reports a time-out of 0. */
     private static final Duration SHORTEST = Duration.ofMillis(10);
 
-    /** The actions of each beat, on a connected session. */
-    interface Beat {
-
-        /** Called when no request was sent to the leader for a while. */
-        void askTheLeader(Session session);
-
-        /** Called at each beat. */
-        void always(Session session);
-    }
-
     private final SerialExecutor executor;
-    private final Beat beat;
+    private final Consumer<Session> atSilence;
+    private final Consumer<Session> always;
     private final Disposable.Swap timer = Disposables.swap();
 
     /** The latest session. The timer of an earlier session may still run on the executor, and does nothing. */
     private @Nullable Session kept;
 
-    /** Starts no timer yet. */
-    SessionHeartbeat(SerialExecutor executor, Beat beat) {
+    /**
+     * Starts no timer yet.
+     *
+     * @param atSilence called with a connected session when no request was sent to the leader for a while
+     * @param always called with a connected session at each beat
+     */
+    SessionHeartbeat(SerialExecutor executor, Consumer<Session> atSilence, Consumer<Session> always) {
         this.executor = executor;
-        this.beat = beat;
+        this.atSilence = atSilence;
+        this.always = always;
     }
 
     /** Beats for that session from now on, and for no other one. */
@@ -65,9 +63,9 @@ final class SessionHeartbeat {
         boolean isIdle = left.compareTo(SHORTEST) <= 0;
         if (session.isConnected()) {
             if (isIdle) {
-                beat.askTheLeader(session);
+                atSilence.accept(session);
             }
-            beat.always(session);
+            always.accept(session);
         }
         beatAfter(session, isIdle ? heartbeat : left);
     }

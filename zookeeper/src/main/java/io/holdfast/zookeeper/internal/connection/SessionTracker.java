@@ -31,7 +31,7 @@ import reactor.core.scheduler.Scheduler;
  * <p>Curator provides the handle, and reports when it has opened another session. The handle itself reports the events of a session.
  * Curator does not report that the owner closed a session, and it reports LOST later than another client may hold the lock.
  */
-public final class SessionTracker implements CuratorSessionSource.Outcome, SessionHeartbeat.Beat {
+public final class SessionTracker {
 
     private final String root;
     private final SerialExecutor executor;
@@ -70,7 +70,7 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
         this.validities = validities;
         search = new CuratorSessionSource(clients, executor, mayBlock, this::connected, this::ownerClosed);
         sessionWaiters = new SessionWaiters(executor, this::noSessionFor);
-        heartbeat = new SessionHeartbeat(executor, this);
+        heartbeat = new SessionHeartbeat(executor, this::askTheLeader, events::continued);
     }
 
     /**
@@ -89,7 +89,7 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
             if (known != null && known.isAlive()) {
                 return Mono.error(ZooKeeperFailures.notConnected(subject, known, search.servers(), disconnectedFor()));
             }
-            return sessionWaiters.await(subject, () -> search.begin(this));
+            return sessionWaiters.await(subject, () -> search.begin(this::found, this::failed));
         });
     }
 
@@ -145,19 +145,13 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
             return;
         }
         if (known == null || !known.isConnected() || sessionWaiters.isAwaited()) {
-            search.begin(this);
+            search.begin(this::found, this::failed);
         } else if (isUnwatched) {
             watchAgain(known);
         }
     }
 
-    @Override
-    public void always(Session of) {
-        events.continued(of);
-    }
-
-    @Override
-    public void askTheLeader(Session of) {
+    void askTheLeader(Session of) {
         if (!events.checkNext(of)) {
             Disposable unused = zooKeeper.sync(of, Session.WATCHED_NODE).subscribe();
         }
@@ -166,8 +160,7 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
         }
     }
 
-    @Override
-    public void found(Found found) {
+    void found(Found found) {
         Session known = session;
         ZooKeeper handle = found.handle();
         if (handle.getState() == ZooKeeper.States.AUTH_FAILED) {
@@ -220,8 +213,7 @@ public final class SessionTracker implements CuratorSessionSource.Outcome, Sessi
         connectedAgain(of);
     }
 
-    @Override
-    public void failed(Throwable error) {
+    private void failed(Throwable error) {
         if (search.isClientClosed()) {
             endIfItIsOver();
             sessionWaiters.fail(ZooKeeperFailures::ownerClosed);
