@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -154,6 +155,25 @@ class EtcdCutIT {
             release(Waiting.forMono(others.lock(name).acquire()));
             Waiting.until("nothing is left", () -> places(name) == 0);
             Waiting.forMono(Mono.when(locks.close(), inspector.close()).thenReturn(true));
+        }
+    }
+
+    /** As when a member stops. The driver says that the network was closed. */
+    @Test
+    void waiterWhoseConnectionEndsInOrderGoesOnWaiting() {
+        try (TcpProxy proxy = TcpProxy.to("127.0.0.1", store.server().port())) {
+            LockClient locks = client(store.client("http://" + proxy.host() + ':' + proxy.port()));
+            release(Waiting.forMono(locks.lock("finish/before").acquire()));
+            LockLease holder = Waiting.forMono(others.lock("finish").acquire());
+            proxy.delay(Direction.TO_CLIENT, Duration.ofHours(1));
+            CompletableFuture<LockLease> waiting =
+                    locks.lock("finish").acquire().toFuture();
+            Waiting.until("a claim waits", () -> places("finish") == 2);
+            proxy.finish();
+            proxy.pass();
+            release(holder);
+            assertThat(waiting).succeedsWithin(Waiting.PATIENCE).satisfies(EtcdCutIT::release);
+            Waiting.forMono(locks.close().thenReturn(true));
         }
     }
 

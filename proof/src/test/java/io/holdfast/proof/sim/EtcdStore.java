@@ -4,6 +4,7 @@ import io.holdfast.etcd.EtcdLockBackend;
 import io.holdfast.spi.LockBackend;
 import java.time.Duration;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
 
 /** Three simulated members, and the real back end in each process. */
@@ -16,6 +17,9 @@ final class EtcdStore implements Store {
     private final EtcdGroup group;
     private final Duration presence;
 
+    /** Few in a quarter of the schedules, so that some claims are refused. */
+    private final int maxWaiters;
+
     EtcdStore(World world, Network network, Mutant mutant, Plan plan) {
         this.world = world;
         this.network = network;
@@ -23,6 +27,9 @@ final class EtcdStore implements Store {
         this.plan = plan;
         group = new EtcdGroup(world, network, mutant.isEtcdOld());
         presence = Duration.ofSeconds(world.oneOf(2, 2, 6));
+        SplittableRandom chances = world.chancesOf("most waiters", 0);
+        boolean isCalm = plan.is(Plan.Weather.CALM); // there the queue must serve all
+        maxWaiters = !isCalm && chances.nextInt(4) == 0 ? 1 + chances.nextInt(2) : 1_000;
     }
 
     /** Clones would share the leases of their snapshot. The guarantees exclude this. */
@@ -36,6 +43,7 @@ final class EtcdStore implements Store {
         LockBackend backend = EtcdLockBackend.builder(SimulatedEtcd.client(host, network, group, mutant.etcd()))
                 .scheduler(host)
                 .presence(presence)
+                .maxWaiters(maxWaiters)
                 .build();
         return mutant.backend().apply(host, mutant.member().apply(host, backend));
     }

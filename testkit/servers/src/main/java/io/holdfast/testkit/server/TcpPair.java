@@ -106,6 +106,20 @@ final class TcpPair {
         }
     }
 
+    /** Ends both sides without a reset. */
+    void finish() {
+        for (Direction direction : Direction.values()) {
+            silence(direction);
+        }
+        for (Socket socket : new Socket[] {client, server}) {
+            try {
+                socket.shutdownOutput();
+            } catch (IOException closed) {
+                // The socket has ended already.
+            }
+        }
+    }
+
     /** Resets both sides without waiting; bytes that were not sent yet are lost. */
     void cut() {
         isOver = true;

@@ -181,6 +181,11 @@ public final class TcpProxy implements AutoCloseable {
         open.forEach(TcpPair::cut);
     }
 
+    /** Ends all connections that are open now in an orderly way, as a server that stops; held-back bytes are lost. */
+    public void finish() {
+        open.forEach(TcpPair::finish);
+    }
+
     /**
      * Passes this many more bytes, of all connections together; then resets the connection of the next byte. Works
      * once; a later call replaces an earlier one.
