@@ -244,6 +244,7 @@ final class Mutants {
                                         body,
                                         (text, it) -> text.replace(
                                                 it, "redis.call('PUBLISH', channel, 'X ' .. secret)\n" + it))),
+                Mutant.script("no tombstone", "call('ZADD', keys[5], digits(now + ms * 1000), id)", ""),
                 Mutant.driver("script that is not sent again", () -> WrongDriver.errors("NOSCRIPT", "ERR no script")),
                 Mutant.driver("grant whose signature is not checked", WrongDriver::trusting),
                 Mutant.driver("grant that no replica has confirmed", WrongDriver::contentWithNone),
@@ -351,7 +352,6 @@ final class Mutants {
                                         "renewal without an owner check",
                                         "sub(record, 1, 2) == '1H' and sub(record, -#id - 1) == '\\n' .. id and",
                                         "sub(record, 1, 2) == '1H' and"),
-                                Mutant.script("no tombstone", "call('ZADD', keys[5], digits(now + ms * 1000), id)", ""),
                                 Mutant.scripts(
                                         "end of a run by another number",
                                         body -> body.replace("format('%.0f', token - size + 1) == number and", "")
