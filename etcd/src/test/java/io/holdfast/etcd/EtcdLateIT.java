@@ -10,6 +10,7 @@ import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import java.time.Duration;
 import java.util.List;
@@ -183,6 +184,19 @@ class EtcdLateIT {
             time.advanceTimeBy(Duration.ofSeconds(1));
             return places() == 1;
         });
+    }
+
+    /** Thousands may time out at once. The line is as long as their number. */
+    @Test
+    void withdrawalOfAWaiterOnlyDeletes() {
+        hold();
+        assertThat(attempt(1)).isInstanceOf(LockAttempt.Queued.class);
+        tampering.catchNext(Tampering::isDeletion, Fate.ARRIVES_LATE);
+        CompletableFuture<Ownership> withdrawal = backend.release(claim).toFuture();
+        tampering.untilCaught();
+        tampering.letGo();
+        assertThat(withdrawal).succeedsWithin(Waiting.PATIENCE).isEqualTo(Ownership.NOT_HELD);
+        assertThat(places()).isEqualTo(1);
     }
 
     @Test
