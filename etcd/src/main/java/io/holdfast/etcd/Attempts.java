@@ -3,7 +3,6 @@ package io.holdfast.etcd;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.etcd.jetcd.ByteSequence;
-import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.DeleteOption;
@@ -126,21 +125,23 @@ final class Attempts {
 
     /**
      * Reads first: a claim that must not wait would only come and go in the line of a held lock. It may have a place already, by an attempt
-     * whose answer was lost, or by another client.
+     * whose answer was lost.
      */
     private Mono<LockAttempt> enterIfFree(LockClaim claim, Tracked it) {
-        return transactions
-                .read(
-                        Standing.question(layout, claim.key(), claim.key().kind(), 0),
-                        Op.get(it.place(layout), GetOption.DEFAULT))
-                .flatMap(answer -> {
+        List<Op> questions = new ArrayList<>();
+        questions.add(Standing.question(layout, claim.key(), claim.key().kind(), 0));
+        ByteSequence known = it.place();
+        if (known != null) {
+            questions.add(Op.get(known, GetOption.DEFAULT));
+        }
+        return transactions.read(questions.toArray(Op[]::new)).flatMap(answer -> {
                     List<GetResponse> reads = answer.reads();
-                    List<KeyValue> place = reads.get(1).getKvs();
-                    if (!place.isEmpty()) {
-                        placed(it, layout.place(place.get(0)));
+                    Place place = known == null ? null : layout.placeOf(claim.id(), reads.get(1));
+                    if (place != null) {
+                        placed(it, place);
                         return look(claim, it, enterIfFree(claim, it));
                     }
-                    Standing standing = standing(claim, claim.key().kind(), reads.get(0));
+                    Standing standing = standing(claim, claim.key().kind(), reads.get(0), known);
                     return standing.holds() ? enter(claim, it) : Mono.just(contended(claim));
                 });
     }
@@ -148,21 +149,21 @@ final class Attempts {
     private Mono<LockAttempt> enter(LockClaim claim, Tracked it) {
         Mono<LockAttempt> once = Mono.defer(() -> {
             long start = now();
+            ByteSequence place = claims.slot(it);
             return leases.ofPresence()
-                    .flatMap(lease -> leases.on(lease, entering(claim, it, lease))
-                            .flatMap(answer -> entered(claim, it, lease, start, answer)));
+                    .flatMap(lease -> leases.on(lease, entering(claim, place, lease))
+                            .flatMap(answer -> entered(claim, it, place, lease, start, answer)));
         });
         return once.onErrorResume(Leases::saysNotFound, leaseHasEnded -> once);
     }
 
-    private Mono<Answer> entering(LockClaim claim, Tracked it, EtcdLease lease) {
+    private Mono<Answer> entering(LockClaim claim, ByteSequence place, EtcdLease lease) {
         LockKey key = claim.key();
-        ByteSequence place = it.place(layout);
         PutOption onLease = lease.attached();
         List<Op> ops = new ArrayList<>();
         ops.add(Op.put(place, Place.text(claim, node), onLease));
         if (key.kind() == LockKind.WRITE) {
-            ops.add(Op.put(layout.mark(key, claim.id()), ByteSequence.EMPTY, onLease));
+            ops.add(Op.put(layout.mark(place), ByteSequence.EMPTY, onLease));
         }
         ops.add(Standing.question(layout, key, key.kind(), 0));
         if (key.kind() == LockKind.READ) {
@@ -183,35 +184,40 @@ final class Attempts {
         return within.compareTo(LONGEST_TURN) < 0 ? within : LONGEST_TURN;
     }
 
-    private Mono<LockAttempt> entered(LockClaim claim, Tracked it, EtcdLease lease, long start, Answer answer) {
+    private Mono<LockAttempt> entered(
+            LockClaim claim, Tracked it, ByteSequence place, EtcdLease lease, long start, Answer answer) {
         List<GetResponse> reads = answer.reads();
         if (!answer.isSucceeded()) {
-            List<KeyValue> place = reads.get(0).getKvs();
-            if (place.isEmpty()) { // a tombstone
+            Place own = layout.placeOf(claim.id(), reads.get(0));
+            if (own != null) {
+                placed(it, own);
+                return look(claim, it, enter(claim, it));
+            }
+            if (reads.get(0).getKvs().isEmpty()) { // a tombstone
                 return Mono.just(contended(claim));
             }
-            placed(it, layout.place(place.get(0)));
-            return look(claim, it, enter(claim, it));
+            claims.leaveSlot(it);
+            return enter(claim, it);
         }
         long created = answer.revision();
         it.placed(claim.key().kind(), created, lease);
         if (lease.hasEnded()) { // while the answer was on its way; its end has signalled the other claims
             return look(claim, it, enter(claim, it));
         }
-        Standing standing = standing(claim, claim.key().kind(), reads.get(0));
+        Standing standing = standing(claim, claim.key().kind(), reads.get(0), place);
         if (standing.holds()) {
             it.hold(created);
             return Mono.just(new LockAttempt.Acquired(created, lease.atMost(claim.lease(), start)));
         }
         if (claim.waiting() != Waiting.QUEUE) {
-            return leave(it).thenReturn(contended(claim));
+            return leave(it, place).thenReturn(contended(claim));
         }
         // The count is that of the whole line, whatever the limit of the read.
         long waiting = reads.get(reads.size() - 1).getCount() - 1;
         if (waiting > maxWaiters) {
-            return leave(it).then(Mono.error(() -> full(claim, waiting)));
+            return leave(it, place).then(Mono.error(() -> full(claim, waiting)));
         }
-        return Mono.just(queued(claim, it, standing, created, answer));
+        return Mono.just(queued(claim, it, standing, place, created, answer));
     }
 
     private LockQueueFullException full(LockClaim claim, long waiting) {
@@ -224,13 +230,13 @@ final class Attempts {
     }
 
     /** Deletes the place of a claim that stays known. However late this arrives, it deletes no place that was kept since. */
-    private Mono<Answer> leave(Tracked it) {
+    private Mono<Answer> leave(Tracked it, ByteSequence place) {
         return Mono.defer(() -> {
             long modified = it.beginDeletion();
             return transactions
                     .about(it.id())
-                    .when(Conditions.modifiedAt(it.place(layout), modified))
-                    .then(it.deletions(layout))
+                    .when(Conditions.modifiedAt(place, modified))
+                    .then(it.deletions(layout, place))
                     .commit()
                     .doOnNext(done -> it.loseIfUnchanged(modified));
         });
@@ -242,23 +248,27 @@ final class Attempts {
             long start = now();
             LockKind role = it.role();
             long created = it.created();
+            ByteSequence known = it.place();
+            if (known == null) {
+                return ifGone;
+            }
             return transactions
                     .read(
-                            Op.get(it.place(layout), GetOption.DEFAULT),
+                            Op.get(known, GetOption.DEFAULT),
                             Op.get(layout.gone(claim.id()), GetOption.DEFAULT),
                             Standing.question(layout, claim.key(), role, Math.max(created, 1)))
                     .flatMap(answer -> {
                         List<GetResponse> reads = answer.reads();
-                        if (reads.get(0).getKvs().isEmpty()) {
+                        Place place = layout.placeOf(claim.id(), reads.get(0));
+                        if (place == null) {
                             boolean unused = it.lose();
                             return reads.get(1).getCount() > 0 ? Mono.just(contended(claim)) : ifGone;
                         }
-                        Place place = layout.place(reads.get(0).getKvs().get(0));
                         placed(it, place); // a change whose answer was lost may have attached it to another lease
                         if (place.created() != created || place.kind() != role) {
                             return look(claim, it, ifGone);
                         }
-                        Standing standing = Standing.of(layout, claim, place, reads.get(2));
+                        Standing standing = Standing.of(layout, place, reads.get(2));
                         return judged(claim, it, place, standing, start, answer, ifGone);
                     });
         });
@@ -286,11 +296,11 @@ final class Attempts {
         }
         if (!standing.holds()) {
             if (claim.waiting() != Waiting.QUEUE) {
-                return leave(it).thenReturn(contended(claim));
+                return leave(it, place.key()).thenReturn(contended(claim));
             }
             return it.mayBeDeleted(place.modified()) // it enters again, if there are not too many now
-                    ? leave(it).then(ifGone)
-                    : Mono.just(queued(claim, it, standing, place.created(), answer));
+                    ? leave(it, place.key()).then(ifGone)
+                    : Mono.just(queued(claim, it, standing, place.key(), place.created(), answer));
         }
         it.hold(place.created());
         EtcdLease lease = it.lease();
@@ -313,14 +323,14 @@ final class Attempts {
      * such as a renewal, has changed the place since it was read.
      */
     private Mono<Boolean> downgrade(LockClaim claim, Tracked it, Place place, EtcdLease lease) {
-        ByteSequence key = it.place(layout);
+        ByteSequence key = place.key();
         ByteSequence reader = place.text(LockKind.READ, place.leaseMillis(), node);
         return transactions
                 .about(it.id())
                 .when(Conditions.modifiedAt(key, place.modified()))
                 .then(
                         Op.put(key, reader, lease.attached()),
-                        Op.delete(layout.mark(claim.key(), claim.id()), DeleteOption.DEFAULT))
+                        Op.delete(layout.mark(key), DeleteOption.DEFAULT))
                 .commit()
                 .map(answer -> {
                     if (answer.isSucceeded()) {
@@ -330,12 +340,13 @@ final class Attempts {
                 });
     }
 
-    private LockAttempt queued(LockClaim claim, Tracked it, Standing standing, long created, Answer answer) {
+    private LockAttempt queued(
+            LockClaim claim, Tracked it, Standing standing, ByteSequence place, long created, Answer answer) {
         if (claims.isWaiting(claim.id())) {
             LockKey key = claim.key();
             ByteSequence blocker = standing.blocker();
             if (blocker != null) {
-                claims.follow(it, created, blocker);
+                claims.follow(it, place, created, blocker);
             }
             watches.await(new Watches.Wish(
                     claim.id(),
@@ -363,11 +374,11 @@ final class Attempts {
                 GetOption.builder().isPrefix(true).withCountOnly(true).build());
     }
 
-    private Standing standing(LockClaim claim, LockKind role, GetResponse answer) {
+    private Standing standing(LockClaim claim, LockKind role, GetResponse answer, @Nullable ByteSequence place) {
         return Standing.of(
                 layout,
                 role,
-                layout.place(claim.key(), claim.id()),
+                place,
                 claim.permits(),
                 claim.key().permits(),
                 answer);

@@ -4,6 +4,7 @@ import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.etcd.jetcd.ByteSequence;
 import io.holdfast.LossReason;
+import io.holdfast.etcd.Slots.Slot;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.Deadlines;
@@ -32,11 +33,13 @@ final class Claims {
     private final Map<ByteSequence, Follower> followers = new ConcurrentHashMap<>();
 
     private final Map<String, List<SignalSink>> sinks = new ConcurrentHashMap<>();
+    private final Slots slots;
     private final Scheduler scheduler;
     private final Deadlines deadlines;
     private final Consumer<Tracked> onOverdue;
 
-    Claims(Scheduler scheduler, Consumer<Tracked> onOverdue) {
+    Claims(Slots slots, Scheduler scheduler, Consumer<Tracked> onOverdue) {
+        this.slots = slots;
         this.scheduler = scheduler;
         this.onOverdue = onOverdue;
         deadlines = new Deadlines(scheduler);
@@ -73,12 +76,12 @@ final class Claims {
      *
      * @param created the revision of its place then; with another place it waits for something else
      */
-    record Follower(Tracked claim, long created) {}
+    record Follower(Tracked claim, ByteSequence place, long created) {}
 
     /** Notes that the place of the claim with this revision waits for this key only. */
-    void follow(Tracked it, long created, ByteSequence key) {
+    void follow(Tracked it, ByteSequence place, long created, ByteSequence key) {
         followNothing(it, key);
-        followers.put(key, new Follower(it, created));
+        followers.put(key, new Follower(it, place, created));
         if (tracked.get(it.id()) != it) { // it has ended meanwhile
             followNothing(it, null);
         }
@@ -93,10 +96,30 @@ final class Claims {
 
     /** {@return the claim of this client that waits for the end of this one} */
     @Nullable
-    Follower follower(Tracked it, Layout layout) {
-        Follower next = followers.get(it.place(layout));
-        Follower found = next != null ? next : followers.get(layout.mark(it.key(), it.id()));
+    Follower follower(Tracked it, ByteSequence place, Layout layout) {
+        Follower next = followers.get(place);
+        Follower found = next != null ? next : followers.get(layout.mark(place));
         return found == null || found.claim().isReleased() ? null : found;
+    }
+
+    /** {@return the key for the place of a claim that enters its line} */
+    ByteSequence slot(Tracked it) {
+        Slot known = it.slot();
+        if (known != null) {
+            return known.key();
+        }
+        Slot slot = slots.take(it.key());
+        it.occupy(slot);
+        return slot.key();
+    }
+
+    /** The place of another claim is in its slot. */
+    void leaveSlot(Tracked it) {
+        Slot occupied = it.slot();
+        it.occupy(slots.take(it.key()));
+        if (occupied != null) {
+            slots.avoid(occupied);
+        }
     }
 
     void changed(String id) {
@@ -111,6 +134,10 @@ final class Claims {
         if (tracked.computeIfPresent(it.id(), (id, known) -> known == it && isOver.test(it) ? null : known) != it) {
             followNothing(it, null);
             deadlines.off(it);
+            Slot slot = it.vacate();
+            if (slot != null) {
+                slots.free(slot);
+            }
         }
     }
 

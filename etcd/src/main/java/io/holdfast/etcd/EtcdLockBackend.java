@@ -3,6 +3,7 @@ package io.holdfast.etcd;
 import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.Op;
@@ -102,7 +103,7 @@ public final class EtcdLockBackend implements LockBackend {
         scheduler = builder.scheduler;
         answerLimit = builder.answerLimit;
         String node = UUID.randomUUID().toString().substring(0, 18);
-        claims = new Claims(scheduler, this::overdue);
+        claims = new Claims(new Slots(layout, node), scheduler, this::overdue);
         leases = new Leases(builder.client.getLeaseClient(), scheduler, builder.presence, claims::leaseEnded);
         watches = new Watches(builder.client.getWatchClient(), layout, scheduler, claims::isWaiting, claims::changed);
         notices = new Notices(builder.client.getWatchClient(), layout, node, this::broken);
@@ -255,11 +256,14 @@ public final class EtcdLockBackend implements LockBackend {
     /** Returns the comparisons for {@link EtcdFence}; they fail if this client does not hold the lease. */
     Cmp[] fence(LockLease lease) {
         for (Tracked it : claims.all()) {
-            if (it.tokenIfHeld() == lease.fencingToken() && it.key().name().equals(lease.lockName())) {
+            ByteSequence place = it.place();
+            if (place != null
+                    && it.tokenIfHeld() == lease.fencingToken()
+                    && it.key().name().equals(lease.lockName())) {
                 List<Cmp> comparisons = new ArrayList<>();
-                comparisons.add(Conditions.createdAt(it.place(layout), lease.fencingToken()));
+                comparisons.add(Conditions.createdAt(place, lease.fencingToken()));
                 if (it.role() == LockKind.WRITE) {
-                    comparisons.add(Conditions.createdAt(layout.mark(it.key(), it.id()), lease.fencingToken()));
+                    comparisons.add(Conditions.createdAt(layout.mark(place), lease.fencingToken()));
                 }
                 return comparisons.toArray(Cmp[]::new);
             }
@@ -343,8 +347,8 @@ public final class EtcdLockBackend implements LockBackend {
     private void ended(Tracked it) {
         watches.forget(it.id());
         transactions.forget(it.id(), it.key().name());
-        claims.removeUnlessLate(it, leases.presence());
         boolean held = it.lose();
+        claims.removeUnlessLate(it, leases.presence());
         claims.signal(it.id(), held ? new WatchSignal.Lost(LossReason.EXPIRED) : new WatchSignal.Changed());
     }
 

@@ -90,10 +90,10 @@ final class Inspection implements LockInspector {
                     Op notice = Op.put(layout.notice(place.node(), id), ByteSequence.EMPTY, lease.attached());
                     return transactions
                             .about(id)
-                            .when(Conditions.createdAt(layout.place(key, id), place.created()))
+                            .when(Conditions.createdAt(place.key(), place.created()))
                             .then(
-                                    Op.delete(layout.place(key, id), DeleteOption.DEFAULT),
-                                    Op.delete(layout.mark(key, id), DeleteOption.DEFAULT),
+                                    Op.delete(place.key(), DeleteOption.DEFAULT),
+                                    Op.delete(layout.mark(place.key()), DeleteOption.DEFAULT),
                                     lease.tombstone(layout, id),
                                     notice)
                             .commit()

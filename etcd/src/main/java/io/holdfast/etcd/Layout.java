@@ -4,25 +4,29 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.kv.GetResponse;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import java.io.ByteArrayOutputStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The keys. Each claim has a place in the line of its lock. A writer also has a mark, so that readers find the last writer before them by
- * one key.
+ * one key. The keys of places and marks are {@link Slots}.
  *
  * <pre>
- * [prefix]line/mutex|rw|semaphore/[name]/[claim id]   a place
- * [prefix]mark/rw/[name]/[claim id]                   a writer
- * [prefix]gone/[claim id]                             a tombstone
- * [prefix]lost/[node]/[claim id]                      a notice to the client of a broken hold
+ * [prefix]line/mutex|rw|semaphore/[name]/[node].[slot]   a place
+ * [prefix]mark/rw/[name]/[node].[slot]                   a writer
+ * [prefix]gone/[claim id]                                a tombstone
+ * [prefix]lost/[node]/[claim id]                         a notice to the client of a broken hold
  * </pre>
  *
  * @param prefix ends with a slash
  */
 record Layout(String prefix) {
 
+    private static final String LINE = "line/";
+    private static final String MARK = "mark/";
     private static final String PLAIN = "-._~:@";
 
     static ByteSequence bytes(String text) {
@@ -30,23 +34,19 @@ record Layout(String prefix) {
     }
 
     ByteSequence lines() {
-        return bytes(prefix + "line/");
+        return bytes(prefix + LINE);
     }
 
     ByteSequence line(LockKey key) {
-        return bytes(prefix + "line/" + path(key));
-    }
-
-    ByteSequence place(LockKey key, String id) {
-        return bytes(prefix + "line/" + path(key) + id);
+        return bytes(prefix + LINE + path(key));
     }
 
     ByteSequence marks(LockKey key) {
-        return bytes(prefix + "mark/" + path(key));
+        return bytes(prefix + MARK + path(key));
     }
 
-    ByteSequence mark(LockKey key, String id) {
-        return bytes(prefix + "mark/" + path(key) + id);
+    ByteSequence mark(ByteSequence place) {
+        return bytes(prefix + MARK + place.toString(UTF_8).substring(prefix.length() + LINE.length()));
     }
 
     ByteSequence gone(String id) {
@@ -63,10 +63,21 @@ record Layout(String prefix) {
 
     /** Reads a place, with the name of its lock. */
     Place place(KeyValue stored) {
-        String path = stored.getKey().toString(UTF_8).substring(prefix.length() + "line/".length());
+        String path = stored.getKey().toString(UTF_8).substring(prefix.length() + LINE.length());
         int name = path.indexOf('/') + 1;
-        int id = path.indexOf('/', name) + 1;
-        return Place.of(decode(path.substring(name, id - 1)), path.substring(id), stored);
+        return Place.of(decode(path.substring(name, path.indexOf('/', name))), stored);
+    }
+
+    /** Reads the place of a claim from an answer; null if it is not there. A former or later claim may have its key. */
+    @Nullable
+    Place placeOf(String id, GetResponse answer) {
+        for (KeyValue it : answer.getKvs()) {
+            Place place = place(it);
+            if (place.id().equals(id)) {
+                return place;
+            }
+        }
+        return null;
     }
 
     String idOfNotice(ByteSequence key, String node) {

@@ -34,8 +34,4 @@ record Line(List<Place> places) {
         List<Place> holders = holders();
         return places.stream().filter(it -> !holders.contains(it)).toList();
     }
-
-    boolean holds(String id) {
-        return holders().stream().anyMatch(it -> it.id().equals(id));
-    }
 }

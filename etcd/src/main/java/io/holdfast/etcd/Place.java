@@ -11,6 +11,7 @@ import io.holdfast.spi.LockKind;
  * The place of a claim in the line of its lock, as etcd stores it.
  *
  * @param name the name of the lock
+ * @param key where it is
  * @param limit the permits of the lock, as the claim states them
  * @param leaseMillis the lease duration that the claim asked for last
  * @param node the client that keeps the place
@@ -20,6 +21,7 @@ import io.holdfast.spi.LockKind;
  */
 record Place(
         String name,
+        ByteSequence key,
         String id,
         LockKind kind,
         int permits,
@@ -31,10 +33,10 @@ record Place(
         long lease) {
 
     private static final String FORM = "1";
-    private static final int PARTS = 6;
+    private static final int PARTS = 7;
 
-    static Place of(String name, String id, KeyValue stored) {
-        String[] parts = stored.getValue().toString(UTF_8).split(" ", -1);
+    static Place of(String name, KeyValue stored) {
+        String[] parts = stored.getValue().toString(UTF_8).split(" ", PARTS);
         if (parts.length < PARTS || !parts[0].equals(FORM)) {
             throw new IllegalStateException(
                     "the place of a claim was not written by this version of Holdfast, or by another program: "
@@ -42,7 +44,8 @@ record Place(
         }
         return new Place(
                 name,
-                id,
+                stored.getKey(),
+                parts[6],
                 LockKind.valueOf(parts[1]),
                 Integer.parseInt(parts[2]),
                 Integer.parseInt(parts[3]),
@@ -60,14 +63,16 @@ record Place(
                 claim.permits(),
                 claim.key().permits(),
                 claim.lease().toMillis(),
-                node);
+                node,
+                claim.id());
     }
 
     ByteSequence text(LockKind as, long leaseMillisNow, String nodeNow) {
-        return text(as, permits, limit, leaseMillisNow, nodeNow);
+        return text(as, permits, limit, leaseMillisNow, nodeNow, id);
     }
 
-    private static ByteSequence text(LockKind kind, int permits, int limit, long leaseMillis, String node) {
+    private static ByteSequence text(
+            LockKind kind, int permits, int limit, long leaseMillis, String node, String id) {
         return Layout.bytes(String.join(
                 " ",
                 FORM,
@@ -75,6 +80,7 @@ record Place(
                 Integer.toString(permits),
                 Integer.toString(limit),
                 Long.toString(leaseMillis),
-                node));
+                node,
+                id));
     }
 }

@@ -4,13 +4,12 @@ import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
+import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
 import io.holdfast.etcd.Claims.Follower;
 import io.holdfast.etcd.Transactions.Answer;
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -74,35 +73,74 @@ final class Releases {
 
     private Mono<Ownership> end(Tracked it, @Nullable EtcdLease tombstones) {
         return Mono.defer(() -> {
-            ByteSequence place = it.place(layout);
-            long token = it.tokenIfHeld();
-            Follower next = token != 0 && it.isFirst() ? claims.follower(it, layout) : null;
-            List<Op> then = new ArrayList<>();
-            boolean isUnknown = it.created() == 0; // an attempt without an answer may hold the lock; a waiter does not
-            if (isUnknown) {
-                then.add(firstPlaces(it.key()));
-            } else if (next != null) {
-                then.add(Op.get(next.claim().place(layout), GetOption.DEFAULT));
-                watches.forget(next.claim().id());
+            ByteSequence place = it.place();
+            if (place != null) {
+                boolean isHeld = it.tokenIfHeld() != 0;
+                return end(it, place, it.created(), isHeld, isHeld || it.created() != 0, tombstones);
             }
-            then.addAll(List.of(it.deletions(layout)));
-            List<Op> otherwise = new ArrayList<>();
-            if (tombstones != null) {
-                Op tombstone = tombstones.tombstone(layout, it.id());
-                then.add(tombstone);
-                otherwise.add(tombstone);
-            }
-            Mono<Answer> answer = transactions
-                    .about(it.id())
-                    .when(token == 0 ? Conditions.present(place) : Conditions.createdAt(place, token))
-                    .then(then)
-                    .orElse(otherwise);
-            Mono<Ownership> ended = passingOn(next, answer)
-                    .map(done -> done.isSucceeded() && (isUnknown ? line(done).holds(it.id()) : token != 0)
-                            ? Ownership.HELD
-                            : Ownership.NOT_HELD);
-            return tombstones == null ? ended : leases.on(tombstones, ended);
+            // It was never sent to this line.
+            return tombstones == null
+                    ? Mono.just(Ownership.NOT_HELD)
+                    : ending(it, List.of(), List.of(), List.of(), tombstones).thenReturn(Ownership.NOT_HELD);
         });
+    }
+
+    /** However late this arrives, it ends only the place with this revision: the key may be that of another claim by then. */
+    private Mono<Ownership> end(
+            Tracked it,
+            ByteSequence place,
+            long created,
+            boolean isHeld,
+            boolean isKnown,
+            @Nullable EtcdLease tombstones) {
+        Follower next = isHeld && it.isFirst() ? claims.follower(it, place, layout) : null;
+        List<Op> then = new ArrayList<>();
+        if (next != null) {
+            then.add(Op.get(next.place(), GetOption.DEFAULT));
+            watches.forget(next.claim().id());
+        } else if (!isKnown && created != 0) {
+            then.add(Standing.question(layout, it.key(), it.role(), created));
+        }
+        then.addAll(it.deletions(layout, place));
+        Op look = Op.get(place, GetOption.DEFAULT);
+        return passingOn(next, ending(it, List.of(Conditions.createdAt(place, created)), then, List.of(look), tombstones))
+                .flatMap(done -> {
+                    Place found = done.isSucceeded() ? null : layout.placeOf(it.id(), done.reads().get(0));
+                    if (found != null) { // an attempt without an answer has come after all
+                        return end(it, place, found.created(), false, false, tombstones);
+                    }
+                    boolean wasHeld = done.isSucceeded()
+                            && created != 0
+                            && (isKnown ? isHeld : standing(it, place, done).holds());
+                    return Mono.just(wasHeld ? Ownership.HELD : Ownership.NOT_HELD);
+                });
+    }
+
+    private Standing standing(Tracked it, ByteSequence place, Answer answer) {
+        return Standing.of(
+                layout,
+                it.role(),
+                place,
+                it.permits(),
+                it.key().permits(),
+                answer.reads().get(0));
+    }
+
+    /** A transaction that ends a claim. A tombstone, if it needs one, is written whatever the conditions say. */
+    private Mono<Answer> ending(
+            Tracked it, List<Cmp> conditions, List<Op> then, List<Op> otherwise, @Nullable EtcdLease tombstones) {
+        List<Op> ifMet = new ArrayList<>(then);
+        List<Op> ifNot = new ArrayList<>(otherwise);
+        if (tombstones != null) {
+            ifMet.add(tombstones.tombstone(layout, it.id()));
+            ifNot.add(tombstones.tombstone(layout, it.id()));
+        }
+        Mono<Answer> answer = transactions
+                .about(it.id())
+                .when(conditions.toArray(Cmp[]::new))
+                .then(ifMet)
+                .orElse(ifNot);
+        return tombstones == null ? answer : leases.on(tombstones, answer);
     }
 
     /**
@@ -121,24 +159,6 @@ final class Releases {
                         .doFinally(end -> claims.changed(next.claim().id()));
     }
 
-    /** The first place of a mutex or a writer tells whether it holds the lock. */
-    private Op firstPlaces(LockKey key) {
-        boolean isShared = key.kind() == LockKind.READ || key.kind() == LockKind.SEMAPHORE;
-        return Op.get(
-                layout.line(key),
-                GetOption.builder()
-                        .isPrefix(true)
-                        .withSortField(GetOption.SortTarget.CREATE)
-                        .withSortOrder(GetOption.SortOrder.ASCEND)
-                        .withLimit(isShared ? 0 : 1)
-                        .build());
-    }
-
-    private Line line(Answer answer) {
-        return new Line(
-                answer.reads().get(0).getKvs().stream().map(layout::place).toList());
-    }
-
     /**
      * Ends a claim that was silent for its lease duration, or whose release had no answer. Emits whether it has ended: a request may have kept
      * it meanwhile.
@@ -147,34 +167,36 @@ final class Releases {
         if (it.isReleased()) {
             return end(it, true).thenReturn(true);
         }
-        long known = it.modified();
-        if (known != 0) {
-            return endUnchanged(it, known);
+        ByteSequence place = it.place();
+        if (place == null) {
+            return Mono.just(true);
         }
-        return transactions.read(Op.get(it.place(layout), GetOption.DEFAULT)).flatMap(read -> endFound(it, read));
+        long known = it.modified();
+        return known != 0
+                ? endUnchanged(it, place, known)
+                : transactions.read(Op.get(place, GetOption.DEFAULT)).flatMap(read -> endFound(it, place, read));
     }
 
     /** A request without an answer may have written it. What another client has written, that client keeps. */
-    private Mono<Boolean> endFound(Tracked it, Answer answer) {
-        List<Place> found = line(answer).places();
-        return !found.isEmpty() && found.get(0).node().equals(node)
-                ? endUnchanged(it, found.get(0).modified())
+    private Mono<Boolean> endFound(Tracked it, ByteSequence place, Answer answer) {
+        Place found = layout.placeOf(it.id(), answer.reads().get(0));
+        return found != null && found.node().equals(node)
+                ? endUnchanged(it, place, found.modified())
                 : Mono.just(!it.isKept(now()));
     }
 
     /** However late this arrives, it deletes only the place with this revision: neither a later one, nor one that was kept since. */
-    private Mono<Boolean> endUnchanged(Tracked it, long revision) {
+    private Mono<Boolean> endUnchanged(Tracked it, ByteSequence place, long revision) {
         return Mono.defer(() -> {
             if (!it.beginDeletion(revision, now())) {
                 return Mono.just(false);
             }
-            ByteSequence place = it.place(layout);
             return transactions
                     .about(it.id())
                     .when(Conditions.modifiedAt(place, revision))
-                    .then(it.deletions(layout))
+                    .then(it.deletions(layout, place))
                     .orElse(Op.get(place, GetOption.DEFAULT))
-                    .flatMap(answer -> answer.isSucceeded() ? Mono.just(true) : endFound(it, answer));
+                    .flatMap(answer -> answer.isSucceeded() ? Mono.just(true) : endFound(it, place, answer));
         });
     }
 

@@ -3,7 +3,6 @@ package io.holdfast.etcd;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.etcd.jetcd.ByteSequence;
-import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
@@ -63,9 +62,7 @@ final class Renewals {
                 }
             }
             // The lease first: what is read then was kept by it.
-            Op[] places = some.stream()
-                    .map(it -> Op.get(layout.place(it.key(), it.id()), GetOption.DEFAULT))
-                    .toArray(Op[]::new);
+            Op[] places = some.stream().map(this::find).toArray(Op[]::new);
             return Mono.when(expiries)
                     .then(leases.of(longest))
                     .then(transactions.readFirst(places))
@@ -76,16 +73,27 @@ final class Renewals {
         });
     }
 
+    /** This client may not have the claim, or not know where its place is: then it is searched for. */
+    private Op find(LockClaim claim) {
+        Tracked known = claims.known(claim.id());
+        ByteSequence place = known == null ? null : known.place();
+        return place != null
+                ? Op.get(place, GetOption.DEFAULT)
+                : Op.get(
+                        layout.line(claim.key()),
+                        GetOption.builder().isPrefix(true).build());
+    }
+
     private Mono<Renewal> renewed(LockClaim claim, GetResponse answer) {
         return Mono.defer(() -> {
                     Tracked known = claims.known(claim.id());
-                    if (answer.getKvs().isEmpty()) {
+                    Place place = layout.placeOf(claim.id(), answer);
+                    if (place == null) {
                         if (known != null) {
                             boolean unused = known.lose();
                         }
                         return Mono.just(new Renewal.NotHeld());
                     }
-                    Place place = layout.place(answer.getKvs().get(0));
                     if (known != null && known.tokenIfHeld() == place.created()) {
                         return keep(claim, known, place);
                     }
@@ -99,15 +107,13 @@ final class Renewals {
     private Mono<Renewal> ifHeld(LockClaim claim, Place seen) {
         return transactions
                 .read(
-                        Op.get(layout.place(claim.key(), claim.id()), GetOption.DEFAULT),
+                        Op.get(seen.key(), GetOption.DEFAULT),
                         Standing.question(layout, claim.key(), seen.kind(), seen.created()))
                 .flatMap(answer -> {
-                    List<KeyValue> found = answer.reads().get(0).getKvs();
-                    if (found.isEmpty() || found.get(0).getCreateRevision() != seen.created()) {
-                        return notHeld();
-                    }
-                    Place place = layout.place(found.get(0));
-                    if (!Standing.of(layout, claim, seen, answer.reads().get(1)).holds()) {
+                    Place place = layout.placeOf(claim.id(), answer.reads().get(0));
+                    if (place == null
+                            || place.created() != seen.created()
+                            || !Standing.of(layout, seen, answer.reads().get(1)).holds()) {
                         return notHeld();
                     }
                     Tracked it = claims.of(claim);
@@ -136,12 +142,12 @@ final class Renewals {
     }
 
     private Mono<Renewal> move(LockClaim claim, Tracked it, Place place, EtcdLease lease, long start, int retries) {
-        ByteSequence key = it.place(layout);
+        ByteSequence key = place.key();
         PutOption onLease = lease.attached();
         List<Op> ops = new ArrayList<>();
         ops.add(Op.put(key, place.text(place.kind(), claim.lease().toMillis(), node), onLease));
         if (place.kind() == LockKind.WRITE) {
-            ops.add(Op.put(layout.mark(claim.key(), claim.id()), ByteSequence.EMPTY, onLease));
+            ops.add(Op.put(layout.mark(key), ByteSequence.EMPTY, onLease));
         }
         return transactions
                 .about(it.id())
@@ -153,13 +159,13 @@ final class Renewals {
                         it.attached(answer.revision(), lease);
                         return Mono.just(held(claim, lease, start));
                     }
-                    List<KeyValue> now = answer.reads().get(0).getKvs();
-                    if (now.isEmpty() || now.get(0).getCreateRevision() != place.created()) {
+                    Place now = layout.placeOf(claim.id(), answer.reads().get(0));
+                    if (now == null || now.created() != place.created()) {
                         boolean unused = it.lose();
                         return notHeld();
                     }
                     return retries < MOST_RETRIES
-                            ? keep(claim, it, layout.place(now.get(0)), retries + 1)
+                            ? keep(claim, it, now, retries + 1)
                             : Mono.error(
                                     new IllegalStateException("other requests of this claim keep coming in between"));
                 });
@@ -174,13 +180,19 @@ final class Renewals {
     }
 
     Mono<Renewal> adopt(LockClaim claim, long token) {
-        Op place = Op.get(layout.place(claim.key(), claim.id()), GetOption.DEFAULT);
-        return transactions.read(place).flatMap(answer -> {
-            List<KeyValue> found = answer.reads().get(0).getKvs();
-            if (found.isEmpty() || found.get(0).getCreateRevision() != token) {
+        Op withToken = Op.get(
+                layout.line(claim.key()),
+                GetOption.builder()
+                        .isPrefix(true)
+                        .withMinCreateRevision(token)
+                        .withMaxCreateRevision(token)
+                        .build());
+        return transactions.read(withToken).flatMap(answer -> {
+            Place found = layout.placeOf(claim.id(), answer.reads().get(0));
+            if (found == null) {
                 return notHeld();
             }
-            Mono<Renewal> adopting = ifHeld(claim, layout.place(found.get(0)));
+            Mono<Renewal> adopting = ifHeld(claim, found);
             Tracked exported = claims.known(claim.id());
             if (exported == null) {
                 return adopting;

@@ -5,7 +5,6 @@ import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
-import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import java.util.List;
@@ -52,7 +51,7 @@ record Standing(boolean holds, @Nullable ByteSequence blocker, long missing) {
 
     /** Reads the answer to the question. Its own place may be in it. */
     static Standing of(
-            Layout layout, LockKind role, ByteSequence ownPlace, int permits, int limit, GetResponse answer) {
+            Layout layout, LockKind role, @Nullable ByteSequence ownPlace, int permits, int limit, GetResponse answer) {
         List<KeyValue> before = answer.getKvs().stream()
                 .filter(it -> !it.getKey().equals(ownPlace))
                 .toList();
@@ -67,7 +66,7 @@ record Standing(boolean holds, @Nullable ByteSequence blocker, long missing) {
     }
 
     /** Reads the answer to the question of a claim that has this place. */
-    static Standing of(Layout layout, LockClaim claim, Place place, GetResponse answer) {
-        return of(layout, place.kind(), layout.place(claim.key(), claim.id()), place.permits(), place.limit(), answer);
+    static Standing of(Layout layout, Place place, GetResponse answer) {
+        return of(layout, place.kind(), place.key(), place.permits(), place.limit(), answer);
     }
 }

@@ -3,11 +3,13 @@ package io.holdfast.etcd;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.DeleteOption;
+import io.holdfast.etcd.Slots.Slot;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.support.Deadlines.Deadline;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -17,6 +19,7 @@ final class Tracked extends Deadline {
 
     private final String id;
     private final LockKey key;
+    private final int permits;
     private final Consumer<Tracked> onOverdue;
 
     private LockKind role;
@@ -26,6 +29,12 @@ final class Tracked extends Deadline {
 
     private long modified;
     private boolean holds;
+
+    /** The key that it has, among those of this client. */
+    private @Nullable Slot slot;
+
+    /** Where its place is, or may be: its slot, or a slot of the client that it was adopted from. */
+    private @Nullable ByteSequence place;
 
     /** Until when an attempt may rely on that a release of this client has passed the lock on to it; null if none has. */
     private @Nullable Long passedOnUntilNanos;
@@ -59,6 +68,7 @@ final class Tracked extends Deadline {
     Tracked(LockClaim claim, Consumer<Tracked> onOverdue) {
         id = claim.id();
         key = claim.key();
+        permits = claim.permits();
         role = key.kind();
         this.onOverdue = onOverdue;
     }
@@ -74,6 +84,33 @@ final class Tracked extends Deadline {
 
     LockKey key() {
         return key;
+    }
+
+    int permits() {
+        return permits;
+    }
+
+    /** {@return where its place is, or may be; null if it never had one} */
+    synchronized @Nullable ByteSequence place() {
+        return place;
+    }
+
+    synchronized @Nullable Slot slot() {
+        return slot;
+    }
+
+    /** Its place will be there. */
+    synchronized void occupy(Slot free) {
+        slot = free;
+        place = free.key();
+    }
+
+    /** It has ended. */
+    synchronized @Nullable Slot vacate() {
+        Slot left = slot;
+        slot = null;
+        boolean unused = lose();
+        return left;
     }
 
     synchronized LockKind role() {
@@ -118,14 +155,15 @@ final class Tracked extends Deadline {
         doubtfulSinceNanos = nowNanos;
     }
 
-    synchronized void placed(Place place, @Nullable EtcdLease keptBy) {
-        if (place.created() == created && place.modified() < modified) {
+    synchronized void placed(Place seen, @Nullable EtcdLease keptBy) {
+        if (seen.created() == created && seen.modified() < modified) {
             return; // it was read before the last change
         }
-        holds &= created == place.created();
-        created = place.created();
-        role = place.kind();
-        attached(place.modified(), keptBy);
+        holds &= created == seen.created();
+        created = seen.created();
+        role = seen.kind();
+        place = seen.key();
+        attached(seen.modified(), keptBy);
     }
 
     synchronized void placed(LockKind as, long revision, EtcdLease keptBy) {
@@ -184,6 +222,7 @@ final class Tracked extends Deadline {
         created = 0;
         modified = 0;
         lease = null;
+        place = slot == null ? null : slot.key();
         return held;
     }
 
@@ -256,15 +295,12 @@ final class Tracked extends Deadline {
         return underWay == null ? request : underWay.then(request);
     }
 
-    ByteSequence place(Layout layout) {
-        return layout.place(key, id);
-    }
-
-    Op[] deletions(Layout layout) {
-        Op place = Op.delete(place(layout), DeleteOption.DEFAULT);
+    /** What deletes this place of the claim. */
+    List<Op> deletions(Layout layout, ByteSequence at) {
+        Op deletion = Op.delete(at, DeleteOption.DEFAULT);
         return key.kind() == LockKind.READ || key.kind() == LockKind.WRITE
-                ? new Op[] {place, Op.delete(layout.mark(key, id), DeleteOption.DEFAULT)}
-                : new Op[] {place};
+                ? List.of(deletion, Op.delete(layout.mark(at), DeleteOption.DEFAULT))
+                : List.of(deletion);
     }
 
     @Override

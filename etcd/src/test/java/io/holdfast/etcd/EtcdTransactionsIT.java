@@ -2,11 +2,16 @@ package io.holdfast.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Watch;
 import io.etcd.jetcd.options.GetOption;
+import io.etcd.jetcd.options.WatchOption;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -98,6 +103,29 @@ class EtcdTransactionsIT {
                 .collectList());
         assertThat(held).hasSize(1);
         release(held.get(0));
+    }
+
+    /** Until a compaction, etcd passes over each key that ever was in the line when it reads it. */
+    @Test
+    void claimsUseTheKeysOfEndedOnes() {
+        int flows = 5;
+        Queue<ByteSequence> put = new ConcurrentLinkedQueue<>();
+        WatchOption puts = WatchOption.builder()
+                .isPrefix(true)
+                .withNoDelete(true)
+                .withRevision(revision())
+                .build();
+        Watch.Listener listener = Watch.listener(response ->
+                response.getEvents().forEach(it -> put.add(it.getKeyValue().getKey())));
+        try (Watch.Watcher watcher =
+                store.eye().getWatchClient().watch(EtcdStore.bytes("holdfast/line/mutex/history/"), puts, listener)) {
+            Waiting.forMono(Flux.range(0, MANY)
+                    .flatMap(i -> locks.lock("history").withLock(lease -> Mono.just(true)), flows)
+                    .then(Mono.just(true)));
+            Waiting.until("all have come", () -> put.size() == MANY);
+            assertThat(watcher.isClosed()).isFalse();
+        }
+        assertThat(new HashSet<>(put)).hasSizeLessThanOrEqualTo(2 * flows);
     }
 
     /** What etcd refuses is sent again, each request alone: another's lease may be the one that has ended. */

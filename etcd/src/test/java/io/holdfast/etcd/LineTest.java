@@ -11,7 +11,8 @@ import org.junit.jupiter.api.Test;
 class LineTest {
 
     private static Place place(int created, LockKind kind, int permits, int limit) {
-        return new Place("name", "claim-" + created, kind, permits, limit, 1000, "node", created, created, 1);
+        return new Place(
+                "name", Layout.bytes("key-" + created), "claim-" + created, kind, permits, limit, 1000, "node", created, created, 1);
     }
 
     private static List<Long> holders(Place... places) {
