@@ -83,12 +83,16 @@ final class Attempts {
         if (error instanceof LockQueueFullException) { // it has left
             it.answered();
             claims.removeIfIdle(it);
-        } else if (error instanceof LockBackendException unsent
-                && unsent.retryAfter().isPresent()) {
+        } else if (isUnsent(error)) {
             it.answered();
         } else {
             it.unanswered(now());
         }
+    }
+
+    private static boolean isUnsent(Throwable error) {
+        return error instanceof LockBackendException unsent
+                && unsent.retryAfter().isPresent();
     }
 
     private void settled(LockClaim claim, Tracked it, LockAttempt answer, boolean isOvertaken) {
@@ -128,22 +132,20 @@ final class Attempts {
      * whose answer was lost.
      */
     private Mono<LockAttempt> enterIfFree(LockClaim claim, Tracked it) {
-        List<Op> questions = new ArrayList<>();
-        questions.add(Standing.question(layout, claim.key(), claim.key().kind(), 0));
-        ByteSequence known = it.place();
-        if (known != null) {
-            questions.add(Op.get(known, GetOption.DEFAULT));
-        }
-        return transactions.read(questions.toArray(Op[]::new)).flatMap(answer -> {
-                    List<GetResponse> reads = answer.reads();
-                    Place place = known == null ? null : layout.placeOf(claim.id(), reads.get(1));
-                    if (place != null) {
-                        placed(it, place);
-                        return look(claim, it, enterIfFree(claim, it));
-                    }
-                    Standing standing = standing(claim, claim.key().kind(), reads.get(0), known);
-                    return standing.holds() ? enter(claim, it) : Mono.just(contended(claim));
-                });
+        ByteSequence known = claims.slot(it);
+        Op question = Standing.question(layout, claim.key(), claim.key().kind(), 0);
+        return transactions.read(question, Op.get(known, GetOption.DEFAULT)).flatMap(answer -> {
+            List<GetResponse> reads = answer.reads();
+            Place place = layout.placeOf(claim.id(), reads.get(1));
+            if (place != null) {
+                placed(it, place);
+                return look(claim, it, enterIfFree(claim, it));
+            }
+            Standing standing = standing(claim, claim.key().kind(), reads.get(0), known);
+            return standing.holds()
+                    ? enter(claim, it).onErrorResume(Attempts::isUnsent, othersAreFirst -> Mono.just(contended(claim)))
+                    : Mono.just(contended(claim));
+        });
     }
 
     private Mono<LockAttempt> enter(LockClaim claim, Tracked it) {
@@ -217,7 +219,8 @@ final class Attempts {
         if (waiting > maxWaiters) {
             return leave(it, place).then(Mono.error(() -> full(claim, waiting)));
         }
-        return Mono.just(queued(claim, it, standing, place, created, answer));
+        long ahead = claim.key().kind() == LockKind.READ ? Watches.UNKNOWN : waiting;
+        return Mono.just(queued(claim, it, standing, place, created, ahead, answer));
     }
 
     private LockQueueFullException full(LockClaim claim, long waiting) {
@@ -300,7 +303,7 @@ final class Attempts {
             }
             return it.mayBeDeleted(place.modified()) // it enters again, if there are not too many now
                     ? leave(it, place.key()).then(ifGone)
-                    : Mono.just(queued(claim, it, standing, place.key(), place.created(), answer));
+                    : Mono.just(queued(claim, it, standing, place.key(), place.created(), Watches.UNKNOWN, answer));
         }
         it.hold(place.created());
         EtcdLease lease = it.lease();
@@ -313,7 +316,7 @@ final class Attempts {
         }
         LockAttempt acquired = new LockAttempt.Acquired(place.created(), lease.atMost(claim.lease(), start));
         return isOtherSide
-                ? downgrade(claim, it, place, lease)
+                ? downgrade(it, place, lease)
                         .flatMap(isReader -> isReader ? Mono.just(acquired) : look(claim, it, ifGone))
                 : Mono.just(acquired);
     }
@@ -322,15 +325,13 @@ final class Attempts {
      * The place keeps its revision, which is the token. The deletion of the mark tells the readers behind it. Emits false if another request,
      * such as a renewal, has changed the place since it was read.
      */
-    private Mono<Boolean> downgrade(LockClaim claim, Tracked it, Place place, EtcdLease lease) {
+    private Mono<Boolean> downgrade(Tracked it, Place place, EtcdLease lease) {
         ByteSequence key = place.key();
         ByteSequence reader = place.text(LockKind.READ, place.leaseMillis(), node);
         return transactions
                 .about(it.id())
                 .when(Conditions.modifiedAt(key, place.modified()))
-                .then(
-                        Op.put(key, reader, lease.attached()),
-                        Op.delete(layout.mark(key), DeleteOption.DEFAULT))
+                .then(Op.put(key, reader, lease.attached()), Op.delete(layout.mark(key), DeleteOption.DEFAULT))
                 .commit()
                 .map(answer -> {
                     if (answer.isSucceeded()) {
@@ -341,7 +342,13 @@ final class Attempts {
     }
 
     private LockAttempt queued(
-            LockClaim claim, Tracked it, Standing standing, ByteSequence place, long created, Answer answer) {
+            LockClaim claim,
+            Tracked it,
+            Standing standing,
+            ByteSequence place,
+            long created,
+            long ahead,
+            Answer answer) {
         if (claims.isWaiting(claim.id())) {
             LockKey key = claim.key();
             ByteSequence blocker = standing.blocker();
@@ -353,8 +360,8 @@ final class Attempts {
                     key.kind() == LockKind.READ ? layout.marks(key) : layout.line(key),
                     blocker,
                     created,
-                    standing.missing(),
-                    answer.before()));
+                    blocker == null ? standing.missing() : ahead,
+                    answer));
         }
         return new LockAttempt.Queued(recheck(claim));
     }
@@ -375,13 +382,7 @@ final class Attempts {
     }
 
     private Standing standing(LockClaim claim, LockKind role, GetResponse answer, @Nullable ByteSequence place) {
-        return Standing.of(
-                layout,
-                role,
-                place,
-                claim.permits(),
-                claim.key().permits(),
-                answer);
+        return Standing.of(layout, role, place, claim.permits(), claim.key().permits(), answer);
     }
 
     private long now() {

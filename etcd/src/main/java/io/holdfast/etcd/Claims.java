@@ -24,6 +24,9 @@ import reactor.core.scheduler.Scheduler;
 /** The claims of this client that have a place in etcd, or may have one, and the subscribers to their signals. */
 final class Claims {
 
+    /** The claim that gets the lock asks at once. One that asks later looks at the store. */
+    static final Duration PASSED_ON = Duration.ofSeconds(1);
+
     /** A request arrives within this time, or never. */
     private static final Duration LATE = Duration.ofSeconds(30);
 
@@ -120,6 +123,15 @@ final class Claims {
         if (occupied != null) {
             slots.avoid(occupied);
         }
+    }
+
+    /** All before this place of the claim have gone. */
+    void passOn(String id, long created) {
+        Tracked it = tracked.get(id);
+        if (it != null) {
+            it.passOn(created, scheduler.now(NANOSECONDS) + PASSED_ON.toNanos());
+        }
+        changed(id);
     }
 
     void changed(String id) {

@@ -105,7 +105,8 @@ public final class EtcdLockBackend implements LockBackend {
         String node = UUID.randomUUID().toString().substring(0, 18);
         claims = new Claims(new Slots(layout, node), scheduler, this::overdue);
         leases = new Leases(builder.client.getLeaseClient(), scheduler, builder.presence, claims::leaseEnded);
-        watches = new Watches(builder.client.getWatchClient(), layout, scheduler, claims::isWaiting, claims::changed);
+        watches = new Watches(
+                builder.client.getWatchClient(), layout, scheduler, claims::isWaiting, claims::changed, claims::passOn);
         notices = new Notices(builder.client.getWatchClient(), layout, node, this::broken);
         heartbeat = new Heartbeat(scheduler, Heartbeat.period(builder.presence), claims::isEmpty, this::prove);
         transactions = new Transactions(builder.client.getKVClient(), scheduler);

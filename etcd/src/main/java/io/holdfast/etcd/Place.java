@@ -71,8 +71,7 @@ record Place(
         return text(as, permits, limit, leaseMillisNow, nodeNow, id);
     }
 
-    private static ByteSequence text(
-            LockKind kind, int permits, int limit, long leaseMillis, String node, String id) {
+    private static ByteSequence text(LockKind kind, int permits, int limit, long leaseMillis, String node, String id) {
         return Layout.bytes(String.join(
                 " ",
                 FORM,

@@ -11,7 +11,6 @@ import io.holdfast.etcd.Claims.Follower;
 import io.holdfast.etcd.Transactions.Answer;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -20,9 +19,6 @@ import reactor.core.scheduler.Scheduler;
 
 /** The ends of claims: releases, withdrawals, and those of claims that were silent. */
 final class Releases {
-
-    /** The next claim asks at once. One that asks later looks at the store. */
-    private static final Duration PASSED_ON = Duration.ofSeconds(1);
 
     private final Transactions transactions;
     private final Layout layout;
@@ -103,9 +99,13 @@ final class Releases {
         }
         then.addAll(it.deletions(layout, place));
         Op look = Op.get(place, GetOption.DEFAULT);
-        return passingOn(next, ending(it, List.of(Conditions.createdAt(place, created)), then, List.of(look), tombstones))
+        return passingOn(
+                        next,
+                        ending(it, List.of(Conditions.createdAt(place, created)), then, List.of(look), tombstones))
                 .flatMap(done -> {
-                    Place found = done.isSucceeded() ? null : layout.placeOf(it.id(), done.reads().get(0));
+                    Place found = done.isSucceeded()
+                            ? null
+                            : layout.placeOf(it.id(), done.reads().get(0));
                     if (found != null) { // an attempt without an answer has come after all
                         return end(it, place, found.created(), false, false, tombstones);
                     }
@@ -148,7 +148,7 @@ final class Releases {
      * the next claim does not watch any more, and has to look. The time counts from before the request, since the answer may be late.
      */
     private Mono<Answer> passingOn(@Nullable Follower next, Mono<Answer> release) {
-        long until = now() + PASSED_ON.toNanos();
+        long until = now() + Claims.PASSED_ON.toNanos();
         return next == null
                 ? release
                 : release.doOnNext(answer -> {

@@ -1,5 +1,7 @@
 package io.holdfast.etcd;
 
+import static java.util.Objects.requireNonNull;
+
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.Watch;
@@ -14,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.ObjLongConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
@@ -30,22 +33,52 @@ final class Watches {
     /** How many deletions a watch of a line remembers, for waiters that have read the line before them. */
     private static final int REMEMBERED = 256;
 
-    /**
-     * What one claim waits for.
-     *
-     * @param among the prefix of the keys that it may have to wait for
-     * @param blocker the key that has to go first; null for a semaphore
-     * @param created the revision of its own place: only what is before it matters
-     * @param missing the permits that have to be released before it
-     * @param revision the store was read at this revision
-     */
-    record Wish(
-            String claimId,
-            ByteSequence among,
-            @Nullable ByteSequence blocker,
-            long created,
-            long missing,
-            long revision) {}
+    /** What one claim waits for. */
+    static final class Wish {
+        private final String claimId;
+        private final ByteSequence among;
+        private final @Nullable ByteSequence blocker;
+        private final long created;
+        private final long revision;
+        private final long counted;
+
+        /** All state is used on the worker. */
+        private long missing;
+
+        /**
+         * Describes what one claim waits for.
+         *
+         * @param among the prefix of the keys that it may have to wait for
+         * @param blocker the key that has to go first; null for a semaphore
+         * @param created the revision of its own place: only what is before it matters
+         * @param missing the permits of places before it that have to go until it holds the lock, or {@link #UNKNOWN}
+         * @param read the answer that says so
+         */
+        Wish(
+                String claimId,
+                ByteSequence among,
+                @Nullable ByteSequence blocker,
+                long created,
+                long missing,
+                Transactions.Answer read) {
+            this.claimId = claimId;
+            this.among = among;
+            this.blocker = blocker;
+            this.created = created;
+            this.missing = missing;
+            revision = read.before();
+            counted = read.revision();
+        }
+    }
+
+    private enum Next {
+        WAIT,
+        LOOK,
+        HOLD
+    }
+
+    /** Then only the store knows whether the claim holds the lock when its blocker has gone. */
+    static final long UNKNOWN = Long.MAX_VALUE;
 
     private record Deletion(
             ByteSequence key, long revision, @Nullable Place before) {}
@@ -55,28 +88,43 @@ final class Watches {
     private final Scheduler.Worker worker;
     private final Predicate<String> isWaiting;
     private final Consumer<String> onChange;
+    private final ObjLongConsumer<String> onHold;
     private final Map<String, Wish> wishes = new HashMap<>();
     private final Map<ByteSequence, OfPrefix> prefixes = new HashMap<>();
     private final AtomicInteger streams = new AtomicInteger();
 
-    Watches(Watch client, Layout layout, Scheduler scheduler, Predicate<String> isWaiting, Consumer<String> onChange) {
+    /**
+     * Opens no stream yet.
+     *
+     * @param isWaiting whether a claim still wants to hear
+     * @param onChange gets a claim that has to look
+     * @param onHold gets a claim that holds the lock, since all before it have gone, with the revision of its place
+     */
+    Watches(
+            Watch client,
+            Layout layout,
+            Scheduler scheduler,
+            Predicate<String> isWaiting,
+            Consumer<String> onChange,
+            ObjLongConsumer<String> onHold) {
         this.client = client;
         this.layout = layout;
         this.isWaiting = isWaiting;
+        this.onHold = onHold;
         this.onChange = onChange;
         worker = scheduler.createWorker();
     }
 
     void await(Wish wish) {
         onWorker(() -> {
-            Wish before = wishes.get(wish.claimId());
-            if (before != null && before.blocker() != null && before.blocker().equals(wish.blocker())) {
+            Wish before = wishes.get(wish.claimId);
+            if (before != null && before.blocker != null && before.blocker.equals(wish.blocker)) {
                 return;
             }
-            drop(wish.claimId());
-            if (isWaiting.test(wish.claimId())) {
-                wishes.put(wish.claimId(), wish);
-                prefixes.computeIfAbsent(wish.among(), OfPrefix::new).add(wish);
+            drop(wish.claimId);
+            if (isWaiting.test(wish.claimId)) {
+                wishes.put(wish.claimId, wish);
+                prefixes.computeIfAbsent(wish.among, OfPrefix::new).add(wish);
             }
         });
     }
@@ -107,15 +155,26 @@ final class Watches {
 
     private void drop(String claimId) {
         Wish wish = wishes.remove(claimId);
-        OfPrefix of = wish == null ? null : prefixes.get(wish.among());
+        OfPrefix of = wish == null ? null : prefixes.get(wish.among);
         if (wish != null && of != null) {
             of.remove(wish);
         }
     }
 
-    private void fulfil(Wish wish) {
-        drop(wish.claimId());
-        onChange.accept(wish.claimId());
+    private void follow(Wish wish, Next next) {
+        if (next == Next.WAIT) {
+            return;
+        }
+        drop(wish.claimId);
+        if (next == Next.HOLD) {
+            onHold.accept(wish.claimId, wish.created);
+        } else {
+            onChange.accept(wish.claimId);
+        }
+    }
+
+    private void look(List<Wish> all) {
+        all.forEach(it -> follow(it, Next.LOOK));
     }
 
     /** Opens a stream that reports deletions from the revision on. */
@@ -160,7 +219,7 @@ final class Watches {
         }
 
         void add(Wish wish) {
-            ByteSequence blocker = wish.blocker();
+            ByteSequence blocker = wish.blocker;
             OfKey watched = blocker == null ? null : keys.get(blocker);
             if (watched != null) {
                 watched.add(wish);
@@ -169,7 +228,7 @@ final class Watches {
             } else {
                 OfAll shared = whole;
                 if (shared == null) {
-                    shared = new OfAll(this, wish.revision());
+                    shared = new OfAll(this, wish.revision);
                     whole = shared;
                 }
                 shared.add(wish);
@@ -177,13 +236,13 @@ final class Watches {
         }
 
         void remove(Wish wish) {
-            OfKey watched = wish.blocker() == null ? null : keys.get(wish.blocker());
+            OfKey watched = wish.blocker == null ? null : keys.get(wish.blocker);
             if (watched != null && watched.wishes.remove(wish) && watched.wishes.isEmpty()) {
                 keys.remove(watched.key);
                 shut(watched.watcher);
             }
             OfAll shared = whole;
-            if (shared != null && shared.wishes.remove(wish.claimId()) != null && shared.wishes.isEmpty()) {
+            if (shared != null && shared.wishes.remove(wish.claimId) != null && shared.wishes.isEmpty()) {
                 whole = null;
                 shut(shared.watcher);
             }
@@ -212,7 +271,7 @@ final class Watches {
         OfKey(OfPrefix of, ByteSequence key, Wish first) {
             this.of = of;
             this.key = key;
-            revision = first.revision();
+            revision = first.revision;
             wishes.add(first);
             watcher = open(key, false, revision + 1, this);
         }
@@ -220,21 +279,22 @@ final class Watches {
         /** One that has read an older revision may wait for an earlier key of this name, so it looks again. */
         void add(Wish wish) {
             wishes.add(wish);
-            if (wish.revision() < revision) {
-                fulfil(wish);
-            }
+            follow(wish, wish.revision < revision ? Next.LOOK : Next.WAIT);
         }
 
+        /** If the only claim before another one has gone, that one holds the lock. */
         @Override
         public void deleted(List<WatchEvent> events) {
-            broken();
+            if (of.keys.get(key) == this) {
+                List.copyOf(wishes).forEach(it -> follow(it, it.missing == 1 ? Next.HOLD : Next.LOOK));
+            }
         }
 
         /** After an interruption, all of them look again. */
         @Override
         public void broken() {
             if (of.keys.get(key) == this) {
-                List.copyOf(wishes).forEach(Watches.this::fulfil);
+                look(List.copyOf(wishes));
             }
         }
     }
@@ -257,20 +317,22 @@ final class Watches {
         }
 
         void add(Wish wish) {
-            Wish left = wish.revision() < knownFrom ? null : wish;
-            for (Iterator<Deletion> it = remembered.iterator(); left != null && it.hasNext(); ) {
-                left = after(it.next(), left);
+            wishes.put(wish.claimId, wish);
+            Next next = wish.revision < knownFrom ? Next.LOOK : Next.WAIT;
+            for (Iterator<Deletion> it = remembered.iterator(); next == Next.WAIT && it.hasNext(); ) {
+                next = after(it.next(), wish);
             }
-            wishes.put(wish.claimId(), left == null ? wish : left);
-            if (left == null) {
-                fulfil(wish);
-            }
+            follow(wish, next);
         }
 
+        /** Each deletion counts once, whatever the driver does after an interruption. */
         @Override
         public void deleted(List<WatchEvent> events) {
+            long seen = remembered.isEmpty() ? 0 : remembered.getLast().revision();
             for (WatchEvent event : events) {
-                deleted(event);
+                if (event.getKeyValue().getModRevision() > seen) {
+                    deleted(event);
+                }
             }
         }
 
@@ -282,12 +344,7 @@ final class Watches {
                 knownFrom = remembered.remove().revision();
             }
             for (Wish wish : List.copyOf(wishes.values())) {
-                Wish left = after(deletion, wish);
-                if (left == null) {
-                    fulfil(wish);
-                } else {
-                    wishes.put(wish.claimId(), left);
-                }
+                follow(wish, after(deletion, wish));
             }
         }
 
@@ -300,31 +357,30 @@ final class Watches {
             }
         }
 
-        /** Returns what is left to wait for; null if the claim has to look again. */
-        private @Nullable Wish after(Deletion deletion, Wish wish) {
-            if (deletion.revision() <= wish.revision()) {
-                return wish;
-            }
-            if (wish.blocker() != null) {
-                return wish.blocker().equals(deletion.key()) ? null : wish;
+        private Next after(Deletion deletion, Wish wish) {
+            if (deletion.revision() <= wish.revision) {
+                return Next.WAIT;
             }
             Place gone = deletion.before();
-            if (gone == null) {
-                return null;
+            boolean isBlocker = deletion.key().equals(wish.blocker);
+            if (gone != null && gone.created() > wish.created) {
+                return Next.WAIT;
             }
-            if (gone.created() >= wish.created()) {
-                return wish;
+            // The read may have seen it, or not; or it was the claim's own place.
+            if (gone == null || gone.created() == wish.created || deletion.revision() <= wish.counted) {
+                wish.missing = UNKNOWN;
             }
-            long missing = wish.missing() - gone.permits();
-            return missing <= 0
-                    ? null
-                    : new Wish(wish.claimId(), wish.among(), null, wish.created(), missing, wish.revision());
+            if (wish.missing == UNKNOWN) {
+                return isBlocker || wish.blocker == null ? Next.LOOK : Next.WAIT;
+            }
+            wish.missing -= requireNonNull(gone).permits();
+            return wish.missing <= 0 ? Next.HOLD : isBlocker ? Next.LOOK : Next.WAIT;
         }
 
         @Override
         public void broken() {
             if (of.whole == this) {
-                List.copyOf(wishes.values()).forEach(Watches.this::fulfil);
+                look(List.copyOf(wishes.values()));
             }
         }
     }

@@ -2,6 +2,7 @@ package io.holdfast.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.etcd.jetcd.ByteSequence;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
@@ -20,7 +21,8 @@ class ClaimsTest {
 
     private final LockClaim claim =
             LockClaim.first(LockKey.of(LockKind.MUTEX, "stock"), "a-claim", Duration.ofSeconds(9), Waiting.QUEUE);
-    private final Claims claims = new Claims(VirtualTimeScheduler.create(), overdue -> {});
+    private final Layout layout = new Layout("holdfast/");
+    private final Claims claims = new Claims(new Slots(layout, "client"), VirtualTimeScheduler.create(), overdue -> {});
     private final Flux<WatchSignal> watch = new Flux<>() {
         @Override
         public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
@@ -60,9 +62,10 @@ class ClaimsTest {
     void claimThatHasEndedFollowsNone() {
         Tracked it = claims.of(claim);
         Tracked before = new Tracked(claim, overdue -> {});
-        Layout layout = new Layout("holdfast/");
+        ByteSequence own = claims.slot(it);
+        ByteSequence blocker = claims.slot(before);
         claims.remove(it);
-        claims.follow(it, 5, before.place(layout));
-        assertThat(claims.follower(before, layout)).isNull();
+        claims.follow(it, own, 5, blocker);
+        assertThat(claims.follower(before, blocker, layout)).isNull();
     }
 }

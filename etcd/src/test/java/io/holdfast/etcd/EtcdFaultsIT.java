@@ -17,6 +17,7 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
+import io.holdfast.spi.Renewal;
 import io.holdfast.testkit.server.TcpProxy;
 import java.time.Duration;
 import java.util.UUID;
@@ -164,7 +165,7 @@ class EtcdFaultsIT {
         assertThat(token(waiting)).isGreaterThan(holder.fencingToken());
     }
 
-    /** Its first attempt there may find the place, the mark of the writer, and a waiting writer. */
+    /** It finds the place, the mark of the writer, and a waiting writer. */
     @Test
     void writerThatBecomesAReaderAtAnotherClientLetsReadersIn() {
         EtcdLockBackend first = EtcdLockBackend.over(store.client());
@@ -182,6 +183,7 @@ class EtcdFaultsIT {
                 1);
 
         assertThat(Waiting.forMono(first.tryAcquire(behind))).isInstanceOf(LockAttempt.Queued.class);
+        assertThat(Waiting.forMono(second.adopt(writing, token))).isInstanceOf(Renewal.Held.class);
         assertThat(token(second.tryAcquire(reading))).isEqualTo(token);
         assertThat(Waiting.forMono(first.release(behind))).isEqualTo(Ownership.NOT_HELD);
         assertThat(token(first.tryAcquire(claim(LockKind.READ, "downgraded", io.holdfast.spi.Waiting.NONE))))

@@ -1,8 +1,10 @@
 package io.holdfast.etcd;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.etcd.jetcd.options.GetOption;
 import io.holdfast.LockQueueFullException;
 import io.holdfast.etcd.Tampering.Fate;
 import io.holdfast.spi.LockAttempt;
@@ -155,11 +157,10 @@ class EtcdLateIT {
 
     /** {@return the etcd lease of its place} */
     private long lease() {
-        return Waiting.forMono(Answers.of(
-                        () -> store.eye().getKVClient().get(new Layout("holdfast/").place(key, claim.id()))))
-                .getKvs()
-                .get(0)
-                .getLease();
+        GetOption all = GetOption.builder().isPrefix(true).build();
+        Layout layout = new Layout("holdfast/");
+        var line = Waiting.forMono(Answers.of(() -> store.eye().getKVClient().get(layout.line(key), all)));
+        return requireNonNull(layout.placeOf(claim.id(), line)).lease();
     }
 
     @Test

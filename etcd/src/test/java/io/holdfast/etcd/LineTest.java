@@ -12,7 +12,17 @@ class LineTest {
 
     private static Place place(int created, LockKind kind, int permits, int limit) {
         return new Place(
-                "name", Layout.bytes("key-" + created), "claim-" + created, kind, permits, limit, 1000, "node", created, created, 1);
+                "name",
+                Layout.bytes("key-" + created),
+                "claim-" + created,
+                kind,
+                permits,
+                limit,
+                1000,
+                "node",
+                created,
+                created,
+                1);
     }
 
     private static List<Long> holders(Place... places) {

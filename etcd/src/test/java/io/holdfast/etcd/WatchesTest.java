@@ -1,73 +1,216 @@
 package io.holdfast.etcd;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.ByteString;
+import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Watch;
+import io.etcd.jetcd.api.Event;
+import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.watch.WatchResponse;
+import io.holdfast.etcd.Transactions.Answer;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
+import io.holdfast.spi.Waiting;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/** Which streams are open, without a server. */
+/** What waiters make of deletions, without a server. The place that revision n has created has the key n. */
 class WatchesTest {
 
-    private static final String LINE = "holdfast/line/rw/stock/";
-    private static final String MARKS = "holdfast/mark/rw/stock/";
+    private static final LockKey STOCK = LockKey.of(LockKind.MUTEX, "stock");
 
     private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
+    private final Layout layout = new Layout("holdfast/");
+    private final Map<ByteSequence, Watch.Listener> open = new HashMap<>();
+    private final List<String> heard = new ArrayList<>();
     private final Set<String> gone = new HashSet<>();
-    private final List<String> changed = new ArrayList<>();
-    private final Watches watches =
-            new Watches(proxy(Watch.class), new Layout("holdfast/"), time, id -> !gone.contains(id), changed::add);
+    private final Watches watches = new Watches(
+            (Watch) Proxy.newProxyInstance(
+                    Watch.class.getClassLoader(),
+                    new Class<?>[] {Watch.class},
+                    (proxy, method, args) -> watcher((ByteSequence) args[0], (Watch.Listener) args[2])),
+            layout,
+            time,
+            id -> !gone.contains(id),
+            id -> heard.add(id + " looks"),
+            (id, created) -> heard.add(id + " holds " + created));
 
-    private static <T> T proxy(Class<T> type) {
-        return type.cast(Proxy.newProxyInstance(
-                type.getClassLoader(),
-                new Class<?>[] {type},
-                (proxy, method, args) -> method.getName().equals("watch") ? proxy(Watch.Watcher.class) : null));
+    private Watch.Watcher watcher(ByteSequence key, Watch.Listener listener) {
+        open.put(key, listener);
+        return (Watch.Watcher) Proxy.newProxyInstance(
+                Watch.class.getClassLoader(),
+                new Class<?>[] {Watch.Watcher.class},
+                (proxy, method, args) -> method.getName().equals("close") ? open.remove(key) : null);
     }
 
-    private void await(String id, String among, String blocker, long revision) {
-        watches.await(new Watches.Wish(id, EtcdStore.bytes(among), EtcdStore.bytes(among + blocker), 100, 0, revision));
+    private ByteSequence key(long created) {
+        return layout.line(STOCK).concat(Layout.bytes("client." + created));
     }
 
-    private int streams() {
+    /** A claim has entered behind this many others, the last of which is the one with the key. */
+    private void waits(String id, long created, long blocker, long ahead) {
+        waits(id, created, blocker, ahead, created);
+    }
+
+    private void waits(String id, long created, long blocker, long ahead, long before) {
+        watches.await(new Watches.Wish(
+                id, layout.line(STOCK), key(blocker), created, ahead, new Answer(true, List.of(), created, before)));
         time.advanceTime();
-        return watches.streams();
+    }
+
+    /** Deletions of places by one transaction. */
+    private void deleted(long revision, long... created) {
+        var response = io.etcd.jetcd.api.WatchResponse.newBuilder();
+        for (long it : created) {
+            LockClaim claim = LockClaim.first(STOCK, "claim-" + it, Duration.ofSeconds(9), Waiting.QUEUE);
+            ByteString key = ByteString.copyFrom(key(it).getBytes());
+            response.addEvents(Event.newBuilder()
+                    .setType(Event.EventType.DELETE)
+                    .setKv(KeyValue.newBuilder().setKey(key).setModRevision(revision))
+                    .setPrevKv(KeyValue.newBuilder()
+                            .setKey(key)
+                            .setCreateRevision(it)
+                            .setValue(ByteString.copyFrom(
+                                    Place.text(claim, "client").getBytes()))));
+        }
+        WatchResponse events = new WatchResponse(response.build());
+        List.copyOf(open.entrySet()).stream()
+                .filter(it -> it.getKey().equals(layout.line(STOCK)) || isOf(it.getKey(), created))
+                .forEach(it -> it.getValue().onNext(events));
+        time.advanceTime();
+    }
+
+    private boolean isOf(ByteSequence watched, long... created) {
+        return java.util.Arrays.stream(created).anyMatch(it -> key(it).equals(watched));
+    }
+
+    @Test
+    void keysOfATestAreThoseOfALine() {
+        assertThat(key(3).toString(UTF_8)).isEqualTo("holdfast/line/mutex/stock/client.3");
+    }
+
+    @Test
+    void waiterHoldsTheLockWhenTheOnlyOneBeforeItHasGone() {
+        waits("b", 2, 1, 1);
+        deleted(9, 1);
+        assertThat(heard).containsExactly("b holds 2");
+        assertThat(open).isEmpty();
+    }
+
+    @Test
+    void waiterThatKnowsTheKeyBeforeItAloneLooks() {
+        waits("c", 3, 2, 2);
+        deleted(9, 2);
+        assertThat(heard).containsExactly("c looks");
+    }
+
+    @Test
+    void waitersOfOneClientHoldTheLockOneAfterTheOther() {
+        waits("b", 2, 1, 1);
+        waits("c", 3, 2, 2);
+        waits("d", 4, 3, 3);
+        deleted(9, 1);
+        deleted(10, 2);
+        deleted(11, 3);
+        assertThat(heard).containsExactly("b holds 2", "c holds 3", "d holds 4");
+        assertThat(open).isEmpty();
+    }
+
+    @Test
+    void waiterWhosePredecessorGivesUpLooks() {
+        waits("b", 2, 1, 1);
+        waits("c", 3, 2, 2);
+        deleted(9, 2);
+        assertThat(heard).containsExactly("c looks");
+    }
+
+    /** The read may have seen the deletion, or not: both were in one transaction. */
+    @Test
+    void waiterLooksIfADeletionBelongsToItsOwnTransaction() {
+        waits("b", 2, 1, 1);
+        waits("d", 4, 3, 2, 3);
+        deleted(4, 2);
+        deleted(9, 1);
+        assertThat(heard).containsExactly("b holds 2");
+        deleted(10, 3);
+        assertThat(heard).containsExactly("b holds 2", "d looks");
+    }
+
+    @Test
+    void deletionThatIsReportedTwiceCountsOnce() {
+        waits("b", 2, 1, 1);
+        waits("e", 5, 4, 3);
+        deleted(9, 3);
+        deleted(9, 3);
+        assertThat(heard).isEmpty();
+    }
+
+    @Test
+    void waiterThatHasLostItsPlaceLooks() {
+        waits("b", 2, 1, 1);
+        waits("d", 4, 3, 2);
+        deleted(9, 4);
+        deleted(10, 1);
+        deleted(11, 3);
+        assertThat(heard).containsExactly("b holds 2", "d looks");
+    }
+
+    @Test
+    void placesBehindDoNotCount() {
+        waits("b", 2, 1, 1);
+        waits("d", 4, 3, 2);
+        deleted(9, 7, 8);
+        assertThat(heard).isEmpty();
+        deleted(10, 1, 3);
+        assertThat(heard).containsExactly("b holds 2", "d holds 4");
     }
 
     @Test
     void streamsOfOneLockAreFewHoweverManyWritersReadersWaitFor() {
+        LockKey reading = LockKey.of(LockKind.READ, "stock");
+        Answer read = new Answer(true, List.of(), 9, 9);
         for (int i = 0; i < 100; i++) {
-            await("reader-" + i, MARKS, "writer-" + i, 9);
-            await("writer-" + i, LINE, "reader-" + i, 9);
+            ByteSequence marks = layout.marks(reading);
+            ByteSequence line = layout.line(reading);
+            ByteSequence slot = Layout.bytes("client." + i);
+            watches.await(new Watches.Wish("reader-" + i, marks, marks.concat(slot), 100, Watches.UNKNOWN, read));
+            watches.await(new Watches.Wish("writer-" + i, line, line.concat(slot), 100, 50, read));
         }
-        assertThat(streams()).isEqualTo(4);
+        time.advanceTime();
+        assertThat(watches.streams()).isEqualTo(4);
         for (int i = 0; i < 100; i++) {
             watches.forget("reader-" + i);
             watches.forget("writer-" + i);
         }
-        assertThat(streams()).isZero();
+        time.advanceTime();
+        assertThat(watches.streams()).isZero();
     }
 
     /** An answer may come after the cancellation, whose task then has nothing to forget. */
     @Test
     void claimThatDoesNotWaitAnyMoreOpensNoStream() {
-        gone.add("a");
-        watches.forget("a");
-        await("a", LINE, "b", 9);
-        assertThat(streams()).isZero();
+        gone.add("b");
+        watches.forget("b");
+        waits("b", 2, 1, 1);
+        assertThat(watches.streams()).isZero();
     }
 
-    /** The key may have been deleted and written again in between. */
+    /** The key before it is that of a later claim by now. */
     @Test
-    void claimThatHasReadAnOlderRevisionThanItsWatchKnowsLooksAgain() {
-        await("a", LINE, "c", 9);
-        await("b", LINE, "c", 8);
-        assertThat(streams()).isEqualTo(1);
-        assertThat(changed).containsExactly("b");
+    void waiterThatReadBeforeTheWatchBeganLooks() {
+        waits("d", 9, 1, 1);
+        waits("c", 8, 1, 1);
+        assertThat(heard).containsExactly("c looks");
     }
 }
