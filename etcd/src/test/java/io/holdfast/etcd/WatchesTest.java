@@ -8,6 +8,7 @@ import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Watch;
 import io.etcd.jetcd.api.Event;
 import io.etcd.jetcd.api.KeyValue;
+import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchResponse;
 import io.holdfast.etcd.Transactions.Answer;
 import io.holdfast.spi.LockClaim;
@@ -33,21 +34,24 @@ class WatchesTest {
     private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
     private final Layout layout = new Layout("holdfast/");
     private final Map<ByteSequence, Watch.Listener> open = new HashMap<>();
+    private final List<Long> beginnings = new ArrayList<>();
     private final List<String> heard = new ArrayList<>();
     private final Set<String> gone = new HashSet<>();
     private final Watches watches = new Watches(
             (Watch) Proxy.newProxyInstance(
                     Watch.class.getClassLoader(),
                     new Class<?>[] {Watch.class},
-                    (proxy, method, args) -> watcher((ByteSequence) args[0], (Watch.Listener) args[2])),
+                    (proxy, method, args) ->
+                            watcher((ByteSequence) args[0], (WatchOption) args[1], (Watch.Listener) args[2])),
             layout,
             time,
             id -> !gone.contains(id),
             id -> heard.add(id + " looks"),
             (id, created) -> heard.add(id + " holds " + created));
 
-    private Watch.Watcher watcher(ByteSequence key, Watch.Listener listener) {
+    private Watch.Watcher watcher(ByteSequence key, WatchOption option, Watch.Listener listener) {
         open.put(key, listener);
+        beginnings.add(option.getRevision());
         return (Watch.Watcher) Proxy.newProxyInstance(
                 Watch.class.getClassLoader(),
                 new Class<?>[] {Watch.Watcher.class},
@@ -98,6 +102,14 @@ class WatchesTest {
     @Test
     void keysOfATestAreThoseOfALine() {
         assertThat(key(3).toString(UTF_8)).isEqualTo("holdfast/line/mutex/stock/client.3");
+    }
+
+    /** What was deleted between the read and the opening must not be missed. */
+    @Test
+    void watchesBeginWhereTheLineWasRead() {
+        waits("b", 5, 1, 1, 4);
+        waits("c", 8, 2, 2, 7);
+        assertThat(beginnings).containsExactly(5L, 8L);
     }
 
     @Test

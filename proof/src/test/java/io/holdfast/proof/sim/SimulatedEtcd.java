@@ -229,7 +229,7 @@ final class SimulatedEtcd {
             this.key = key;
             this.option = option;
             this.listener = listener;
-            from = wrong.watchedFrom(option.getRevision());
+            from = option.getRevision();
         }
 
         void open() {

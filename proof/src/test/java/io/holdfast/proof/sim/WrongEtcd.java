@@ -98,14 +98,6 @@ enum WrongEtcd {
         long seconds(long granted) {
             return 4 * granted;
         }
-    },
-
-    /** A watch begins with what happens after it is open. */
-    WATCH_FROM_NOW {
-        @Override
-        long watchedFrom(long revision) {
-            return 0;
-        }
     };
 
     /** Returns what the wrong back end sends. */
@@ -126,10 +118,6 @@ enum WrongEtcd {
 
     long seconds(long granted) {
         return granted;
-    }
-
-    long watchedFrom(long revision) {
-        return revision;
     }
 
     private static boolean isIn(ByteString key, String part) {
