@@ -143,7 +143,10 @@ final class Attempts {
             }
             Standing standing = standing(claim, claim.key().kind(), reads.get(0), known);
             return standing.holds()
-                    ? enter(claim, it).onErrorResume(Attempts::isUnsent, othersAreFirst -> Mono.just(contended(claim)))
+                    ? enter(claim, it).onErrorResume(Attempts::isUnsent, othersAreFirst -> {
+                        transactions.forget(claim.id(), claim.key().name());
+                        return Mono.just(contended(claim));
+                    })
                     : Mono.just(contended(claim));
         });
     }
@@ -198,7 +201,10 @@ final class Attempts {
             if (reads.get(0).getKvs().isEmpty()) { // a tombstone
                 return Mono.just(contended(claim));
             }
-            claims.leaveSlot(it);
+            if (it.hasOtherAttempts()) { // one of them may still arrive at this key, and is found only here
+                return Mono.just(contended(claim));
+            }
+            claims.leaveSlot(it, place);
             return enter(claim, it);
         }
         long created = answer.revision();

@@ -107,21 +107,25 @@ final class Claims {
 
     /** {@return the key for the place of a claim that enters its line} */
     ByteSequence slot(Tracked it) {
-        Slot known = it.slot();
-        if (known != null) {
-            return known.key();
+        synchronized (it) {
+            Slot known = it.slot();
+            if (known != null) {
+                return known.key();
+            }
+            Slot slot = slots.take(it.key());
+            it.occupy(slot);
+            return slot.key();
         }
-        Slot slot = slots.take(it.key());
-        it.occupy(slot);
-        return slot.key();
     }
 
     /** The place of another claim is in its slot. */
-    void leaveSlot(Tracked it) {
-        Slot occupied = it.slot();
-        it.occupy(slots.take(it.key()));
-        if (occupied != null) {
-            slots.avoid(occupied);
+    void leaveSlot(Tracked it, ByteSequence place) {
+        synchronized (it) {
+            Slot occupied = it.slot();
+            if (occupied != null && occupied.key().equals(place)) {
+                it.occupy(slots.take(it.key()));
+                slots.avoid(occupied);
+            }
         }
     }
 

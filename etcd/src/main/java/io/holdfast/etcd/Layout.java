@@ -5,6 +5,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.GetResponse;
+import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.GetOption;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import java.io.ByteArrayOutputStream;
@@ -66,6 +68,17 @@ record Layout(String prefix) {
         String path = stored.getKey().toString(UTF_8).substring(prefix.length() + LINE.length());
         int name = path.indexOf('/') + 1;
         return Place.of(decode(path.substring(name, path.indexOf('/', name))), stored);
+    }
+
+    /** Finds a place by its token, whichever client has written it. */
+    Op withToken(LockKey key, long token) {
+        return Op.get(
+                line(key),
+                GetOption.builder()
+                        .isPrefix(true)
+                        .withMinCreateRevision(token)
+                        .withMaxCreateRevision(token)
+                        .build());
     }
 
     /** Reads the place of a claim from an answer; null if it is not there. A former or later claim may have its key. */

@@ -74,6 +74,16 @@ final class Releases {
                 boolean isHeld = it.tokenIfHeld() != 0;
                 return end(it, place, it.created(), isHeld, isHeld || it.created() != 0, tombstones);
             }
+            if (it.sought() != 0) { // an adoption has failed
+                return transactions
+                        .read(layout.withToken(it.key(), it.sought()))
+                        .flatMap(read -> {
+                            Place found = layout.placeOf(it.id(), read.reads().get(0));
+                            return found == null
+                                    ? Mono.just(Ownership.NOT_HELD)
+                                    : end(it, found.key(), found.created(), false, false, tombstones);
+                        });
+            }
             // It was never sent to this line.
             return tombstones == null
                     ? Mono.just(Ownership.NOT_HELD)
@@ -97,7 +107,9 @@ final class Releases {
         } else if (!isKnown && created != 0) {
             then.add(Standing.question(layout, it.key(), it.role(), created));
         }
-        then.addAll(it.deletions(layout, place));
+        if (created != 0) {
+            then.addAll(it.deletions(layout, place));
+        }
         Op look = Op.get(place, GetOption.DEFAULT);
         return passingOn(
                         next,

@@ -180,26 +180,25 @@ final class Renewals {
     }
 
     Mono<Renewal> adopt(LockClaim claim, long token) {
-        Op withToken = Op.get(
-                layout.line(claim.key()),
-                GetOption.builder()
-                        .isPrefix(true)
-                        .withMinCreateRevision(token)
-                        .withMaxCreateRevision(token)
-                        .build());
-        return transactions.read(withToken).flatMap(answer -> {
-            Place found = layout.placeOf(claim.id(), answer.reads().get(0));
-            if (found == null) {
-                return notHeld();
-            }
-            Mono<Renewal> adopting = ifHeld(claim, found);
-            Tracked exported = claims.known(claim.id());
-            if (exported == null) {
-                return adopting;
-            }
-            // No deletion begins any more, and one that has begun ends before it looks.
-            claims.keepFor(exported, claim.lease());
-            return exported.afterExpiry(adopting);
+        return Mono.defer(() -> {
+            Tracked it = claims.of(claim);
+            it.seek(token); // a release finds the place, whatever comes of this
+            return transactions
+                    .read(layout.withToken(claim.key(), token))
+                    .flatMap(answer -> {
+                        Place found = layout.placeOf(claim.id(), answer.reads().get(0));
+                        if (found == null) {
+                            return notHeld();
+                        }
+                        // No deletion begins any more, and one that has begun ends before it looks.
+                        claims.keepFor(it, claim.lease());
+                        return it.afterExpiry(ifHeld(claim, found));
+                    })
+                    .doOnNext(answer -> {
+                        if (answer instanceof Renewal.NotHeld) {
+                            claims.removeIfIdle(it);
+                        }
+                    });
         });
     }
 

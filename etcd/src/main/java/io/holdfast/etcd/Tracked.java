@@ -29,6 +29,7 @@ final class Tracked extends Deadline {
 
     private long modified;
     private boolean holds;
+    private long sought;
 
     /** The key that it has, among those of this client. */
     private @Nullable Slot slot;
@@ -97,6 +98,21 @@ final class Tracked extends Deadline {
 
     synchronized @Nullable Slot slot() {
         return slot;
+    }
+
+    /** Whether another attempt than the one that asks is under way, or failed. */
+    synchronized boolean hasOtherAttempts() {
+        return isInDoubt || open > 1;
+    }
+
+    /** An adoption looks for its place with this token. */
+    synchronized void seek(long token) {
+        sought = token;
+    }
+
+    /** {@return the token of the place that an adoption has looked for; 0 if none has} */
+    synchronized long sought() {
+        return sought;
     }
 
     /** Its place will be there. */

@@ -282,12 +282,23 @@ final class Watches {
             follow(wish, wish.revision < revision ? Next.LOOK : Next.WAIT);
         }
 
-        /** If the only claim before another one has gone, that one holds the lock. */
+        /**
+         * If the only claim before another one has gone, that one holds the lock. A late event may be the end of a former claim with this key, which
+         * means nothing to claims that have read the line since.
+         */
         @Override
         public void deleted(List<WatchEvent> events) {
             if (of.keys.get(key) == this) {
-                List.copyOf(wishes).forEach(it -> follow(it, it.missing == 1 ? Next.HOLD : Next.LOOK));
+                long at = events.get(events.size() - 1).getKeyValue().getModRevision();
+                List.copyOf(wishes).forEach(it -> follow(it, after(at, it)));
             }
+        }
+
+        private Next after(long deletion, Wish wish) {
+            if (deletion <= wish.revision) {
+                return Next.WAIT;
+            }
+            return wish.missing == 1 ? Next.HOLD : Next.LOOK;
         }
 
         /** After an interruption, all of them look again. */

@@ -165,6 +165,21 @@ class EtcdFaultsIT {
         assertThat(token(waiting)).isGreaterThan(holder.fencingToken());
     }
 
+    /** The adoption has failed after it began, so this client does not know where the place is. */
+    @Test
+    void adoptionWithoutAnAnswerIsReleased() {
+        EtcdLockBackend first = EtcdLockBackend.over(store.client());
+        EtcdLockBackend second = EtcdLockBackend.over(store.client());
+        LockClaim claim = claim(LockKind.MUTEX, "given", io.holdfast.spi.Waiting.NONE);
+        long token = token(first.tryAcquire(claim));
+
+        second.adopt(claim, token).subscribe().dispose();
+        assertThat(Waiting.forMono(second.release(claim))).isEqualTo(Ownership.HELD);
+        assertThat(token(second.tryAcquire(claim(LockKind.MUTEX, "given", io.holdfast.spi.Waiting.NONE))))
+                .isGreaterThan(token);
+        Waiting.forMono(Mono.when(first.close(), second.close()).thenReturn(true));
+    }
+
     /** It finds the place, the mark of the writer, and a waiting writer. */
     @Test
     void writerThatBecomesAReaderAtAnotherClientLetsReadersIn() {

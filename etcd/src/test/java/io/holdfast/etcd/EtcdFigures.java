@@ -13,12 +13,15 @@ import io.holdfast.LockOptions;
 import io.holdfast.testkit.server.EtcdServer;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 
 /** Cycles per second beside bare transactions and jetcd's own lock, and what many held locks cost. Started by hand; not a test. */
 final class EtcdFigures {
@@ -50,6 +53,8 @@ final class EtcdFigures {
                                     Answers.of(() -> owner.getLeaseClient().grant(600)))
                             .getID();
                 }
+                InTurn turns = new InTurn(client, lease);
+                print("an entry, and deletions in turn", 100, 100, lane -> () -> turns.cycle("turn/" + lane));
                 print("jetcd lock, one name, one process", 100, 100, lane -> () -> jetcd(client, leases[lane], "one"));
                 print("holdfast, one name, one process", 100, 100, lane -> () -> ours(locks, "one"));
                 print(
@@ -91,6 +96,56 @@ final class EtcdFigures {
                         .txn()
                         .Then(Op.delete(key, DeleteOption.DEFAULT))
                         .commit()));
+    }
+
+    /** The least that a hand-off of one client needs: one deletion is answered before the next one is sent. */
+    private static final class InTurn {
+        private final Client client;
+        private final long lease;
+        private final Deque<MonoSink<Integer>> waiting = new ArrayDeque<>();
+        private boolean isHeld;
+
+        InTurn(Client client, long lease) {
+            this.client = client;
+            this.lease = lease;
+        }
+
+        Mono<?> cycle(String name) {
+            ByteSequence key = EtcdStore.bytes(name);
+            PutOption onLease = PutOption.builder().withLeaseId(lease).build();
+            return Answers.of(() -> client.getKVClient()
+                            .txn()
+                            .Then(Op.put(key, ByteSequence.EMPTY, onLease))
+                            .commit())
+                    .then(Mono.create(this::take))
+                    .flatMap(turn -> Answers.of(() -> client.getKVClient()
+                            .txn()
+                            .Then(Op.delete(key, DeleteOption.DEFAULT))
+                            .commit()))
+                    .doOnNext(done -> pass());
+        }
+
+        private void take(MonoSink<Integer> sink) {
+            synchronized (this) {
+                if (isHeld) {
+                    waiting.add(sink);
+                    return;
+                }
+                isHeld = true;
+            }
+            sink.success(1);
+        }
+
+        private void pass() {
+            MonoSink<Integer> next;
+            synchronized (this) {
+                next = waiting.poll();
+                isHeld = next != null;
+            }
+            if (next != null) {
+                next.success(1);
+            }
+        }
     }
 
     private static void print(String what, int lanes, int inFlight, IntFunction<Supplier<Mono<?>>> work) {

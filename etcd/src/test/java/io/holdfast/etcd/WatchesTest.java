@@ -178,6 +178,17 @@ class WatchesTest {
         assertThat(heard).containsExactly("b holds 2", "d looks");
     }
 
+    /** The key was that of a former claim, whose end the watch of another waiter reports late. */
+    @Test
+    void lateEndOfAFormerClaimWithTheSameKeyMeansNothing() {
+        waits("b", 2, 1, 1);
+        waits("c", 9, 1, 1);
+        deleted(5, 1);
+        assertThat(heard).containsExactly("b holds 2");
+        deleted(12, 1);
+        assertThat(heard).containsExactly("b holds 2", "c holds 9");
+    }
+
     @Test
     void placesBehindDoNotCount() {
         waits("b", 2, 1, 1);
