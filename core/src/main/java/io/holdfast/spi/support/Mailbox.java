@@ -30,15 +30,15 @@ public final class Mailbox {
     /**
      * Makes a mailbox without events.
      *
-     * @param broken handles what an event or an action has thrown, before the next one: a defect, or the exception of a
-     *     subscriber that breaks rule 2.13 of Reactive Streams
+     * @param broken handles what an event or an action has thrown: a defect, or the exception of a subscriber that breaks rule 2.13
+     *     of Reactive Streams. After an action, another thread may handle an event meanwhile
      */
     public Mailbox(Consumer<Throwable> broken) {
         this.broken = broken;
     }
 
     /**
-     * Handles the event now, or behind those that another thread handles.
+     * Handles the event now, or behind those that are being handled.
      *
      * @param event handles it
      */

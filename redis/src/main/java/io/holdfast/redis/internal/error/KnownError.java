@@ -78,6 +78,7 @@ public record KnownError(String mark, boolean isTransient, String advice) {
             new KnownError("NOPERM", false, permission()),
             new KnownError("can't run this command", false, permission()),
             new KnownError("can't access at least one of the keys", false, permission()),
+            new KnownError("can't publish to the channel", false, permission()),
             new KnownError("NOPROTO", false, NO_RESP3),
             new KnownError("HELLO", false, NO_RESP3),
             new KnownError("OLDER", false, OLDER),
@@ -155,7 +156,7 @@ public record KnownError(String mark, boolean isTransient, String advice) {
         return advice.equals(SILENT);
     }
 
-    /** Whether the error is an answer of the server: then the outcome is known. */
+    /** Whether the error is an answer, of the server or of a proxy before it. */
     public static boolean isAnswer(Throwable error) {
         return error instanceof RedisCommandExecutionException;
     }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * The name of a subscription's channel, and the subscriptions to it. In a cluster, {@code PUBLISH} sends a message to
  * every server, and {@code SPUBLISH}, from Redis 7 on, to the replicas of one master only. So the client also
  * subscribes with {@code SSUBSCRIBE}, to a name with a hash tag in a slot of its server. The hash tag shows the scripts
- * that they may try {@code SPUBLISH} (push.lua).
+ * that they may try {@code SPUBLISH} ({@code publish()} in grants.lua, and mutex_hand_off.lua).
  *
  * <p>There is a plain subscription to the same name. A message goes there if the slot has left the server, or if the
  * client that publishes has no right to {@code SPUBLISH}. Another plain subscription is to the name without a hash tag,

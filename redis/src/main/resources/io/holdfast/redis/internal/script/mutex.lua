@@ -87,7 +87,7 @@ while i <= count do
     local last, failure, swept = (
       --#include mutex_join.lua
     )(call, try, sub, byte, find, match, format, KEYS, ARGV, now, now_digits, answers, key, text, flag, i)
-    last_of_run, answer, sweeps = last or i, failure, swept
+    last_of_run, answer, sweeps = last, failure, swept
   elseif what == 65 and is_held and flag < 50 and byte(ARGV[at]) == N and byte(ARGV[at], 3) == N and not is_alone and byte(text, 19) % 2 == 1
     and tonumber(sub(text, 4, 19)) and find(text, '\n', 36, true) and sub(text, -#id - 1) ~= '\n' .. id then
     -- The usual refusal: of a claim that does not wait.
