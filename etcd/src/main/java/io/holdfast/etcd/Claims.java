@@ -168,9 +168,12 @@ final class Claims {
         removeIf(it, Tracked::isIdle);
     }
 
-    /** Forgets a claim whose place was deleted. What one of its attempts may still write is deleted by the next time. */
+    /**
+     * Forgets a claim whose place was deleted. What one of its attempts may still write is deleted by the next time. If it is released meanwhile,
+     * the release needs to know its key.
+     */
     void removeUnlessLate(Tracked it, Duration next) {
-        removeIf(it, any -> !it.mayArriveLate(scheduler.now(NANOSECONDS), LATE));
+        removeIf(it, any -> !it.isReleased() && !it.mayArriveLate(scheduler.now(NANOSECONDS), LATE));
         keepAtLeastFor(it, next);
     }
 

@@ -329,11 +329,12 @@ public final class EtcdLockBackend implements LockBackend {
         if (isClosed.get()) {
             return;
         }
+        boolean isRelease = it.isReleased();
         Mono<Void> ending = releases.endOverdue(it)
                 .timeout(answerLimit, scheduler)
                 .doOnNext(hasEnded -> {
                     if (hasEnded) {
-                        ended(it);
+                        ended(it, isRelease);
                     }
                 })
                 .doOnError(error -> claims.keepAtLeastFor(it, RETRY))
@@ -345,11 +346,15 @@ public final class EtcdLockBackend implements LockBackend {
         var unused = ending.subscribe();
     }
 
-    private void ended(Tracked it) {
+    private void ended(Tracked it, boolean isRelease) {
         watches.forget(it.id());
         transactions.forget(it.id(), it.key().name());
         boolean held = it.lose();
-        claims.removeUnlessLate(it, leases.presence());
+        if (isRelease) {
+            claims.remove(it);
+        } else {
+            claims.removeUnlessLate(it, leases.presence());
+        }
         claims.signal(it.id(), held ? new WatchSignal.Lost(LossReason.EXPIRED) : new WatchSignal.Changed());
     }
 
