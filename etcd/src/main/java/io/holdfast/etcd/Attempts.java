@@ -141,7 +141,7 @@ final class Attempts {
                 placed(it, place);
                 return look(claim, it, enterIfFree(claim, it));
             }
-            Standing standing = standing(claim, claim.key().kind(), reads.get(0), known);
+            Standing standing = standing(claim, claim.key().kind(), reads.get(0), null); // its key may be another's
             return standing.holds()
                     ? enter(claim, it).onErrorResume(Attempts::isUnsent, othersAreFirst -> {
                         transactions.forget(claim.id(), claim.key().name());

@@ -47,7 +47,8 @@ import reactor.core.scheduler.Schedulers;
  * <p>A claim is a key, its place in the line of its lock. The order of the line is the order in which etcd created the keys. The claim whose
  * place is first has the lock. An acquisition writes a place, and a release deletes it: one transaction each. A waiter watches the key
  * before it, so a release wakes one waiter. It then sends an attempt, which only reads. Several waiters of one client watch the line, so that
- * each knows when it has the lock. If the next waiter is of the client that releases, the answer to the release says so. Requests of a client that meet go together in one transaction.
+ * each knows when it has the lock. If the next waiter is of the client that releases, the answer to the release says so. Requests of a client
+ * that meet go together in one transaction.
  *
  * <p><b>Leases.</b> The places of a client are attached to few leases of etcd, not to one each. A new place is on the lease of the client's
  * {@linkplain Builder#presence presence}. If the client vanishes, its waiters and fresh holders are gone after that time. The first renewal

@@ -80,15 +80,19 @@ final class Releases {
                         .flatMap(read -> {
                             Place found = layout.placeOf(it.id(), read.reads().get(0));
                             return found == null
-                                    ? Mono.just(Ownership.NOT_HELD)
+                                    ? endAbsent(it, tombstones)
                                     : end(it, found.key(), found.created(), false, false, tombstones);
                         });
             }
-            // It was never sent to this line.
-            return tombstones == null
-                    ? Mono.just(Ownership.NOT_HELD)
-                    : ending(it, List.of(), List.of(), List.of(), tombstones).thenReturn(Ownership.NOT_HELD);
+            return endAbsent(it, tombstones);
         });
+    }
+
+    /** It has no place, as far as this client can know. */
+    private Mono<Ownership> endAbsent(Tracked it, @Nullable EtcdLease tombstones) {
+        return tombstones == null
+                ? Mono.just(Ownership.NOT_HELD)
+                : ending(it, List.of(), List.of(), List.of(), tombstones).thenReturn(Ownership.NOT_HELD);
     }
 
     /** However late this arrives, it ends only the place with this revision: the key may be that of another claim by then. */
@@ -181,7 +185,7 @@ final class Releases {
         }
         ByteSequence place = it.place();
         if (place == null) {
-            return Mono.just(true);
+            return Mono.just(!it.isKept(now()));
         }
         long known = it.modified();
         return known != 0

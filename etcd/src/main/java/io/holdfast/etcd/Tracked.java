@@ -259,7 +259,7 @@ final class Tracked extends Deadline {
 
     /** Whether an attempt is under way, or failed within the given time, and may write a place that this client has to delete. */
     synchronized boolean mayArriveLate(long nowNanos, Duration within) {
-        return !isReleased && (open > 0 || (isInDoubt && nowNanos - doubtfulSinceNanos < within.toNanos()));
+        return open > 0 || (isInDoubt && nowNanos - doubtfulSinceNanos < within.toNanos());
     }
 
     synchronized void keepUntil(long nanos) {

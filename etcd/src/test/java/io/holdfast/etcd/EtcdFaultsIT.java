@@ -165,18 +165,26 @@ class EtcdFaultsIT {
         assertThat(token(waiting)).isGreaterThan(holder.fencingToken());
     }
 
-    /** The adoption has failed after it began, so this client does not know where the place is. */
+    /** The client that gave the lease away has forgotten it, and would use its key for the next claim. */
     @Test
-    void adoptionWithoutAnAnswerIsReleased() {
+    void claimWhoseKeyAnAdoptedLeaseHasComesUnderAnotherKey() {
         EtcdLockBackend first = EtcdLockBackend.over(store.client());
         EtcdLockBackend second = EtcdLockBackend.over(store.client());
-        LockClaim claim = claim(LockKind.MUTEX, "given", io.holdfast.spi.Waiting.NONE);
-        long token = token(first.tryAcquire(claim));
+        LockClaim given =
+                claim(LockKind.MUTEX, "given", io.holdfast.spi.Waiting.NONE).withLease(Duration.ofSeconds(1));
+        long token = token(first.tryAcquire(given));
+        LockClaim adopted = given.withLease(Duration.ofSeconds(30));
+        assertThat(Waiting.forMono(second.adopt(adopted, token))).isInstanceOf(Renewal.Held.class);
+        Waiting.until("the client has forgotten it", () -> first.contents().isEmpty());
 
-        second.adopt(claim, token).subscribe().dispose();
-        assertThat(Waiting.forMono(second.release(claim))).isEqualTo(Ownership.HELD);
-        assertThat(token(second.tryAcquire(claim(LockKind.MUTEX, "given", io.holdfast.spi.Waiting.NONE))))
-                .isGreaterThan(token);
+        LockClaim trying = claim(LockKind.MUTEX, "given", io.holdfast.spi.Waiting.NONE);
+        assertThat(Waiting.forMono(first.tryAcquire(trying))).isInstanceOf(LockAttempt.Contended.class);
+        LockClaim waiting = claim(LockKind.MUTEX, "given", io.holdfast.spi.Waiting.QUEUE);
+        assertThat(Waiting.forMono(first.tryAcquire(waiting))).isInstanceOf(LockAttempt.Queued.class);
+        assertThat(Waiting.forMono(second.release(adopted))).isEqualTo(Ownership.HELD);
+        assertThat(token(first.tryAcquire(waiting.withAttempt(2)))).isGreaterThan(token);
+        assertThat(Waiting.forMono(first.release(waiting.withAttempt(2)))).isEqualTo(Ownership.HELD);
+        assertThat(store.claims()).noneMatch(it -> it.contains("/given/"));
         Waiting.forMono(Mono.when(first.close(), second.close()).thenReturn(true));
     }
 

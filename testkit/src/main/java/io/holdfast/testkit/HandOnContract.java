@@ -137,6 +137,33 @@ interface HandOnContract extends LockBackendUnderTest {
         }
     }
 
+    /** The client that gave up the adoption releases the claim, whether or not it has adopted it. */
+    @Needs(Need.HAND_ON)
+    default void claimWhoseAdoptionHadNoAnswerIsReleased() {
+        for (LockKind kind : LockKind.values()) {
+            try (Contest contest = new Contest(this)) {
+                LockClaim first = brief(contest, kind).claim();
+                long token = Contender.token(contest.answer(backend().tryAcquire(first)));
+                LockClaim exported = first.withAttempt(2);
+                anotherClient().adopt(exported, token).subscribe().dispose();
+                assertThat(contest.answer(anotherClient().release(exported)))
+                        .as("%s", kind)
+                        .isEqualTo(Ownership.HELD);
+                assertThat(contest.of(kind, Waiting.NONE).mustAcquire()).isGreaterThan(token);
+            }
+            try (Contest contest = new Contest(this)) {
+                LockClaim late = brief(contest, kind).claim();
+                anotherClient().adopt(late.withAttempt(2), 1).subscribe().dispose();
+                assertThat(contest.answer(anotherClient().release(late.withAttempt(2))))
+                        .as("%s, never held", kind)
+                        .isEqualTo(Ownership.NOT_HELD);
+                assertThat(contest.answer(backend().tryAcquire(late)))
+                        .as("%s, late", kind)
+                        .isInstanceOf(LockAttempt.Contended.class);
+            }
+        }
+    }
+
     @Needs({Need.HAND_ON, Need.DOWNGRADE})
     default void formerWriterIsAdoptedAsAReaderWithItsToken() {
         try (Contest contest = new Contest(this)) {
