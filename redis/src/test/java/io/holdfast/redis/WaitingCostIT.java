@@ -88,6 +88,7 @@ class WaitingCostIT {
         }
         CompletableFuture<LockLease> third = waiting.lock("orders").acquire().toFuture();
         listens();
+        isSilentFor(1);
 
         assertThat(commands(Duration.ofSeconds(11))).hasSizeBetween(4, 8);
 
