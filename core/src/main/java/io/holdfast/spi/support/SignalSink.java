@@ -89,7 +89,8 @@ public final class SignalSink implements Subscription, Consumer<WatchSignal>, Ru
     }
 
     /**
-     * Ends the signals, after those that were added before.
+     * Ends the signals, after those that were added before. After that a cancellation has no effect: the caller forgets this
+     * sink by itself.
      *
      * @param error the reason
      */

@@ -46,8 +46,9 @@ public final class ClaimSignals {
                 added.handOver();
                 tellWhatWasMissed(claimId);
                 RuntimeException ended = end;
-                if (ended != null) {
-                    added.fail(ended); // it may have been added after fail() went over the others
+                if (ended != null) { // it may have been added after fail() went over the others
+                    remove(added);
+                    added.fail(ended);
                 }
             }
         };
@@ -96,7 +97,9 @@ public final class ClaimSignals {
     /** Ends the signals of all subscribers, and of later ones. */
     public void fail(RuntimeException error) {
         end = error;
-        byClaim.values().forEach(all -> all.forEach(it -> it.fail(error)));
+        List<SignalSink> all = byClaim.values().stream().flatMap(List::stream).toList();
+        all.forEach(this::remove); // a sink that has failed says nothing when it is cancelled
+        all.forEach(it -> it.fail(error));
     }
 
     /** Usually a claim has one subscriber. */

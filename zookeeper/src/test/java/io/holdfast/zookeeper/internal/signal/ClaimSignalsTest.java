@@ -106,6 +106,10 @@ class ClaimSignalsTest {
         assertThat(subscriber.seen).containsExactly(ARMED, CHANGED, closed);
         signals.changed("claim");
         assertThat(subscriber.seen).hasSize(3);
+        assertThat(signals.count()).isZero();
+        Subscriber late = subscribed(Long.MAX_VALUE);
+        assertThat(late.seen).containsExactly(ARMED, closed);
+        assertThat(signals.count()).isZero();
     }
 
     @Test
