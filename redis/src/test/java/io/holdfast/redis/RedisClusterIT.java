@@ -58,6 +58,9 @@ class RedisClusterIT {
 
     private static final Duration NO_CLAIM_TIME = Duration.ofSeconds(8);
 
+    private static final Retry WHILE_IT_CONNECTS = Retry.fixedDelay(900, Duration.ofMillis(10))
+            .filter(e -> e instanceof LockBackendException failed && failed.isTransient());
+
     /** Additional time for a machine that is busy. */
     private static final Duration SLACK = Duration.ofSeconds(4);
 
@@ -238,7 +241,7 @@ class RedisClusterIT {
         }
         assertThat(signals.poll(10, TimeUnit.SECONDS)).as("lost").isInstanceOf(WatchSignal.Changed.class);
         assertThat(signals.poll(10, TimeUnit.SECONDS)).as("restored").isInstanceOf(WatchSignal.Armed.class);
-        Store.answer(backend.release(holder));
+        Store.answer(backend.release(holder).retryWhen(WHILE_IT_CONNECTS));
 
         assertThat(signals.poll(10, TimeUnit.SECONDS)).isInstanceOf(WatchSignal.Granted.class);
         Store.answer(another.release(waiter));
@@ -507,8 +510,7 @@ class RedisClusterIT {
 
         away.restart();
         Mono<LockAttempt> again = backend.tryAcquire(Store.claim(lost))
-                .retryWhen(Retry.fixedDelay(900, Duration.ofMillis(10))
-                        .filter(e -> e instanceof LockBackendException failed && failed.isTransient()));
+                .retryWhen(WHILE_IT_CONNECTS);
         assertThat(Store.answer(again)).isInstanceOf(LockAttempt.Acquired.class);
     }
 
