@@ -419,7 +419,10 @@ class R2dbcFaultsIT {
 
     @Test
     void thousandWaitersAreServedInOrderOnThreeConnections() {
-        R2dbcLockBackend usual = R2dbcLockBackend.create(store.connections());
+        // A client that does not claim a grant in time loses its order; and a busy machine is not what is tested here.
+        R2dbcLockBackend usual = R2dbcLockBackend.builder(store.connections())
+                .claimTime(Store.PATIENCE)
+                .build();
         LockClient locks = LockClient.create(usual);
         LockLease held = run(locks.lock(name).acquire());
         AtomicInteger served = new AtomicInteger();
