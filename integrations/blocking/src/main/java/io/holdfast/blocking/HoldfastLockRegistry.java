@@ -47,9 +47,22 @@ public final class HoldfastLockRegistry implements LockRegistry<Lock> {
         return new HoldfastLockRegistry(requireNonNull(locks, "locks"), requireNonNull(prefix, "prefix"));
     }
 
+    /**
+     * Returns the lock of a key. Sends nothing.
+     *
+     * @param lockKey an object whose text is the same in each process, such as a string or a number
+     * @return a lock
+     * @throws IllegalArgumentException if the key has the text of {@link Object#toString}, as an array does
+     */
     @Override
     public Lock obtain(Object lockKey) {
-        return new RegisteredLock((OneLock) locks.lock(prefix + requireNonNull(lockKey, "lockKey")));
+        String key = lockKey.toString();
+        if (key.startsWith(lockKey.getClass().getName() + "@")) {
+            throw new IllegalArgumentException(
+                    "the key is a %s without a text of its own, so each object would have its own lock: take one of its properties"
+                            .formatted(lockKey.getClass().getSimpleName()));
+        }
+        return new RegisteredLock((OneLock) locks.lock(prefix + key));
     }
 
     private final class RegisteredLock implements Lock {

@@ -36,6 +36,14 @@ class HoldfastLockRegistryTest {
         assertThat(store.isHeld("orders/42")).isFalse();
     }
 
+    /** Otherwise equal keys would have different locks. */
+    @Test
+    void aKeyWithoutATextOfItsOwnIsRefused() {
+        assertThatThrownBy(() -> registry.obtain(new byte[] {1}))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("byte[] without a text of its own");
+    }
+
     @Test
     @SuppressWarnings("LockNotBeforeTry") // a failure ends the test
     void aThreadMayLockAgainAndUnlocksAsOften() {

@@ -22,6 +22,7 @@ import org.springframework.boot.SpringApplication
 import org.springframework.boot.WebApplicationType
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration
 import org.springframework.context.annotation.Configuration
+import java.util.concurrent.CompletableFuture
 
 /** Tests the annotation of the starter on suspending functions. */
 class LockedSuspendTest {
@@ -72,6 +73,11 @@ class LockedSuspendTest {
     open class Skipped {
         @Locked("a", skipWhenTaken = true)
         open suspend fun sell(): String = "sold"
+    }
+
+    open class Later {
+        @Locked("a")
+        open suspend fun sell(): CompletableFuture<String> = CompletableFuture.completedFuture("sold")
     }
 
     private fun <B : Any> start(
@@ -137,6 +143,13 @@ class LockedSuspendTest {
             .rootCause()
             .hasMessageContaining("a public final method cannot be intercepted")
             .hasMessageContaining("kotlin-spring")
+    }
+
+    @Test
+    fun aFunctionWhoseResultGoesOnAfterTheReleaseIsRefused() {
+        assertThatThrownBy { start(Later::class.java) { _, _ -> } }
+            .rootCause()
+            .hasMessageContaining("its result is or contains a CompletableFuture")
     }
 
     @Test

@@ -29,8 +29,11 @@ import org.springframework.aot.hint.annotation.Reflective;
  * interrupted if the lease is lost, and must be one that may block. An interrupt of the wait is an {@link InterruptedException} if the
  * method declares it, or else an {@link IllegalStateException} with the interrupt pending. {@link LockedLease#ofThread()} is the lease.
  *
- * <p>The application does not start if the work of a method goes on after its return, as that of a {@code CompletableFuture} or a
- * {@code DeferredResult}. The same is true for final, private and static methods, since a proxy cannot intercept them. A call from a method of the same object does not go through the proxy, so it takes no lock.
+ * <p>The application does not start if the work of a method goes on after its return, as that of a {@code CompletableFuture}, a {@code
+ * DeferredResult} or a {@code ResponseEntity<Flux<Row>>}. If only the returned object shows that, the call fails with {@link
+ * IllegalStateException}. What else is read or written later is not protected, such as an {@code InputStream} or a {@code ServerResponse}.
+ * The application does not start either with final, private and static methods, since a proxy cannot intercept them. A call from a method
+ * of the same object does not go through the proxy, so it takes no lock.
  *
  * <p><b>Transactions.</b> The lock is around {@code @Transactional}: it is taken before the transaction begins, and released after the
  * commit. This is true for a transaction that begins with the method. A transaction of its caller ends after the release.
@@ -61,8 +64,8 @@ public @interface Locked {
      * The name of the lock: a text, with expressions of the Spring Expression Language in braces. The arguments are variables, by their
      * names if the class was compiled with {@code -parameters}, and as {@code #p0}, {@code #p1} and so on. An expression reads properties
      * and calls methods of the arguments. It cannot name types or beans. The call fails with {@link IllegalArgumentException} if an
-     * expression is null or cannot be evaluated, for example because the argument has no such property. A variable outside braces is
-     * refused at start.
+     * expression is null or cannot be evaluated, for example because the argument has no such property, or if its value has only the text
+     * of {@link Object#toString}, as an array has: each object would have its own lock. A variable outside braces is refused at start.
      *
      * @return such as {@code stock/{#item}} or {@code order/{#order.id}}
      */

@@ -21,6 +21,7 @@ import org.reactivestreams.Publisher;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.SpringProxy;
 import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
+import org.springframework.http.HttpEntity;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.context.Context;
@@ -101,7 +102,9 @@ final class LockedInterceptor implements MethodInterceptor {
         AtomicBoolean begun = new AtomicBoolean();
         Mono<Object> guarded = lock(call).withLock((LockLease lease) -> {
             begun.set(true);
-            return Mono.from(call.proceed()).contextWrite(context -> call.locked(lease, context));
+            return Mono.from(call.proceed())
+                    .doOnNext(call::requireDone)
+                    .contextWrite(context -> call.locked(lease, context));
         });
         return call.method().skipWhenTaken()
                 ? guarded.onErrorResume(error -> isTaken(error, begun) ? Mono.empty() : Mono.error(error))
@@ -147,14 +150,26 @@ final class LockedInterceptor implements MethodInterceptor {
             } catch (Throwable thrown) {
                 throw new UndeclaredThrowableException(thrown);
             }
-            if (result != null && LockedMethod.isAsynchronous(result.getClass())) {
+            if (result != null) {
+                requireDone(result);
+            }
+            return result;
+        }
+
+        /** Refuses what the declared type does not say. The class of a response is there only with Spring Web, so its name comes first. */
+        void requireDone(Object result) {
+            Object body = result.getClass().getName().startsWith("org.springframework.http.")
+                            && result instanceof HttpEntity<?> response
+                    ? response.getBody()
+                    : null;
+            Object part = body == null ? result : body;
+            if (LockedMethod.isAsynchronous(part.getClass())) {
                 throw new IllegalStateException(
                         "%s has returned a %s, which goes on after the release: declare its type"
                                 .formatted(
                                         InvalidLockedMethodException.text(method.method()),
-                                        result.getClass().getSimpleName()));
+                                        part.getClass().getSimpleName()));
             }
-            return result;
         }
 
         /** Continues with a copy, since a publisher may be subscribed to again. */

@@ -8,11 +8,14 @@ import io.holdfast.blocking.BlockingLocks;
 import io.holdfast.spring.Locked.Kind;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.WildcardType;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
@@ -25,7 +28,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.util.ClassUtils;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -63,8 +68,7 @@ record LockedMethod(
             "io.vertx.core.Future");
 
     private static final String UNIT = "kotlin.Unit";
-    private static final String SUPER = "? super ";
-    private static final String FLOW = "kotlinx.coroutines.flow.Flow<";
+    private static final String FLOW = "kotlinx.coroutines.flow.Flow";
 
     /** Resolves the references of an annotation. */
     interface Surroundings {
@@ -88,17 +92,13 @@ record LockedMethod(
     static LockedMethod of(Method method, MergedAnnotation<Locked> annotation, Surroundings surroundings) {
         requireInterceptable(method);
         boolean suspending = KotlinDetector.isSuspendingFunction(method);
-        Shape shape = shape(method, suspending);
-        if (shape == Shape.BLOCKING && isAsynchronous(method.getReturnType())) {
-            throw new InvalidLockedMethodException(
-                    method,
-                    "it returns %s".formatted(method.getReturnType().getSimpleName()),
-                    "Return a Mono or a Flux, make it a suspending function, or return the result itself: a lock is"
-                            + " held until what a method returns has ended.");
-        }
+        ResolvableType result = result(method, suspending);
+        Shape shape = shape(result.toClass(), suspending);
+        boolean isAwaited = shape == Shape.MANY || (shape == Shape.ONE && !suspending);
+        requireDone(method, isAwaited ? result.getGeneric() : result);
         Reader reader = new Reader(method, annotation, surroundings);
         boolean skip = annotation.getBoolean("skipWhenTaken");
-        if (skip && !mayReturnNothing(method, shape, suspending)) {
+        if (skip && !mayReturnNothing(result.toClass(), shape, suspending)) {
             throw new InvalidLockedMethodException(
                     method,
                     "it has skipWhenTaken, but returns a result",
@@ -115,25 +115,48 @@ record LockedMethod(
                 shape);
     }
 
-    private static Shape shape(Method method, boolean suspending) {
-        Class<?> type = method.getReturnType();
-        if (type == Flux.class || (suspending && resultOf(method).startsWith(FLOW))) {
-            return Shape.MANY;
-        }
-        return type == Mono.class || suspending ? Shape.ONE : Shape.BLOCKING;
+    /** Returns the result type. Of a suspending function, it is the type argument of the last parameter, the continuation. */
+    private static ResolvableType result(Method method, boolean suspending) {
+        return suspending
+                ? ResolvableType.forMethodParameter(method, method.getParameterCount() - 1)
+                        .getGeneric()
+                : ResolvableType.forMethodReturnType(method);
     }
 
-    private static boolean mayReturnNothing(Method method, Shape shape, boolean suspending) {
-        return shape == Shape.BLOCKING
-                ? method.getReturnType() == void.class
-                : !suspending || resultOf(method).contains(UNIT);
+    private static Shape shape(Class<?> result, boolean suspending) {
+        if (suspending) {
+            return result.getName().equals(FLOW) ? Shape.MANY : Shape.ONE;
+        }
+        return result == Flux.class ? Shape.MANY : result == Mono.class ? Shape.ONE : Shape.BLOCKING;
+    }
+
+    private static boolean mayReturnNothing(Class<?> result, Shape shape, boolean suspending) {
+        return suspending ? result.getName().equals(UNIT) : shape != Shape.BLOCKING || result == void.class;
+    }
+
+    /** Refuses a result that is asynchronous, or contains what is, such as the body of a response. */
+    private static void requireDone(Method method, ResolvableType result) {
+        if (isAsynchronous(result.toClass())) {
+            throw new InvalidLockedMethodException(
+                    method,
+                    "its result is or contains a %s, which goes on after the release"
+                            .formatted(result.toClass().getSimpleName()),
+                    "Return a Mono or a Flux itself, make it a suspending function, or return the finished result: a"
+                            + " lock is held until what a method returns has ended.");
+        }
+        if (result.getType() instanceof ParameterizedType || result.getType() instanceof WildcardType) {
+            Stream.of(result.getGenerics()).forEach(part -> requireDone(method, part));
+        }
     }
 
     /** Whether the work goes on after the method has returned such an object. */
     static boolean isAsynchronous(Class<?> type) {
         return ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null
                 || Stream.of(Future.class, Callable.class, BaseStream.class).anyMatch(it -> it.isAssignableFrom(type))
-                || LATER.stream().anyMatch(type.getName()::startsWith);
+                || Stream.concat(
+                                Stream.<Class<?>>iterate(type, Objects::nonNull, Class::getSuperclass),
+                                ClassUtils.getAllInterfacesForClassAsSet(type).stream())
+                        .anyMatch(it -> LATER.stream().anyMatch(it.getName()::startsWith));
     }
 
     private static void requireInterceptable(Method method) {
@@ -145,13 +168,6 @@ record LockedMethod(
                     "Make it public and not final; in Kotlin, open it and its class, or use the compiler plugin"
                             + " kotlin-spring.");
         }
-    }
-
-    /** Returns the result type of a suspending function: the type argument of its last parameter, the continuation. */
-    private static String resultOf(Method method) {
-        var parameters = method.getGenericParameterTypes();
-        String continuation = parameters[parameters.length - 1].getTypeName();
-        return continuation.substring(continuation.indexOf(SUPER) + SUPER.length());
     }
 
     /** Returns the lock with its kind and options. Sends no request. */

@@ -1,11 +1,14 @@
 package io.holdfast.spring;
 
 import java.lang.reflect.Method;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
@@ -142,7 +145,7 @@ final class LockedName {
     /**
      * Returns the name for one call.
      *
-     * @throws IllegalArgumentException if a part of the name is null or cannot be evaluated
+     * @throws IllegalArgumentException if a part of the name is null, cannot be evaluated, or has no text of its own
      */
     String of(@Nullable Object[] arguments) {
         EvaluationContext context = SimpleEvaluationContext.forReadOnlyDataBinding()
@@ -171,7 +174,21 @@ final class LockedName {
         if (value == null) {
             throw new IllegalArgumentException(text(part) + " is null");
         }
+        if (isNameless(value)
+                || (value instanceof Collection<?> all && all.stream().anyMatch(LockedName::isNameless))) {
+            throw new IllegalArgumentException(
+                    "%s is a %s without a text of its own, so each object would have its own lock: name a property"
+                            .formatted(text(part), value.getClass().getSimpleName()));
+        }
         return value;
+    }
+
+    /** Whether an object has the text of {@link Object#toString}. A proxy has that of its superclass. */
+    private static boolean isNameless(@Nullable Object value) {
+        String text = String.valueOf(value);
+        return value != null
+                && Stream.<Class<?>>iterate(value.getClass(), Objects::nonNull, Class::getSuperclass)
+                        .anyMatch(type -> text.startsWith(type.getName() + "@"));
     }
 
     private String text(Expression part) {

@@ -24,6 +24,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.http.ResponseEntity;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -32,6 +33,7 @@ import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.web.context.request.async.DeferredResult;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -132,6 +134,8 @@ class LockedBlockingTest {
         }
     }
 
+    static class StreamingBody extends DeferredResult<String> {}
+
     interface Checks {
 
         void run(Shop shop) throws Exception;
@@ -229,6 +233,10 @@ class LockedBlockingTest {
             assertThatThrownBy(() -> shop.<Mono<String>>generic(() -> Mono.just("later")))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("goes on after the release");
+            StreamingBody body = new StreamingBody();
+            assertThatThrownBy(() -> shop.<Object>generic(() -> ResponseEntity.ok(body)))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("has returned a StreamingBody, which goes on after the release");
         });
     }
 

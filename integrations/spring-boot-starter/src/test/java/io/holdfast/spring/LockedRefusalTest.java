@@ -3,6 +3,9 @@ package io.holdfast.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -12,7 +15,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.http.ResponseEntity;
 import org.springframework.web.context.request.async.DeferredResult;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** An application does not start with an invalid annotation. The error says why. */
@@ -43,6 +48,30 @@ class LockedRefusalTest {
         @Locked("a")
         public DeferredResult<String> call() {
             return new DeferredResult<>();
+        }
+    }
+
+    static class StreamsABody {
+        @Locked("a")
+        public ResponseEntity<StreamingBody> call() {
+            return ResponseEntity.ok(new StreamingBody());
+        }
+    }
+
+    /** As StreamingResponseBody and the like, which need Spring MVC. */
+    static class StreamingBody extends DeferredResult<String> {}
+
+    static class EmitsABody {
+        @Locked("a")
+        public Mono<ResponseEntity<? extends Flux<String>>> call() {
+            return Mono.just(ResponseEntity.ok(Flux.empty()));
+        }
+    }
+
+    static class ManyLater {
+        @Locked("a")
+        public Flux<Map<String, CompletableFuture<Void>>> call() {
+            return Flux.empty();
         }
     }
 
@@ -178,10 +207,13 @@ class LockedRefusalTest {
 
     static Arguments[] refused() {
         return new Arguments[] {
-            Arguments.of(Future.class, "it returns CompletableFuture"),
-            Arguments.of(Submitted.class, "it returns Future"),
-            Arguments.of(Lazy.class, "it returns Stream"),
-            Arguments.of(Deferred.class, "it returns DeferredResult"),
+            Arguments.of(Future.class, "its result is or contains a CompletableFuture, which goes on"),
+            Arguments.of(Submitted.class, "its result is or contains a Future, which goes on"),
+            Arguments.of(Lazy.class, "its result is or contains a Stream, which goes on"),
+            Arguments.of(Deferred.class, "its result is or contains a DeferredResult, which goes on"),
+            Arguments.of(StreamsABody.class, "its result is or contains a StreamingBody, which goes on"),
+            Arguments.of(EmitsABody.class, "its result is or contains a Flux, which goes on"),
+            Arguments.of(ManyLater.class, "its result is or contains a CompletableFuture, which goes on"),
             Arguments.of(SkipsResult.class, "it has skipWhenTaken, but returns a result"),
             Arguments.of(Final.class, "a public final method cannot be intercepted"),
             Arguments.of(Private.class, "a private method cannot be intercepted"),
@@ -239,6 +271,34 @@ class LockedRefusalTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(
                         "@Locked on String.concat: {#p0.size} in the name of the lock cannot be read: ");
+    }
+
+    static class Order {}
+
+    static class LazyOrder extends Order {
+
+        private final Order loaded = new Order();
+
+        @Override
+        public String toString() {
+            return loaded.toString(); // as a proxy of Hibernate
+        }
+    }
+
+    /** Otherwise equal arguments would have different locks, so the lock would never exclude. */
+    @Test
+    void anArgumentWithoutATextOfItsOwnTakesNoLock() throws Exception {
+        LockedName name = LockedName.of("order/{#p0}", String.class.getMethod("concat", String.class));
+
+        for (Object order : new Object[] {new Order(), new LazyOrder(), new String[] {"a"}, List.of(new Order())}) {
+            assertThatThrownBy(() -> name.of(new Object[] {order}))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageStartingWith("@Locked on String.concat: {#p0} in the name of the lock is a %s without"
+                            .formatted(order.getClass().getSimpleName()));
+        }
+        for (Object text : new Object[] {"Order@1", 42, List.of("a", 1), LockedName.class, Duration.ZERO}) {
+            assertThat(name.of(new Object[] {text})).isEqualTo("order/" + text);
+        }
     }
 
     @Test

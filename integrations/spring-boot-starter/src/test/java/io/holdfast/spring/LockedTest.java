@@ -28,6 +28,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.AliasFor;
+import org.springframework.http.ResponseEntity;
 import org.springframework.transaction.ReactiveTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
@@ -124,6 +125,11 @@ class LockedTest {
         @Locked("token")
         public Mono<Boolean> sendsItsToken() {
             return LockedLease.fencingToken().zipWith(tokenOf("token"), Long::equals);
+        }
+
+        @Locked("later")
+        public Mono<Object> emitsALaterBody() {
+            return Mono.just(ResponseEntity.ok(tokenOf("later")));
         }
 
         @Locked("outer")
@@ -229,6 +235,16 @@ class LockedTest {
                 Shop.class,
                 app -> assertThatThrownBy(() -> app.as(Shop.class).callsItself().block(LIMIT))
                         .hasMessageContaining("called from a method of the same object"));
+    }
+
+    @Test
+    void aResultThatGoesOnAfterTheReleaseIsAnError() {
+        with(Shop.class, app -> {
+            assertThatThrownBy(() -> app.as(Shop.class).emitsALaterBody().block(LIMIT))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("which goes on after the release");
+            assertThat(app.isHeld("later")).isFalse();
+        });
     }
 
     @Test
