@@ -47,7 +47,9 @@ public class Main {
                 "Spring Boot " + SpringBootVersion.getVersion() + ", Lettuce " + LettuceVersion.getVersion());
         try (ConfigurableApplicationContext context = SpringApplication.run(Main.class, arguments)) {
             String address = "http://localhost:" + context.getEnvironment().getProperty("local.server.port");
-            for (String path : new String[] {"/sell", "/actuator/health/holdfast", "/actuator/holdfast/stock/42"}) {
+            for (String path : new String[] {
+                "/sell", "/actuator/health/holdfast", "/actuator/holdfast", "/actuator/holdfast?name=stock/42"
+            }) {
                 System.out.println(path + " " + get(address + path));
             }
             context.getBean(LockClient.class)

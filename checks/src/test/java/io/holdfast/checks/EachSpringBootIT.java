@@ -80,7 +80,8 @@ class EachSpringBootIT {
                         "works with token N on main",
                         "meter holdfast.lock.held [tag(backend=redis), tag(lock.family=stock)]")
                 .anyMatch(it -> it.startsWith("meter holdfast.lock ["))
-                .anyMatch(it -> it.startsWith("/actuator/holdfast/stock/42 {\"locks\":[{\"name\":\"stock/42\""));
+                .anyMatch(it -> it.startsWith("/actuator/holdfast {\"clients\":{\"holdfastLockClient\":"))
+                .anyMatch(it -> it.startsWith("/actuator/holdfast?name=stock/42 {\"locks\":[{\"name\":\"stock/42\""));
         assertThat(Repository.read(output(version))).startsWith("Spring Boot " + version);
     }
 

@@ -2,6 +2,7 @@ package io.holdfast.spring;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockInspector;
+import java.util.Map;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
@@ -30,6 +31,7 @@ public final class HoldfastEndpointAutoConfiguration {
     @ConditionalOnAvailableEndpoint
     @ConditionalOnMissingBean
     LockEndpoint holdfastLockEndpoint(ListableBeanFactory beans, ObjectProvider<LockInspector> inspectors) {
-        return new LockEndpoint(beans.getBeansOfType(LockClient.class), inspectors::getIfAvailable);
+        Map<String, LockClient> singletons = beans.getBeansOfType(LockClient.class, false, true);
+        return new LockEndpoint(singletons, inspectors::getIfAvailable);
     }
 }

@@ -15,13 +15,13 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
-import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
  * The actuator endpoint {@code holdfast}. It reports the leases and waiters of this application's clients, and the locks of one name at the
- * server. If the application allows it, it can break a hold. A lock name may contain slashes, so it is the rest of the path.
+ * server. If the application allows it, it can break a hold. The name of a lock is a parameter: in a path, Spring drops empty parts, so
+ * {@code stock/} would be {@code stock}.
  */
 @Endpoint(id = "holdfast", defaultAccess = Access.READ_ONLY)
 final class LockEndpoint {
@@ -36,23 +36,27 @@ final class LockEndpoint {
         this.inspector = inspector;
     }
 
-    /** Reports the clients of this application. Sends no request to a server. */
+    /**
+     * Reports the locks of one name. Empty if the server knows none.
+     *
+     * @param name null to report the clients of this application, without a request to a server
+     */
     @ReadOperation
-    Map<String, Object> here() {
-        Map<String, Object> byBean = new LinkedHashMap<>();
-        clients.forEach((bean, client) -> byBean.put(bean, EndpointText.of(client.report())));
-        return OperationResponseBody.of(Map.of("clients", byBean));
+    @SuppressWarnings("deprecation") // Spring Boot 3 takes parameters with another annotation for required
+    Mono<Map<String, Object>> report(@org.springframework.lang.Nullable String name) {
+        return name == null
+                ? Mono.fromSupplier(this::here)
+                : inspect(name)
+                        .map(EndpointText::of)
+                        .collectList()
+                        .filter(reports -> !reports.isEmpty())
+                        .map(reports -> answer(Map.of("locks", reports)));
     }
 
-    /** Reports the locks of one name. Empty if the server knows none. */
-    @ReadOperation
-    Mono<Map<String, Object>> named(@Selector(match = Selector.Match.ALL_REMAINING) String[] name) {
-        String lockName = String.join("/", name);
-        return inspect(lockName)
-                .map(EndpointText::of)
-                .collectList()
-                .filter(reports -> !reports.isEmpty())
-                .map(reports -> OperationResponseBody.of(Map.of("locks", reports)));
+    private Map<String, Object> here() {
+        Map<String, Object> byBean = new LinkedHashMap<>();
+        clients.forEach((bean, client) -> byBean.put(bean, EndpointText.of(client.report())));
+        return answer(Map.of("clients", byBean));
     }
 
     /**
@@ -62,14 +66,13 @@ final class LockEndpoint {
      * @param claim the claim to break, if several hold the lock
      */
     @DeleteOperation
-    Mono<Map<String, Object>> breakHold(
-            @Selector(match = Selector.Match.ALL_REMAINING) String[] name, @Nullable String claim) {
-        String lockName = String.join("/", name);
-        return inspect(lockName)
+    @SuppressWarnings("deprecation") // as above
+    Mono<Map<String, Object>> breakHold(String name, @org.springframework.lang.Nullable String claim) {
+        return inspect(name)
                 .flatMapIterable(LockReport::holders)
                 .filter(holder -> claim == null || claim.equals(holder.claimId()))
                 .collectList()
-                .flatMap(holders -> breakOne(lockName, holders));
+                .flatMap(holders -> breakOne(name, holders));
     }
 
     private Mono<Map<String, Object>> breakOne(String lockName, List<LockHolder> holders) {

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -54,8 +55,9 @@ class LockEndpointTest {
             Disposable waiter =
                     context.getBean(LockClient.class).lock("stock/42").acquire().subscribe();
 
-            Map<String, Object> answer =
-                    object(object(context.getBean(LockEndpoint.class).here(), "clients"), "holdfastLockClient");
+            Map<String, Object> answer = object(
+                    object(context.getBean(LockEndpoint.class).report(null).block(LIMIT), "clients"),
+                    "holdfastLockClient");
 
             assertThat(answer).containsEntry("holdCount", 1L).containsEntry("waitCount", 1L);
             assertThat(object(list(answer, "holds"), 0))
@@ -75,19 +77,14 @@ class LockEndpointTest {
             LockLease lease = take(context, "stock/42");
             LockEndpoint endpoint = context.getBean(LockEndpoint.class);
 
-            Map<String, Object> lock = object(
-                    list(
-                            requireNonNull(
-                                    endpoint.named(new String[] {"stock", "42"}).block(LIMIT)),
-                            "locks"),
-                    0);
+            Map<String, Object> lock =
+                    object(list(requireNonNull(endpoint.report("stock/42").block(LIMIT)), "locks"), 0);
 
             assertThat(lock).containsEntry("name", "stock/42").containsEntry("holderCount", 1L);
             assertThat(object(list(lock, "holders"), 0))
                     .containsEntry("owner", "till-7")
                     .containsEntry("token", lease.fencingToken());
-            assertThat(endpoint.named(new String[] {"unknown"}).blockOptional(LIMIT))
-                    .isEmpty();
+            assertThat(endpoint.report("unknown").blockOptional(LIMIT)).isEmpty();
         });
     }
 
@@ -97,12 +94,10 @@ class LockEndpointTest {
             LockLease lease = take(context, "stock/42");
             LockEndpoint endpoint = context.getBean(LockEndpoint.class);
 
-            assertThat(endpoint.breakHold(new String[] {"stock", "42"}, null).block(LIMIT))
-                    .containsEntry("broken", true);
+            assertThat(endpoint.breakHold("stock/42", null).block(LIMIT)).containsEntry("broken", true);
 
             assertThat(lease.onLoss().block(LIMIT)).isEqualTo(LossReason.NOT_HELD);
-            assertThat(endpoint.breakHold(new String[] {"stock", "42"}, null).block(LIMIT))
-                    .containsEntry("broken", false);
+            assertThat(endpoint.breakHold("stock/42", null).block(LIMIT)).containsEntry("broken", false);
         });
     }
 
@@ -114,7 +109,7 @@ class LockEndpointTest {
                     requireNonNull(locks.semaphore("tills", 2).acquire().block(LIMIT)),
                     requireNonNull(locks.semaphore("tills", 2).acquire().block(LIMIT)));
             LockEndpoint endpoint = context.getBean(LockEndpoint.class);
-            String[] name = {"tills"};
+            String name = "tills";
 
             assertThatThrownBy(() -> endpoint.breakHold(name, null).block(LIMIT))
                     .isInstanceOf(InvalidEndpointRequestException.class);
@@ -128,9 +123,8 @@ class LockEndpointTest {
 
     @Test
     void anInvalidNameIsRefused() {
-        runner.run(context -> assertThatThrownBy(() -> context.getBean(LockEndpoint.class)
-                        .named(new String[] {" "})
-                        .block(LIMIT))
+        runner.run(context -> assertThatThrownBy(
+                        () -> context.getBean(LockEndpoint.class).report(" ").block(LIMIT))
                 .isInstanceOf(InvalidEndpointRequestException.class));
     }
 
@@ -139,15 +133,12 @@ class LockEndpointTest {
     void aBackEndOfTheApplicationNeedsAnInspectorOfTheApplication() {
         InMemoryLockBackend mine = InMemoryLockBackend.create();
         ApplicationContextRunner own = runner.withBean(LockBackend.class, () -> mine);
-        own.run(context -> assertThatThrownBy(() -> context.getBean(LockEndpoint.class)
-                        .named(new String[] {"a"})
-                        .block(LIMIT))
+        own.run(context -> assertThatThrownBy(
+                        () -> context.getBean(LockEndpoint.class).report("a").block(LIMIT))
                 .isInstanceOf(InvalidEndpointRequestException.class));
         own.withBean(LockInspector.class, mine::inspector).run(context -> {
             LockLease unused = take(context, "a");
-            assertThat(context.getBean(LockEndpoint.class)
-                            .named(new String[] {"a"})
-                            .blockOptional(LIMIT))
+            assertThat(context.getBean(LockEndpoint.class).report("a").blockOptional(LIMIT))
                     .isPresent();
         });
     }
@@ -156,9 +147,23 @@ class LockEndpointTest {
     void eachClientOfTheApplicationIsReported() {
         runner.withBean("one", LockClient.class, () -> LockClient.create(InMemoryLockBackend.create()))
                 .withBean("two", LockClient.class, () -> LockClient.create(InMemoryLockBackend.create()))
-                .run(context -> assertThat(
-                                object(context.getBean(LockEndpoint.class).here(), "clients"))
+                .run(context -> assertThat(object(
+                                context.getBean(LockEndpoint.class).report(null).block(LIMIT), "clients"))
                         .containsOnlyKeys("one", "two"));
+    }
+
+    /** Nothing would close such a client. */
+    @Test
+    void theEndpointMakesNoClient() {
+        runner.withBean("one", LockClient.class, () -> LockClient.create(InMemoryLockBackend.create()))
+                .withBean(
+                        "another",
+                        LockClient.class,
+                        () -> LockClient.create(InMemoryLockBackend.create()),
+                        definition -> definition.setScope(BeanDefinition.SCOPE_PROTOTYPE))
+                .run(context -> assertThat(object(
+                                context.getBean(LockEndpoint.class).report(null).block(LIMIT), "clients"))
+                        .containsOnlyKeys("one"));
     }
 
     @Test
@@ -176,7 +181,8 @@ class LockEndpointTest {
     void theInspectorIsMadeOnItsFirstUse() {
         runner.withPropertyValues("holdfast.backend=redis", "holdfast.redis.uri=redis://127.0.0.1:1")
                 .run(context -> {
-                    assertThat(context.getBean(LockEndpoint.class).here()).isNotEmpty();
+                    assertThat(context.getBean(LockEndpoint.class).report(null).block(LIMIT))
+                            .isNotEmpty();
                     assertThat(context.getBeanFactory().containsSingleton("holdfastLockInspector"))
                             .isFalse();
                 });
