@@ -26,7 +26,7 @@ final class Program {
     /** The command is done. */
     static final int DONE = 0;
 
-    /** The back end failed, or did not answer. */
+    /** The back end failed, or did not answer, or the output was lost. */
     static final int FAILED = 1;
 
     /** The command line is wrong, or the operator did not confirm with yes. */
@@ -49,7 +49,8 @@ final class Program {
                                             nodes of that name. It removes them, also after Ctrl-C; it never touches other locks
 
               --store ADDRESS               or HOLDFAST_STORE: redis://host:6379 (rediss:// for TLS, redis-sentinel://host1,host2#master,
-                                            redis+cluster://host1,host2, redis+redlock://host1,host2,host3),
+                                            redis+cluster://host1,host2, redis+redlock://host1,host2,host3,
+                                            rediss+cluster:// and rediss+redlock:// for TLS),
                                             zookeeper://host1,host2/holdfast, etcd://host1:2379,host2:2379 (etcds:// for TLS),
                                             r2dbc:postgresql://host/database, r2dbc:mariadb://host/database, r2dbc:mysql://host/database
               --claim ID                    break: this claim, if the lock has several holders
@@ -97,6 +98,15 @@ final class Program {
     }
 
     int run(List<String> words) {
+        int code = ended(words);
+        if (out.checkError()) {
+            err.println("The output was not written, or only a part of it.");
+            return FAILED;
+        }
+        return code;
+    }
+
+    private int ended(List<String> words) {
         try {
             Arguments arguments = Arguments.parse(words, environment);
             if (arguments.command() == Arguments.Command.HELP) {
@@ -174,13 +184,16 @@ final class Program {
         return password.isEmpty() ? found : found.replace(password, "(password)");
     }
 
-    /** For a script, prints each lock as soon as it is found: there may be millions. */
+    /** For a script, prints each lock as soon as it is found, some of them twice: there may be millions. */
     private int list(Arguments arguments, LockInspector inspector) {
         Flux<LockReport> all = inspector.all().timeout(patience);
         if (arguments.isJson()) {
-            Object unused = all.doOnNext(lock -> out.println(Json.of(lock))).blockLast();
+            Object unused = all.doOnNext(lock -> out.println(Json.of(lock)))
+                    .takeUntil(lock -> out.checkError())
+                    .blockLast();
         } else {
-            Tables.list(answer(all.sort((one, other) -> one.name().compareTo(other.name()))))
+            Tables.list(answer(all.distinct(lock -> List.of(lock.type(), lock.name()))
+                            .sort((one, other) -> one.name().compareTo(other.name()))))
                     .forEach(out::println);
         }
         return DONE;

@@ -46,8 +46,8 @@ final class Stores {
     static final String USER = "HOLDFAST_USER";
     static final String PASSWORD = "HOLDFAST_PASSWORD";
 
-    private static final String REDLOCK = "redis+redlock://";
-    private static final String CLUSTER = "redis+cluster://";
+    private static final String REDLOCK = "+redlock://";
+    private static final String CLUSTER = "+cluster://";
     private static final String ZOOKEEPER = "zookeeper://";
     private static final String ETCD = "etcd://";
     private static final String ETCD_TLS = "etcds://";
@@ -55,7 +55,7 @@ final class Stores {
 
     private static final String FORMS =
             "Write it as redis://host:6379, rediss://host:6379 for TLS, redis-sentinel://host1,host2#master,"
-                    + " redis+cluster://host1,host2, redis+redlock://host1,host2,host3, zookeeper://host1,host2/holdfast,"
+                    + " redis+cluster://host1,host2, redis+redlock://host1,host2,host3 (rediss+... for TLS), zookeeper://host1,host2/holdfast,"
                     + " etcd://host1:2379,host2:2379, etcds://host for TLS,"
                     + " r2dbc:postgresql://host/database, r2dbc:mariadb://host/database or r2dbc:mysql://host/database.";
 
@@ -72,14 +72,14 @@ final class Stores {
      */
     LockInspector open(Arguments arguments) {
         return opened(arguments, address -> {
-            if (address.startsWith(REDLOCK)) {
-                return redlock(arguments, hosts(address, REDLOCK));
-            } else if (address.startsWith(CLUSTER)) {
+            if (isOf(REDLOCK, address)) {
+                return redlock(arguments, hosts(address));
+            } else if (isOf(CLUSTER, address)) {
                 return cluster(arguments, address).inspector();
             } else if (address.startsWith("redis")) {
                 return redis(arguments, address).inspector();
             } else if (address.startsWith(ZOOKEEPER)) {
-                return zooKeeper(address.substring(ZOOKEEPER.length()));
+                return zooKeeper(withoutScheme(address));
             } else if (isEtcd(address)) {
                 Client client = etcd(address);
                 return new Closing(
@@ -101,7 +101,7 @@ final class Stores {
     Doctor doctor(Arguments arguments, Duration patience) {
         return opened(arguments, address -> {
             if (address.startsWith(ZOOKEEPER)) {
-                String hosts = address.substring(ZOOKEEPER.length());
+                String hosts = withoutScheme(address);
                 return new ZooKeeperDoctor(curator(hosts), root(hosts), patience);
             } else if (isEtcd(address)) {
                 return new EtcdDoctor(
@@ -118,15 +118,15 @@ final class Stores {
                         patience);
             }
             String prefix = Objects.requireNonNullElse(arguments.keyPrefix(), "holdfast:");
-            if (address.startsWith(REDLOCK)) {
-                List<String> hosts = hosts(address, REDLOCK);
+            if (isOf(REDLOCK, address)) {
+                List<String> hosts = hosts(address);
                 requireMajority(hosts);
                 return new RedisDoctor(
                         uris(hosts), RedisDoctor.Kind.REDLOCK, prefix, () -> brief(arguments, hosts), patience);
             }
-            boolean isCluster = address.startsWith(CLUSTER);
+            boolean isCluster = isOf(CLUSTER, address);
             return new RedisDoctor(
-                    uris(isCluster ? hosts(address, CLUSTER) : List.of(address)),
+                    uris(isCluster ? hosts(address) : List.of(address)),
                     isCluster ? RedisDoctor.Kind.CLUSTER : RedisDoctor.Kind.SINGLE,
                     prefix,
                     () -> briefly(isCluster ? cluster(arguments, address) : redis(arguments, address))
@@ -147,17 +147,31 @@ final class Stores {
         return hosts.stream().map(this::address).toList();
     }
 
-    private static <T> T opened(Arguments arguments, Function<String, T> open) {
+    private <T> T opened(Arguments arguments, Function<String, T> open) {
         String address = arguments.store();
         requireNoSecret(address);
+        requireUserAndPassword(address);
         if (Stream.of("redis", ZOOKEEPER, ETCD, ETCD_TLS, SQL).noneMatch(address::startsWith)) {
             throw new UsageException("The form of this address is unknown. " + FORMS);
         }
         try {
             return open.apply(address);
         } catch (IllegalArgumentException | IllegalStateException unreadable) {
+            String why = String.valueOf(unreadable.getMessage());
+            throw new UsageException("The address of the back end cannot be used: %s%s %s"
+                    .formatted(why, why.endsWith(".") ? "" : ".", FORMS));
+        }
+    }
+
+    /** Refuses a user or a password that would be ignored. Redis knows a password without a user, and databases know both forms. */
+    private void requireUserAndPassword(String address) {
+        boolean hasUser = environment.containsKey(USER);
+        boolean hasPassword = environment.containsKey(PASSWORD);
+        boolean fits =
+                hasUser == hasPassword || address.startsWith(SQL) || (hasPassword && address.startsWith("redis"));
+        if (!fits) {
             throw new UsageException(
-                    "The address of the back end cannot be used: %s %s".formatted(unreadable.getMessage(), FORMS));
+                    "Set both %s and %s, or neither: one of them alone would be ignored.".formatted(USER, PASSWORD));
         }
     }
 
@@ -170,10 +184,20 @@ final class Stores {
         }
     }
 
-    private static List<String> hosts(String address, String scheme) {
-        return Arrays.stream(address.substring(scheme.length()).split(",", -1))
-                .map(host -> "redis://" + host)
+    private static boolean isOf(String form, String address) {
+        return address.startsWith("redis" + form) || address.startsWith("rediss" + form);
+    }
+
+    /** Returns an address for each host, with TLS if all have it. */
+    static List<String> hosts(String address) {
+        String scheme = address.substring(0, address.indexOf('+')) + "://";
+        return Arrays.stream(withoutScheme(address).split(",", -1))
+                .map(host -> scheme + host)
                 .toList();
+    }
+
+    private static String withoutScheme(String address) {
+        return address.substring(address.indexOf("://") + "://".length());
     }
 
     private RedisLockBackend.Builder redis(Arguments arguments, String address) {
@@ -181,13 +205,13 @@ final class Stores {
     }
 
     private RedisLockBackend.Builder cluster(Arguments arguments, String address) {
-        return prefixed(arguments, RedisLockBackend.clusterBuilder(uris(hosts(address, CLUSTER))));
+        return prefixed(arguments, RedisLockBackend.clusterBuilder(uris(hosts(address))));
     }
 
     private LockInspector redlock(Arguments arguments, List<String> hosts) {
         Map<String, LockInspector> masters = new LinkedHashMap<>();
-        hosts.forEach(host -> masters.put(
-                host.substring("redis://".length()), redis(arguments, host).inspector()));
+        hosts.forEach(
+                host -> masters.put(withoutScheme(host), redis(arguments, host).inspector()));
         requireMajority(masters.keySet());
         return RedlockBackend.inspector(masters);
     }
@@ -254,7 +278,7 @@ final class Stores {
 
     private static List<String> members(String address) {
         String scheme = address.startsWith(ETCD_TLS) ? "https://" : "http://";
-        return Arrays.stream(address.substring(address.indexOf("://") + 3).split(",", -1))
+        return Arrays.stream(withoutScheme(address).split(",", -1))
                 .map(host -> host.endsWith("/") ? host.substring(0, host.length() - 1) : host)
                 .map(host -> scheme + (host.matches(".*:\\d+") ? host : host + ":2379"))
                 .toList();

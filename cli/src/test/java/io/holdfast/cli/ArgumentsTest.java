@@ -73,4 +73,36 @@ class ArgumentsTest {
                 .hasMessageContaining(advice)
                 .hasMessageNotContaining("geheim");
     }
+
+    @ParameterizedTest
+    @CsvSource({"etcd://a_host", "redis+redlock://one", "r2dbc:oracle://host/db", "rediss+cluster://ho st"})
+    void whyAnAddressCannotBeUsedIsASentence(String address) {
+        Arguments arguments = Arguments.parse(List.of("list", "--store", address), Map.of());
+        assertThatThrownBy(() -> new Stores(Map.of()).open(arguments))
+                .hasMessageMatching("The address of the back end cannot be used: .*[^.]\\. Write it as .*");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "etcd://host, HOLDFAST_PASSWORD",
+        "etcd://host, HOLDFAST_USER",
+        "zookeeper://host, HOLDFAST_USER",
+        "redis://host, HOLDFAST_USER"
+    })
+    void aUserOrAPasswordThatWouldBeIgnoredIsRefused(String address, String alone) {
+        Arguments arguments = Arguments.parse(List.of("list", "--store", address), Map.of());
+        assertThatThrownBy(() -> new Stores(Map.of(alone, "geheim")).open(arguments))
+                .isInstanceOf(UsageException.class)
+                .hasMessageContaining("Set both HOLDFAST_USER and HOLDFAST_PASSWORD")
+                .hasMessageNotContaining("geheim");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"redis, +cluster://", "rediss, +cluster://", "redis, +redlock://", "rediss, +redlock://"})
+    void eachServerOfAClusterOrARedlockMayHaveTls(String scheme, String form) {
+        String address = scheme + form + "a,b:7000,c";
+        Arguments arguments = Arguments.parse(List.of("list", "--store", address), Map.of());
+        assertThat(new Stores(Map.of()).open(arguments)).isNotNull();
+        assertThat(Stores.hosts(address)).containsExactly(scheme + "://a", scheme + "://b:7000", scheme + "://c");
+    }
 }

@@ -7,10 +7,14 @@ import io.holdfast.LockInspector;
 import io.holdfast.LockReport;
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -21,7 +25,13 @@ import reactor.core.publisher.Mono;
 /** A script decides by the exit code. */
 class ExitCodeTest {
 
-    private record Store(List<LockReport> locks) implements LockInspector {
+    private static class Store implements LockInspector {
+
+        private final List<LockReport> locks;
+
+        Store(List<LockReport> locks) {
+            this.locks = locks;
+        }
 
         @Override
         public Flux<LockReport> inspect(String name) {
@@ -48,12 +58,16 @@ class ExitCodeTest {
     private final ByteArrayOutputStream err = new ByteArrayOutputStream();
 
     private int run(List<LockReport> locks, String... words) {
+        return run(new Store(locks), out, words);
+    }
+
+    private int run(LockInspector store, OutputStream output, String... words) {
         return new Program(
                         Map.of("HOLDFAST_STORE", "redis://host"),
-                        arguments -> new Store(locks),
+                        arguments -> store,
                         Duration.ofSeconds(5),
                         new BufferedReader(Reader.nullReader()),
-                        new PrintStream(out, true, StandardCharsets.UTF_8),
+                        new PrintStream(output, true, StandardCharsets.UTF_8),
                         new PrintStream(err, true, StandardCharsets.UTF_8))
                 .run(List.of(words));
     }
@@ -111,5 +125,46 @@ class ExitCodeTest {
 
         assertThat(run(List.of(), "show", "stock")).isEqualTo(Program.NOTHING_THERE);
         assertThat(reported()).contains("no last fencing token");
+    }
+
+    /** Such as a full disk. */
+    private static OutputStream fullAfter(int lines) {
+        return new OutputStream() {
+            private int written;
+
+            @Override
+            public void write(int b) throws IOException {
+                if (written == lines) {
+                    throw new IOException("No space left on device");
+                }
+                written += b == '\n' ? 1 : 0;
+            }
+        };
+    }
+
+    @Test
+    void lostOutputIsAFailure() {
+        assertThat(run(new Store(List.of(lock(1, 0))), fullAfter(1), "list")).isEqualTo(Program.FAILED);
+        assertThat(reported()).contains("The output was not written");
+    }
+
+    /** There may be millions of locks. */
+    @Test
+    void aListEndsWhenItsOutputIsLost() {
+        List<LockReport> read = new ArrayList<>();
+        LockInspector store = new Store(Collections.nCopies(1_000, lock(1, 0))) {
+            @Override
+            public Flux<LockReport> all() {
+                return super.all().doOnNext(read::add);
+            }
+        };
+        assertThat(run(store, fullAfter(1), "list", "--json")).isEqualTo(Program.FAILED);
+        assertThat(read).hasSizeLessThan(10);
+    }
+
+    @Test
+    void aLockThatTheBackEndReportsTwiceIsOneLineOfTheTable() {
+        assertThat(run(List.of(lock(1, 0), lock(1, 0)), "list")).isEqualTo(Program.DONE);
+        assertThat(printed().lines()).hasSize(2);
     }
 }

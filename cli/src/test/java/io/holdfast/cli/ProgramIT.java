@@ -43,6 +43,8 @@ import org.apache.curator.retry.RetryOneTime;
 import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -61,13 +63,19 @@ class ProgramIT {
     @TempDir
     Path files;
 
+    private static final List<String> PROGRAM = List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-XX:TieredStopAtLevel=1",
+            "-jar",
+            JAR.toString());
+
     private Ended run(Map<String, String> environment, String... words) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "-jar",
-                JAR.toString()));
+        List<String> command = new ArrayList<>(PROGRAM);
         command.addAll(Arrays.asList(words));
+        return run(environment, command);
+    }
+
+    private Ended run(Map<String, String> environment, List<String> command) throws IOException, InterruptedException {
         Path out = Files.createTempFile(files, "out", "");
         Path err = Files.createTempFile(files, "err", "");
         ProcessBuilder builder = new ProcessBuilder(command)
@@ -188,6 +196,21 @@ class ProgramIT {
         assertThat(nothing.err()).isEmpty();
         assertThat(nothing.out()).startsWith("does not work connection");
         assertThat(nothing.code()).isEqualTo(1);
+    }
+
+    /** Java replaces what it cannot read, so the program would look for another lock. */
+    @ParameterizedTest
+    @CsvSource({"C, 2, Set LC_ALL=C.UTF-8", "C.UTF-8, 1, refused"})
+    void aNameThatTheLocaleCannotReadIsRefused(String locale, int code, String message) throws Exception {
+        // The shell writes UTF-8, whatever the locale of this JVM is.
+        List<String> command = new ArrayList<>(List.of("sh", "-c", "exec \"$@\" \"$(printf 'caf\\303\\251')\"", "sh"));
+        command.addAll(PROGRAM);
+        command.addAll(List.of("--store", "redis://127.0.0.1:1", "show"));
+
+        Ended ended = run(Map.of("LC_ALL", locale), command);
+
+        assertThat(ended.err()).contains(message);
+        assertThat(ended.code()).isEqualTo(code);
     }
 
     @Test
