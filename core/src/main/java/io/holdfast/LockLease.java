@@ -87,7 +87,8 @@ public interface LockLease {
      * nothing.
      *
      * <p>The text is a capability: with it, a process can take the lock over and release it. Keep it secret, and out of
-     * logs. It contains only letters, digits, {@code -}, {@code _} and dots, so it fits into a header or a message.
+     * logs. It is no signature: a reader of the claim id and the token, such as a user of an inspector, can make one.
+     * Adopt only a text of a sender that you trust. It contains only letters, digits, {@code -}, {@code _} and dots, so it fits into a header or a message.
      *
      * <p>If you cancel before the text is emitted, the lock is released. A later cancellation does not release it, since
      * the text may be in use. If no process adopts it, the lock is free when its lease ends. An operator such as

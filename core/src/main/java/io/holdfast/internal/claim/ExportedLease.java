@@ -118,7 +118,7 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
         return new IllegalArgumentException("the text of an exported lease was refused: " + why, cause);
     }
 
-    /** Leaves out the id, which is a secret. */
+    /** Leaves out the id, which a stranger cannot guess. */
     @Override
     public String toString() {
         return "ExportedLease[%s, token %d]".formatted(claim.key(), fencingToken);

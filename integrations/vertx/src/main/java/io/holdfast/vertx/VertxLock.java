@@ -77,7 +77,7 @@ public final class VertxLock {
 
     /**
      * Returns the same lock, whose waits are given up at an event. Such an event is the disconnect of an HTTP client: {@code
-     * giveUpWhen(routingContext.addEndHandler())}. A call that got the lock before keeps it.
+     * giveUpWhen(Future.future(end -> routingContext.addEndHandler(ended -> end.tryComplete())))}. A call that got the lock before keeps it.
      *
      * @param event a future that succeeds or fails, on any thread. It should not live much longer than the calls: each call leaves a few
      *     bytes in it.
