@@ -509,8 +509,7 @@ class RedisClusterIT {
         assertThat(Store.answer(another.tryAcquire(Store.claim(kept)))).isInstanceOf(LockAttempt.Contended.class);
 
         away.restart();
-        Mono<LockAttempt> again = backend.tryAcquire(Store.claim(lost))
-                .retryWhen(WHILE_IT_CONNECTS);
+        Mono<LockAttempt> again = backend.tryAcquire(Store.claim(lost)).retryWhen(WHILE_IT_CONNECTS);
         assertThat(Store.answer(again)).isInstanceOf(LockAttempt.Acquired.class);
     }
 
