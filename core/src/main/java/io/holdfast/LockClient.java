@@ -85,7 +85,8 @@ public interface LockClient {
          * Redis, all that share driver resources. {@code deliverOn(Schedulers.boundedElastic())} is enough while fewer
          * pieces of work block at a time than that scheduler has threads. Renewals never run on this scheduler. But when all its
          * threads are blocked, leases, results and losses wait for a thread. {@link LockLease#isValid()} and listeners
-         * report a loss all the same.
+         * report a loss all the same. A lock that a lost holder may still work under is released when its holder has got
+         * the loss, or after an operation timeout.
          *
          * <p>If the scheduler rejects a signal, another thread signals. Only a lease is not delivered like that: it is
          * released, and the acquisition fails with {@link java.util.concurrent.RejectedExecutionException}, or with

@@ -51,7 +51,8 @@ public interface LockLease {
 
     /**
      * {@return whether the lock is held: not released, not lost, and before the local deadline} Exact at the instant of
-     * the call, even if the timer has not run yet.
+     * the call, even if the timer has not run yet, as long as the monotonic clock runs. It may stop with a machine that
+     * is suspended.
      */
     boolean isValid();
 

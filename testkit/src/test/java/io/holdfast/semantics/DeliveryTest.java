@@ -8,12 +8,14 @@ import io.holdfast.LockClosedException;
 import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
+import io.holdfast.LockOptions;
 import io.holdfast.LossReason;
 import io.holdfast.ReactiveLock;
 import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.testkit.ExclusionProbe;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
@@ -221,6 +223,85 @@ class DeliveryTest {
 
         assertThat(world.subscribe(lease.renew()).isTerminatedComplete()).isTrue();
         assertThat(world.on(Operation.RENEW).calls()).as("sent once").isOne();
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void aHolderGetsTheLossBeforeTheLockIsReleasedOnABusySchedulerToo() {
+        VirtualTimeScheduler slow = VirtualTimeScheduler.create();
+        LockClient client = world.client(builder -> builder.deliverOn(new Late(slow)));
+        TestSubscriber<LockLease> acquiring = world.subscribe(client.lock(NAME).acquire());
+        slow.advanceTimeBy(Duration.ofSeconds(1));
+        List<Integer> releasesWhenTold = new ArrayList<>();
+        Disposable unused = world.only(acquiring)
+                .onLoss()
+                .subscribe(reason ->
+                        releasesWhenTold.add(world.on(Operation.RELEASE).calls()));
+        TestSubscriber<Void> closed = world.subscribe(client.close());
+        assertThat(world.on(Operation.RELEASE).calls()).isZero();
+
+        slow.advanceTimeBy(Duration.ofSeconds(1));
+
+        assertThat(releasesWhenTold).containsExactly(0);
+        assertThat(world.on(Operation.RELEASE).calls()).isOne();
+        assertThat(closed.isTerminatedComplete()).isTrue();
+    }
+
+    @Test
+    void aSchedulerThatDoesNotRunItsTasksDelaysAReleaseForAnOperationTimeoutAtMost() {
+        VirtualTimeScheduler stuck = VirtualTimeScheduler.create();
+        AtomicBoolean isStuck = new AtomicBoolean();
+        Scheduler delivery = Schedulers.fromExecutor(task -> {
+            if (isStuck.get()) {
+                stuck.schedule(task, 1, TimeUnit.DAYS);
+            } else {
+                task.run();
+            }
+        });
+        LockClient client = world.client(builder -> builder.deliverOn(delivery)
+                .options(LockOptions.builder()
+                        .maxHoldTime(World.LEASE.multipliedBy(2))
+                        .build()));
+        LockLease lease = world.granted(client.lock(NAME).acquire());
+        Disposable unused = lease.onLoss().subscribe();
+        isStuck.set(true);
+
+        world.pass(World.LEASE.multipliedBy(2).plus(World.OPERATION_TIMEOUT).minusMillis(1));
+        assertThat(lease.isValid()).isFalse();
+        assertThat(world.on(Operation.RELEASE).calls()).isZero();
+        world.pass(Duration.ofMillis(1));
+
+        assertThat(world.on(Operation.RELEASE).calls()).isOne();
+        world.subscribe(client.close());
+    }
+
+    /** The outermost release ends nested work. */
+    @Test
+    void nestedWorkGetsTheEndOfItsLockBeforeTheLockIsReleased() {
+        VirtualTimeScheduler slow = VirtualTimeScheduler.create();
+        LockClient client = world.client(builder -> builder.deliverOn(new Late(slow)));
+        ReactiveLock lock = client.lock(NAME);
+        List<Integer> releasesWhenTold = new ArrayList<>();
+        TestSubscriber<Object> result = world.subscribe(lock.withLock(outer -> {
+            Mono<Object> nested = lock.withLock(Mono.never()
+                    .doOnCancel(() ->
+                            releasesWhenTold.add(world.on(Operation.RELEASE).calls())));
+            return Mono.deferContextual(context -> {
+                nested.contextWrite(context).subscribe(value -> {}, error -> {});
+                return Mono.delay(Duration.ofSeconds(5), world.clock).map(tick -> "done");
+            });
+        }));
+        for (int i = 0; i < 10; i++) {
+            slow.advanceTimeBy(Duration.ofSeconds(1));
+            world.pass(Duration.ofSeconds(1));
+        }
+        for (int i = 0; i < 5; i++) {
+            slow.advanceTimeBy(Duration.ofSeconds(1));
+            world.pass(Duration.ZERO);
+        }
+
+        assertThat(result.isTerminatedComplete()).isTrue();
+        assertThat(releasesWhenTold).containsExactly(0);
         world.subscribe(client.close());
     }
 

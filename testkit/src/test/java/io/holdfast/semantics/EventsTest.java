@@ -7,11 +7,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.turbo.TurboFilter;
 import ch.qos.logback.core.read.ListAppender;
+import ch.qos.logback.core.spi.FilterReply;
 import io.holdfast.LockClient;
 import io.holdfast.LockClosedException;
 import io.holdfast.LockEvent;
-import io.holdfast.LockEvent.AcquireCancelled;
 import io.holdfast.LockEvent.AcquireFailed;
 import io.holdfast.LockEvent.AcquireStarted;
 import io.holdfast.LockEvent.Acquired;
@@ -20,6 +21,7 @@ import io.holdfast.LockEvent.Released;
 import io.holdfast.LockEvent.WithdrawalUnconfirmed;
 import io.holdfast.LockLease;
 import io.holdfast.LockListener;
+import io.holdfast.LockLostException;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import io.holdfast.testkit.Fault;
@@ -34,10 +36,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.reactivestreams.Subscription;
 import org.slf4j.LoggerFactory;
+import org.slf4j.Marker;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
 import reactor.core.Scannable;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.subscriber.TestSubscriber;
@@ -99,14 +103,15 @@ class EventsTest {
     }
 
     @Test
-    void aSubscriberThatDropsItsLeaseHasCancelled() {
+    void aLeaseThatItsSubscriberDropsIsReleasedWhenTheCancellationArrives() {
         LockLease holder = world.granted(world.rivalLock().acquire());
-        Deaf deaf = new Deaf();
-        world.lock().acquire().subscribe(deaf);
-        deaf.isMarked = true;
+        Leaving leaving = new Leaving();
+        world.lock().acquire().subscribe(leaving);
+        leaving.isMarked = true;
         world.subscribe(holder.release());
+        leaving.subscription.cancel();
 
-        assertThat(kinds()).containsExactly(AcquireStarted.class, AcquireCancelled.class);
+        assertThat(kinds()).containsExactly(AcquireStarted.class, Acquired.class, Released.class);
         assertThat(world.store.contents()).isEmpty();
     }
 
@@ -247,6 +252,36 @@ class EventsTest {
         assertThat(warnings.get(1)).contains("renewals failed since the last such line");
     }
 
+    /** As Log4j does with {@code ignoreExceptions="false"}. */
+    @Test
+    void aLogThatThrowsDelaysNeitherALossNorARenewal() {
+        Logger log = (Logger) LoggerFactory.getLogger("io.holdfast.LockClient");
+        TurboFilter throwing = new TurboFilter() {
+            @Override
+            public FilterReply decide(
+                    Marker marker, Logger logger, Level level, String format, Object[] params, Throwable thrown) {
+                if (logger == log && level == Level.WARN) {
+                    throw new IllegalStateException("the disk of the log is full");
+                }
+                return FilterReply.NEUTRAL;
+            }
+        };
+        log.getLoggerContext().addTurboFilter(throwing);
+        try {
+            LockLease renewed = world.granted(world.client.lock("renewed").acquire());
+            world.on(Operation.RENEW).next(Fault.lostRequest());
+            world.pass(LEASE.multipliedBy(2));
+            assertThat(renewed.isValid()).isTrue();
+            world.subscribe(renewed.release());
+            TestSubscriber<Object> work = world.subscribe(world.lock().withLock(Mono.never()));
+            world.takeAway(NAME);
+            world.pass(LEASE);
+            assertThat(work.expectTerminalError()).isInstanceOf(LockLostException.class);
+        } finally {
+            log.getLoggerContext().getTurboFilterList().remove(throwing);
+        }
+    }
+
     private static List<ILoggingEvent> logged(Runnable work) {
         Logger log = (Logger) LoggerFactory.getLogger("io.holdfast.LockClient");
         Level before = log.getLevel();
@@ -265,20 +300,20 @@ class EventsTest {
         return lines.list;
     }
 
-    /** Marks itself as cancelled, as operators do before they cancel, and does nothing more. */
-    private static final class Deaf implements CoreSubscriber<LockLease>, Scannable {
+    /** Marks itself as cancelled, as operators do before they cancel, and drops what it gets from then on. */
+    private static final class Leaving implements CoreSubscriber<LockLease>, Scannable {
 
         private boolean isMarked;
+        private Subscription subscription = Operators.emptySubscription();
 
         @Override
         public void onSubscribe(Subscription s) {
+            subscription = s;
             s.request(1);
         }
 
         @Override
-        public void onNext(LockLease lease) {
-            throw new AssertionError("it has cancelled");
-        }
+        public void onNext(LockLease lease) {}
 
         @Override
         public void onError(Throwable error) {}

@@ -16,6 +16,9 @@ import io.holdfast.LockLostException;
 import io.holdfast.LockOptions;
 import io.holdfast.LossReason;
 import io.holdfast.ReactiveLock;
+import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.support.ForwardingLockBackend;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.nio.charset.StandardCharsets;
@@ -27,6 +30,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Random;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.zip.CRC32;
 import org.junit.jupiter.api.Test;
@@ -897,6 +901,31 @@ class ExportTest {
         LockClient closed = world.client(builder -> builder);
         world.subscribe(closed.close());
         assertThat(world.subscribe(closed.adopt(text)).expectTerminalError()).isInstanceOf(LockClosedException.class);
+        world.subscribe(world.granted(world.rival.adopt(text)).release());
+    }
+
+    @Test
+    void aBackEndAdoptsNoKindOfLockThatItDoesNotHave() {
+        String text = exported(world.granted(world.client.semaphore(NAME, 2).acquire()));
+        LockBackend mutexes = new ForwardingLockBackend() {
+            @Override
+            public LockBackend delegate() {
+                return world.store;
+            }
+
+            @Override
+            public Set<LockFeature> features() {
+                return Set.of(LockFeature.HAND_ON);
+            }
+        };
+        LockClient client = LockClient.builder(mutexes)
+                .timer(world.clock)
+                .closeBackend(false)
+                .build();
+        assertThat(world.subscribe(client.adopt(text)).expectTerminalError())
+                .isInstanceOf(UnsupportedOperationException.class)
+                .hasMessageContaining("cannot make semaphores");
+        world.subscribe(client.close());
         world.subscribe(world.granted(world.rival.adopt(text)).release());
     }
 

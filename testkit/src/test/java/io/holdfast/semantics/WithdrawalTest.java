@@ -175,46 +175,6 @@ class WithdrawalTest {
     }
 
     @Test
-    void aSubscriberFurtherDownThatHasCancelledAlreadyGetsNoLeaseToDrop() {
-        LockLease holder = world.granted(world.rivalLock().acquire());
-        MarkedCancelled late = new MarkedCancelled();
-        world.lock().acquire().map(lease -> lease).subscribe(late);
-        late.marked = true; // its cancel() has not arrived yet
-        world.subscribe(holder.release());
-
-        assertThat(late.received).isFalse();
-        assertThat(world.store.contents()).isEmpty();
-    }
-
-    private static final class MarkedCancelled implements CoreSubscriber<LockLease>, Scannable {
-
-        boolean received;
-        boolean marked;
-
-        @Override
-        public void onSubscribe(Subscription s) {
-            s.request(1);
-        }
-
-        @Override
-        public void onNext(LockLease lease) {
-            received = true;
-        }
-
-        @Override
-        public void onError(Throwable error) {}
-
-        @Override
-        public void onComplete() {}
-
-        @Override
-        @SuppressWarnings("rawtypes") // so declared by Reactor
-        public @Nullable Object scanUnsafe(Attr key) {
-            return Attr.CANCELLED.equals(key) ? marked : null;
-        }
-    }
-
-    @Test
     void aSubscriberWhoseCancellationIsOvertakenByTheEmissionLeavesNothing() {
         LockLease holder = world.granted(world.rivalLock().acquire());
         LeavesWhileAsked late = new LeavesWhileAsked();
@@ -454,6 +414,23 @@ class WithdrawalTest {
 
         assertThat(leases).hasSize(1);
         assertThat(leases.get(0).isValid()).isTrue();
+        world.subscribe(leases.get(0).release());
+    }
+
+    /** Its work has completed, so no cancellation reaches the clean-up; but its subscriber is marked as cancelled. */
+    @Test
+    void anAcquisitionInAFinalCleanUpGetsItsLeaseAlthoughItsSubscriberIsCancelled() {
+        LockLease held = world.granted(world.rivalLock().acquire());
+        List<LockLease> leases = new ArrayList<>();
+        TestSubscriber<String> cancelled = world.subscribe(Mono.usingWhen(
+                Mono.just("resource"),
+                Mono::just,
+                resource -> world.lock().acquire().doOnNext(leases::add)));
+        cancelled.cancel();
+
+        world.subscribe(held.release());
+
+        assertThat(leases).singleElement().matches(LockLease::isValid);
         world.subscribe(leases.get(0).release());
     }
 }

@@ -32,6 +32,7 @@ public final class Adoption {
                 return Mono.error(unsupported(engine));
             }
             ExportedLease lease = ExportedLease.of(text);
+            engine.require(lease.claim().key().kind());
             Adoption adoption = new Adoption(settings(engine, defaults, lease), lease);
             if (engine.keptClaims.contains(lease.claim().id())) {
                 // This client releases the claim when its least hold time is over, also if another lease has it by

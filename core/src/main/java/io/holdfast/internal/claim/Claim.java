@@ -409,7 +409,7 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
 
     @Override
     void broken(Throwable defect) {
-        Fallible.log(defect, LOG, "an event of a claim could not be handled");
+        Fallible.log(defect, LOG, "an event of a claim of lock '%s' could not be handled".formatted(lockName()));
         try {
             fail(new LockBackendException(
                     lockName(),

@@ -56,9 +56,6 @@ public final class Emission<T> implements Subscription {
     // Written by the thread of the first request, before the stage.
     private long startedAtNanos;
 
-    /** A subscriber that had marked itself before. The acquisition may be the clean-up of its cancelled work. */
-    private @Nullable Object markedBefore;
-
     /** Written before and after the emission by its thread. Other threads only compare it with themselves. */
     private @Nullable Thread emitter;
 
@@ -124,7 +121,6 @@ public final class Emission<T> implements Subscription {
     public void request(long n) {
         if (Operators.validate(n) && stage == IDLE) {
             startedAtNanos = engine.alarms.now();
-            markedBefore = cancelledBelow();
             if (STAGE.compareAndSet(this, IDLE, OPEN)) {
                 owner.begin();
             }
@@ -187,10 +183,12 @@ public final class Emission<T> implements Subscription {
         }
     }
 
-    /** After true, {@link #emit} follows. False: the subscriber has cancelled before. */
+    /**
+     * After true, {@link #emit} follows. False: the subscriber has cancelled before. Other marks than that of a future say
+     * nothing yet: the acquisition may be the clean-up of cancelled work, which no cancellation reaches any more.
+     */
     public boolean begin() {
-        Object marked = cancelledBelow();
-        boolean isWanted = (marked == null || marked == markedBefore) && STAGE.compareAndSet(this, OPEN, EMITTING);
+        boolean isWanted = !(cancelledBelow() instanceof Future<?>) && STAGE.compareAndSet(this, OPEN, EMITTING);
         if (isWanted) {
             dismiss();
         }
@@ -231,7 +229,7 @@ public final class Emission<T> implements Subscription {
         }
         // Reactor's own subscribers also mark themselves as cancelled when they have all that they wanted. Such
         // subscribers never cancel afterwards: a cancellation that still arrives was on its way, and the lease was
-        // dropped. If the mark is from before the request, any cancellation from now on releases the lease.
+        // dropped. If the mark is from before the emission, any cancellation from now on releases the lease.
         handedOver = giveBack(value);
         return STAGE.compareAndSet(this, EMITTING, DROPPED_IF_LEFT);
     }

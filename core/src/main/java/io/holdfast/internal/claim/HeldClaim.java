@@ -228,26 +228,13 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
 
     void act(Step step) {
         switch (step.action()) {
-            case STOP_RENEWING -> signals().releaseAsked(); // nested work must not go on
-            case RENEW_BEFORE_EXPORT -> {
-                try {
-                    signals().releaseAsked();
-                } finally {
-                    engine().renewals.add(this);
-                    engine().renewals.flush();
-                }
-            }
+            case STOP_RENEWING -> signals().releaseAsked();
+            case RENEW_BEFORE_EXPORT, ASK_FOR_READ_LEASE -> tellNested(step.action());
             case EXPORT -> Turn.runUsersCode(this::exported);
-            case ASK_FOR_READ_LEASE -> askForReadLease();
             case RENEW -> engine().renewals.add(this);
             case RELEASE -> {
                 releasedAtNanos = now();
-                try {
-                    // before the release: nested work must not go on when the next owner gets the lock
-                    signals().releaseAsked();
-                } finally {
-                    endAtStore(lastClaim(), lease().validUntilNanos(), this);
-                }
+                tellNested(Action.RELEASE);
             }
             case SIGNAL_RELEASED, SIGNAL_LOSS, SIGNAL_LOSS_AND_RELEASE -> {
                 if (Turn.isTaken()) {
@@ -269,19 +256,65 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
         }
         stopWatching();
         LockLostException lost = loss == null ? null : loss.exception(lockName(), fencingToken());
+        LeaseSignals signals = signals();
         try {
-            signals().end(lost);
+            signals.end(lost);
         } finally {
-            if (action == Action.SIGNAL_LOSS_AND_RELEASE) {
-                releaseInBackground(); // after the signal: the next owner may get the lock while the work goes on
+            if (action == Action.SIGNAL_LOSS_AND_RELEASE || action == Action.EXPORT) {
+                afterSignals(signals, action, lost);
+            } else {
+                goOn(action, lost);
             }
-            Successor<?> wanted = successor;
+        }
+    }
+
+    /** Nested work must not go on when the next owner gets the lock. */
+    private void tellNested(Action action) {
+        LeaseSignals signals = signals();
+        try {
+            signals.releaseAsked();
+        } finally {
+            afterSignals(signals, action, null);
+        }
+    }
+
+    /** A busy thread of {@code deliverOn} delays it for an operation timeout at most. */
+    private void afterSignals(LeaseSignals signals, Action action, @Nullable LockLostException lost) {
+        if (signals.areDelivered()) {
+            goOn(action, lost);
+        } else {
+            signals.whenDelivered(() -> goOn(action, lost), engine().alarms, now() + lock.operationNanos());
+        }
+    }
+
+    private void goOn(Action action, @Nullable LockLostException lost) {
+        switch (action) {
+            case RELEASE -> endAtStore(lastClaim(), lease().validUntilNanos(), this);
+            case ASK_FOR_READ_LEASE -> askForReadLease();
+            case RENEW_BEFORE_EXPORT -> {
+                engine().renewals.add(this);
+                engine().renewals.flush();
+            }
+            default -> over(action, lost);
+        }
+    }
+
+    private void over(Action action, @Nullable LockLostException lost) {
+        if (action == Action.SIGNAL_LOSS_AND_RELEASE) {
+            releaseInBackground();
+        }
+        Successor<?> wanted = successor;
+        try {
             if (wanted != null && lost != null) {
                 wanted.failed(lost);
             }
+        } finally {
             // last: a caller that waits for the end of all leases then finds the release begun
             leaseOver = true;
             leaveClient();
+            if (action == Action.EXPORT && wanted instanceof Successor.Export export) {
+                export.succeeded(leftOfMinHold()); // another process may hold the lock from then on
+            }
         }
     }
 
@@ -452,17 +485,13 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
         }
     }
 
-    /** Emits the text last: another process may hold the lock from then on. */
     private void exported() {
-        long left = lock.terms().minHoldNanos() == 0 ? 0 : Math.max(0, keptUntilNanos() - now());
         reportEnd(new LockEvent.HandedOn(lockName(), fencingToken(), heldFor()));
-        try {
-            end(Action.EXPORT);
-        } finally {
-            if (successor instanceof Successor.Export wanted) {
-                wanted.succeeded(left);
-            }
-        }
+        end(Action.EXPORT);
+    }
+
+    private long leftOfMinHold() {
+        return lock.terms().minHoldNanos() == 0 ? 0 : Math.max(0, keptUntilNanos() - now());
     }
 
     /** It has the next attempt, so that the adopter's release leaves a tombstone for late attempts of this client. */
@@ -473,6 +502,9 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
     }
 
     private void askForReadLease() {
+        if (lease().phase() != Phase.DOWNGRADING) {
+            return; // it was lost, or is released, while nested work was told
+        }
         LockClaim attempt = claimOf(lease()).withLease(renewal().lease());
         Context context = successor instanceof Successor.Downgrade wanted ? wanted.emission.context() : Context.empty();
         long now = now();

@@ -3,8 +3,11 @@ package io.holdfast.internal.claim;
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
 import io.holdfast.internal.claim.GuardedLease.Holder;
+import io.holdfast.internal.timing.AlarmClock;
+import io.holdfast.internal.timing.AlarmClock.Alarm;
 import io.holdfast.internal.timing.Delivery;
 import io.holdfast.internal.timing.Fallible;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,6 +32,11 @@ final class LeaseSignals {
     private boolean releaseTakesLong;
     private @Nullable LockLostException lost;
 
+    /** How many signals, but those of a release, wait for a thread of {@code deliverOn}. */
+    private int undelivered;
+
+    private @Nullable Runnable whenDelivered;
+
     LeaseSignals(Delivery delivery) {
         this.delivery = delivery;
     }
@@ -38,7 +46,7 @@ final class LeaseSignals {
         synchronized (this) {
             loss = loss != null ? loss : Sinks.one();
         }
-        return of(loss);
+        return of(loss, this::deliver);
     }
 
     /** Completes empty after the release, or when that takes long; fails after a loss. */
@@ -46,7 +54,7 @@ final class LeaseSignals {
         synchronized (this) {
             released = released != null ? released : Sinks.empty();
         }
-        return of(released);
+        return of(released, delivery::run);
     }
 
     /** Completes empty when the release is requested, before it is sent, or after a loss. */
@@ -54,12 +62,60 @@ final class LeaseSignals {
         synchronized (this) {
             noLongerHeld = noLongerHeld != null ? noLongerHeld : Sinks.empty();
         }
-        return of(noLongerHeld);
+        return of(noLongerHeld, this::deliver);
     }
 
-    private <T> Mono<T> of(Sinks.Empty<T> sink) {
+    private <T> Mono<T> of(Sinks.Empty<T> sink, Consumer<Runnable> run) {
         signalDue();
-        return delivery.of(sink.asMono());
+        return delivery.of(sink.asMono(), run);
+    }
+
+    private void deliver(Runnable signal) {
+        synchronized (this) {
+            undelivered++;
+        }
+        delivery.run(() -> {
+            try {
+                signal.run();
+            } finally {
+                delivered();
+            }
+        });
+    }
+
+    private void delivered() {
+        Runnable next;
+        synchronized (this) {
+            undelivered--;
+            next = undelivered == 0 ? whenDelivered : null;
+        }
+        runOnce(next);
+    }
+
+    synchronized boolean areDelivered() {
+        return undelivered == 0;
+    }
+
+    /** Runs the code when the signals so far have been delivered, or at the given time. */
+    void whenDelivered(Runnable next, AlarmClock alarms, long latestNanos) {
+        synchronized (this) {
+            whenDelivered = next;
+        }
+        if (areDelivered()) {
+            runOnce(next);
+        } else {
+            alarms.set(Alarm.atTheLatestAtClose(() -> runOnce(next)), latestNanos);
+        }
+    }
+
+    private void runOnce(@Nullable Runnable next) {
+        synchronized (this) {
+            if (next == null || whenDelivered != next) {
+                return;
+            }
+            whenDelivered = null;
+        }
+        next.run();
     }
 
     void watchLoss(Holder watching) {
@@ -129,7 +185,7 @@ final class LeaseSignals {
             reason = lost;
         }
         if (receiver != null && !isRelease) {
-            delivery.run(receiver::lost);
+            deliver(receiver::lost);
         }
         if (lossSink != null) {
             signal(reason == null ? lossSink::tryEmitEmpty : () -> lossSink.tryEmitValue(reason.reason()));

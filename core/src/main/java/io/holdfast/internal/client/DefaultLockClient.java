@@ -17,7 +17,6 @@ import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.LockSettings;
 import io.holdfast.internal.engine.LockTerms;
 import io.holdfast.internal.multi.MultiLockSettings;
-import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.support.Closing;
@@ -66,13 +65,13 @@ final class DefaultLockClient implements LockClient {
 
     @Override
     public ReactiveReadWriteLock readWriteLock(String name) {
-        engine.require(LockFeature.READ_WRITE, "make read/write locks");
+        engine.require(LockKind.READ);
         return new ReadWriteLock(lock(LockKey.of(LockKind.READ, name)), lock(LockKey.of(LockKind.WRITE, name)));
     }
 
     @Override
     public ReactiveSemaphore semaphore(String name, int permits) {
-        engine.require(LockFeature.SEMAPHORE, "make semaphores");
+        engine.require(LockKind.SEMAPHORE);
         return new DefaultReactiveSemaphore(settings(new LockKey(LockKind.SEMAPHORE, name, permits)));
     }
 

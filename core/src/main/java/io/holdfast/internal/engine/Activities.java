@@ -53,15 +53,24 @@ public final class Activities {
 
     private final Activity end = new Activity();
 
+    /** All before it are in their last stage. */
+    private Activity unchecked = end;
+
     synchronized void add(Activity activity) {
         activity.previous = end.previous;
         activity.next = end;
         end.previous.next = activity;
         end.previous = activity;
+        if (unchecked == end) {
+            unchecked = activity;
+        }
     }
 
     synchronized boolean remove(Activity activity) {
         boolean isListed = activity.next != activity;
+        if (unchecked == activity) {
+            unchecked = activity.next;
+        }
         activity.next.previous = activity.previous;
         activity.previous.next = activity.next;
         activity.previous = activity;
@@ -74,11 +83,10 @@ public final class Activities {
     }
 
     synchronized boolean hasOnlyReleases() {
-        Activity at = end.next;
-        while (at != end && at.stage() == Stage.RELEASING) {
-            at = at.next;
+        while (unchecked != end && unchecked.stage() == Stage.RELEASING) {
+            unchecked = unchecked.next;
         }
-        return at == end;
+        return unchecked == end;
     }
 
     List<Activity> all(Stage stage) {

@@ -12,6 +12,7 @@ import io.holdfast.internal.timing.AlarmClock.Alarm;
 import io.holdfast.internal.timing.Delivery;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockFeature;
+import io.holdfast.spi.LockKind;
 import java.time.Duration;
 import java.util.Set;
 import java.util.TreeSet;
@@ -92,6 +93,15 @@ public final class Engine {
     public void require(LockFeature feature, String what) {
         if (!has(feature)) {
             throw unsupported(what);
+        }
+    }
+
+    /** Fails if the back end has no locks of this kind. */
+    public void require(LockKind kind) {
+        switch (kind) {
+            case READ, WRITE -> require(LockFeature.READ_WRITE, "make read/write locks");
+            case SEMAPHORE -> require(LockFeature.SEMAPHORE, "make semaphores");
+            case MUTEX -> {}
         }
     }
 
@@ -197,9 +207,10 @@ public final class Engine {
 
     /** Without its owner's clock the client can promise nothing. All ends on the clock of the fallback. */
     private void timerDied() {
-        LOG.error("the lock client's timer was disposed before the client: its leases are lost and its waits end");
         timerDied = true;
         closed = true;
+        Events.log(() -> LOG.error(
+                "the lock client's timer was disposed before the client: its leases are lost and its waits end"));
         alarms.set(
                 Alarm.of(() -> {
                     Sinks.Empty<Void> unused = shutDown();

@@ -4,6 +4,7 @@ import io.holdfast.LockBackendException;
 import io.holdfast.LockEvent;
 import io.holdfast.LockListener;
 import io.holdfast.LossReason;
+import io.holdfast.internal.timing.Fallible;
 import io.holdfast.internal.timing.Turn;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +29,7 @@ public final class Events {
 
     public void report(LockEvent event) {
         if (isUnexpected(event)) {
-            LOG.warn("{}", EventText.of(event));
+            log(() -> LOG.warn("{}", EventText.of(event)));
             notify(event);
         } else {
             reportWithoutWarning(event);
@@ -37,7 +38,7 @@ public final class Events {
 
     public void reportWithoutWarning(LockEvent event) {
         if (LOG.isDebugEnabled()) {
-            LOG.debug("{}", EventText.of(event));
+            log(() -> LOG.debug("{}", EventText.of(event)));
         }
         notify(event);
     }
@@ -47,13 +48,19 @@ public final class Events {
         long held = leases.stream().filter(Renewable::isHeld).count();
         long failures = held == 0 ? 0 : failedRenewals.count(nowNanos);
         if (failures == 1) {
-            LOG.warn(
+            log(() -> LOG.warn(
                     "renewal of {} lease(s) failed, will be tried again until their deadline: {}",
                     held,
-                    error.getMessage());
+                    error.getMessage()));
         } else if (failures > 1) {
-            LOG.warn("{} renewals failed since the last such line, the last one: {}", failures, error.getMessage());
+            log(() -> LOG.warn(
+                    "{} renewals failed since the last such line, the last one: {}", failures, error.getMessage()));
         }
+    }
+
+    /** What the caller does next is more important than a log that throws. */
+    static void log(Runnable line) {
+        Fallible.run(line, LOG, "a line could not be logged");
     }
 
     private void notify(LockEvent event) {
@@ -66,7 +73,7 @@ public final class Events {
         try {
             listener.onEvent(event);
         } catch (Throwable broken) {
-            LOG.error("lock listener {} threw on: {}", listener, EventText.of(event), broken);
+            log(() -> LOG.error("lock listener {} threw on: {}", listener, EventText.of(event), broken));
         }
     }
 

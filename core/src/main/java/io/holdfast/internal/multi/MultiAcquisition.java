@@ -201,7 +201,7 @@ public final class MultiAcquisition implements Emission.Owner {
     }
 
     private void broken(Throwable defect) {
-        Fallible.log(defect, LOG, "a lock event could not be handled");
+        Fallible.log(defect, LOG, "an event of the locks %s could not be handled".formatted(locks.names()));
         step(state.left());
         emission.fail(new LockBackendException(
                 "",

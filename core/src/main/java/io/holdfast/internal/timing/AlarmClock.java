@@ -288,8 +288,11 @@ public final class AlarmClock {
     }
 
     private static void warnThatTasksAreNotRun() {
-        LOG.warn(
-                "the timer of a lock client, or of its back end, does not run its tasks, so another thread does: is it blocked?");
+        Fallible.run(
+                () -> LOG.warn(
+                        "the timer of a lock client, or of its back end, does not run its tasks, so another thread does: is it blocked?"),
+                LOG,
+                "a line could not be logged");
     }
 
     private void died() {

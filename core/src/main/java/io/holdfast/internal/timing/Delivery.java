@@ -2,6 +2,7 @@ package io.holdfast.internal.timing;
 
 import io.holdfast.LockClosedException;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
@@ -42,13 +43,17 @@ public final class Delivery {
 
     /** Not by {@code publishOn}: if the scheduler rejects a signal, a renewal would fail after its success. */
     public <T> Mono<T> of(Mono<T> answer) {
+        return of(answer, this::run);
+    }
+
+    public <T> Mono<T> of(Mono<T> answer, Consumer<Runnable> run) {
         if (scheduler == null) {
             return answer;
         }
         return Mono.create(sink -> sink.onDispose(
                 answer.materialize() // the subscriber of the sink owns this one
                         .subscribe(
-                                signal -> run(() -> {
+                                signal -> run.accept(() -> {
                                     if (signal.getThrowable() != null) {
                                         sink.error(signal.getThrowable());
                                     } else {

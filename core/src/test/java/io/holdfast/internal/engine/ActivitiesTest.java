@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.internal.engine.Activities.Activity;
 import io.holdfast.internal.engine.Activities.Stage;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class ActivitiesTest {
@@ -54,6 +56,33 @@ class ActivitiesTest {
         assertThat(activities.all(Stage.ACQUIRING)).containsExactly(first, third);
         assertThat(activities.all(Stage.HOLDING)).containsExactly(second);
         assertThat(activities.isEmpty()).isFalse();
+    }
+
+    @Test
+    void releasesThatAreTheOnlyOnesAreCountedWithoutLookingAtEachAgain() {
+        AtomicInteger looks = new AtomicInteger();
+        List<Activity> releases = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            releases.add(new Activity() {
+                @Override
+                public Stage stage() {
+                    looks.incrementAndGet();
+                    return Stage.RELEASING;
+                }
+            });
+        }
+        activities.add(first);
+        releases.forEach(activities::add);
+        assertThat(activities.hasOnlyReleases()).isFalse();
+        assertThat(activities.remove(first)).isTrue();
+        for (Activity release : releases) {
+            assertThat(activities.hasOnlyReleases()).isTrue();
+            assertThat(activities.remove(release)).isTrue();
+        }
+
+        assertThat(looks).hasValueLessThanOrEqualTo(1_000);
+        activities.add(second);
+        assertThat(activities.hasOnlyReleases()).isFalse();
     }
 
     @Test
