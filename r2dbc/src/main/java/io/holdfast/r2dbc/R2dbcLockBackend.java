@@ -53,9 +53,10 @@ import reactor.core.scheduler.Schedulers;
  * semaphore may take several permits. While it waits for them, it holds back the claims behind it.
  *
  * <p><b>Connections</b>: at most three, for any number of locks and waiters. The back end opens them with the factory when it needs them:
- * one for calls, one for calls that wait for a row that another client has locked, and one that listens as soon as a claim must wait. None
- * has an open transaction between two calls. They must lead to the server directly: a proxy that changes the server's connection between
- * transactions breaks {@code LISTEN} and the settings of the session. If the factory is a pool, the back end uses the factory of that pool.
+ * one for calls, one for calls that wait for a row that another client has locked, and one that listens as soon as a claim must wait. If a
+ * call gets no answer, another one ends its session in the server. None has an open transaction between two calls. They must lead to the
+ * server directly: a proxy that changes the server's connection between transactions breaks {@code LISTEN} and the settings of the session.
+ * If the factory is a pool, the back end uses the factory of that pool.
  *
  * <p><b>Durability</b>: a grant and a renewal are on the primary's disk before they are answered, and on its synchronous replicas if {@code
  * synchronous_commit} requires that. In MariaDB and MySQL, {@code innodb_flush_log_at_trx_commit} decides. A failover may lead to a replica

@@ -10,6 +10,7 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
+import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.reactivestreams.Publisher;
 import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
 
@@ -115,6 +117,43 @@ class R2dbcLateCommitsIT {
         Store.eventually(() -> store.clientConnections() <= 3);
         store.execute("update holdfast_lock set holder = null");
         assertThat(dropped).as("stack traces in the log").isEmpty();
+    }
+
+    /**
+     * The release grants the lock to a waiter of another client. No client may be told of a grant that only the primary has. In MariaDB, a
+     * session that is ended shows its commit, so there the waiter may be told.
+     */
+    @Test
+    void grantWhoseCommitHangsIsToldToNoClient() {
+        R2dbcLockBackend other = R2dbcLockBackend.create(store.connections());
+        LockClaim waiter = LockClaim.first(claim.key(), UUID.randomUUID().toString(), claim.lease(), Waiting.QUEUE);
+        LockClaim another = LockClaim.first(
+                LockKey.of(LockKind.MUTEX, claim.key().name() + "/2"), claim.id(), claim.lease(), Waiting.NONE);
+        List<WatchSignal> signals = new CopyOnWriteArrayList<>();
+        Disposable watch = other.watch(waiter).subscribe(signals::add, error -> {});
+        run(backend.tryAcquire(claim));
+        run(other.tryAcquire(waiter));
+        Store.eventually(() -> signals.contains(new WatchSignal.Armed()));
+        store.holdUpCommits();
+        Mono<Boolean> ping = backend.ping().thenReturn(true).onErrorReturn(false);
+        List<Object> answers = run(Flux.merge(
+                        ping, // so the two behind it share a batch
+                        backend.release(claim).cast(Object.class).onErrorResume(Mono::just),
+                        backend.tryAcquire(another).cast(Object.class).onErrorResume(Mono::just))
+                .skip(1)
+                .collectList());
+        assertThat(answers).hasSize(2).allSatisfy(it -> assertThat(it).isInstanceOf(LockBackendException.class));
+        if (store.canEndCommits()) {
+            Store.eventually(() -> store.clientConnections() <= 3);
+        }
+        if (!store.product().equals("MariaDB")) {
+            assertThat(signals).noneMatch(WatchSignal.Granted.class::isInstance);
+        }
+        watch.dispose();
+        store.resumeCommits();
+        run(other.release(waiter.withAttempt(2)).retry(5));
+        run(backend.release(another.withAttempt(2)).retry(5));
+        Store.end(other);
     }
 
     @CanIgnoreReturnValue

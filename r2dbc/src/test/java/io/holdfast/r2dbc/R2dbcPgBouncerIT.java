@@ -40,7 +40,7 @@ class R2dbcPgBouncerIT {
             try {
                 run(backend.ping());
                 if (bouncer.knowsPreparedStatements()) {
-                    assertThat(statementTimeout(bouncer, store)).isEqualTo("1500ms");
+                    assertThat(transactionTimeout(bouncer, store)).isEqualTo("1500ms");
                 } else {
                     // The second client gets the same session of the server, where the statements of the first client
                     // are prepared already.
@@ -57,10 +57,11 @@ class R2dbcPgBouncerIT {
     }
 
     /** Reads it on a connection that does not belong to a lock client. */
-    private static String statementTimeout(PgBouncer bouncer, Store store) {
+    private static String transactionTimeout(PgBouncer bouncer, Store store) {
         return run(Flux.usingWhen(
                 store.connections(PostgresServer.USER, bouncer.port()).create(),
-                open -> Flux.from(open.createStatement("show statement_timeout").execute())
+                open -> Flux.from(open.createStatement("show idle_in_transaction_session_timeout")
+                                .execute())
                         .concatMap(result -> result.map(row -> row.get(0, String.class))),
                 Connection::close));
     }

@@ -71,7 +71,6 @@ record SqlDriver(Host host, Network network, SqlServer server, WrongSql wrong) i
                         case "createStatement" -> statement((String) args[0]);
                         case "validate" -> Mono.fromSupplier(() -> !isOver);
                         case "close" -> Mono.fromRunnable(this::close);
-                        case "cancelRequest" -> cancels();
                         case "getNotifications" -> notifications.asFlux();
                         case "hashCode" -> System.identityHashCode(it);
                         case "equals" -> it == args[0];
@@ -141,17 +140,6 @@ record SqlDriver(Host host, Network network, SqlServer server, WrongSql wrong) i
                 rows.get(0)[0] = String.join("\n", lines);
             }
             return rows;
-        }
-
-        private Mono<Void> cancels() {
-            return Mono.create(sink -> {
-                Wire other = new Wire(network, host, server);
-                other.atCut(sink::success);
-                other.toServer(() -> {
-                    server.cancel(session);
-                    other.closeByServer();
-                });
-            });
         }
 
         private void close() {

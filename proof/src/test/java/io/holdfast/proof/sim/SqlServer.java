@@ -33,10 +33,13 @@ final class SqlServer extends Server {
         private @Nullable Statement running;
         private @Nullable SqlTransaction fenced;
         private @Nullable Runnable commits;
+        private final String name;
         private boolean isGone;
+        private boolean isEnded;
 
-        private Session(Wire wire, Consumer<String[]> notified) {
+        private Session(Wire wire, String name, Consumer<String[]> notified) {
             this.wire = wire;
+            this.name = name;
             this.notified = notified;
         }
     }
@@ -54,6 +57,7 @@ final class SqlServer extends Server {
     private final SqlFunctions functions;
     private long commits;
     private int lives;
+    private int opened;
 
     /**
      * Makes a server with empty tables.
@@ -78,7 +82,7 @@ final class SqlServer extends Server {
     }
 
     Session open(Wire wire, Consumer<String[]> notified) {
-        Session session = new Session(wire, notified);
+        Session session = new Session(wire, "session " + ++opened, notified);
         sessions.put(wire, session);
         return session;
     }
@@ -94,7 +98,12 @@ final class SqlServer extends Server {
         session.running = statement;
         if (sql.contains("server_encoding")) {
             session.lockMillis = Long.parseLong((String) binds.get("$3"));
-            statement.answer(row("UTF8"));
+            statement.answer(row("UTF8", session.name));
+        } else if (sql.contains("pg_terminate_backend")) {
+            List.copyOf(sessions.values()).stream()
+                    .filter(it -> it.name.equals(binds.get("$1")))
+                    .forEach(this::terminate);
+            statement.answer(row(true));
         } else if (sql.contains("pg_advisory_lock")) {
             advisory.put((String) binds.get("$1"), session);
             statement.answer(row(true));
@@ -117,9 +126,9 @@ final class SqlServer extends Server {
         }
     }
 
-    private static List<Object[]> row(Object cell) {
+    private static List<Object[]> row(Object... cells) {
         List<Object[]> rows = new ArrayList<>();
-        rows.add(new Object[] {cell});
+        rows.add(cells);
         return rows;
     }
 
@@ -239,6 +248,9 @@ final class SqlServer extends Server {
                     return;
                 }
                 later(network.delay(), () -> {
+                    if (statement.session.isEnded) {
+                        return;
+                    }
                     boolean isFull = mayBeFull && world.chance(0.05);
                     if (!isFull) {
                         others.forEach(this::notify);
@@ -395,12 +407,15 @@ final class SqlServer extends Server {
         transaction.rollBack();
     }
 
-    /** A request to cancel the present statement comes on another connection. It ends a wait for a row. */
-    void cancel(@Nullable Session session) {
-        Statement running = session == null ? null : session.running;
+    /** Ends a session. A transaction that waits for a row is rolled back. A commit under way ends first, and nothing follows it. */
+    private void terminate(Session session) {
+        Statement running = session.running;
+        session.isEnded = true;
         if (running != null && running.deadline != Long.MAX_VALUE) {
-            running.fails("57014");
+            close(running.transaction);
+            session.running = null;
         }
+        session.wire.closeByServer();
     }
 
     /** Runs a step of the server, unless it crashes before. */

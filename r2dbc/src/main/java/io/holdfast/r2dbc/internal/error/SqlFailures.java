@@ -74,7 +74,7 @@ public record SqlFailures(Dialect dialect, @Nullable String address, Duration re
         return state != null && state.startsWith(ROLLED_BACK) && !state.equals(UNKNOWN_COMPLETION);
     }
 
-    /** Whether the server has refused the whole call but may carry out a part of it. Then nothing was changed. */
+    /** Whether the server has refused the call but may carry out a part of it. An error behind the commit looks the same. */
     public boolean isRefused(Throwable error) {
         KnownError known = explain(error);
         return known.isTransient() && known.keepsConnection();

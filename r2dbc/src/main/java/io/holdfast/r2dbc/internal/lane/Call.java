@@ -4,8 +4,10 @@ import io.holdfast.r2dbc.internal.protocol.Answer;
 import io.holdfast.r2dbc.internal.protocol.LockText;
 import io.holdfast.r2dbc.internal.protocol.Operation;
 import io.holdfast.spi.LockKey;
+import io.holdfast.spi.Ownership;
 import io.holdfast.spi.support.RecentClaims;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.MonoSink;
 
 /** One operation that waits for its turn or was sent. If the subscriber cancels before it was sent, it is not sent. */
@@ -31,6 +33,9 @@ final class Call {
 
     /** Written by the batch that contains the call. */
     private int timesGivenBack;
+
+    /** The error after which the call was sent again, if it may have been carried out before. Written by the batch that contains the call. */
+    private @Nullable Throwable doubt;
 
     Call(Operation operation, RecentClaims<Boolean> unanswered, MonoSink<Answer> subscriber, long sinceNanos) {
         this.operation = operation;
@@ -66,8 +71,13 @@ final class Call {
         return state.get() == State.SENT;
     }
 
-    /** Sends the call again, since nothing was changed for it. Returns false after too many times, or if its subscriber has cancelled. */
-    boolean giveBack() {
+    /**
+     * Sends the call again. Returns false after too many times, or if its subscriber has cancelled.
+     *
+     * @param perhapsDone the error if the call may have been carried out: then a release that finds nothing fails with it
+     */
+    boolean giveBack(@Nullable Throwable perhapsDone) {
+        doubt = perhapsDone == null ? doubt : perhapsDone;
         timesGivenBack++;
         return timesGivenBack <= MOST_TIMES_AGAIN && giveOn();
     }
@@ -78,6 +88,10 @@ final class Call {
     }
 
     void answer(Answer answer) {
+        if (doubt != null && operation.verb() == Operation.Verb.RELEASE && answer.ownership() == Ownership.NOT_HELD) {
+            fail(doubt);
+            return;
+        }
         if (operation.verb() == Operation.Verb.RELEASE) {
             unanswered.remove(operation.claim().id());
         }

@@ -1,5 +1,6 @@
 package io.holdfast.r2dbc.internal.lane;
 
+import io.holdfast.LockBackendException;
 import io.holdfast.r2dbc.internal.dialect.RowLockedException;
 import io.holdfast.r2dbc.internal.dialect.Session;
 import io.holdfast.r2dbc.internal.error.SqlFailures;
@@ -340,7 +341,7 @@ final class Lane {
         int retried = isUndone ? Call.LAST_RANK : failures.isRefused(error) ? highest - 1 : -1;
         List<Call> again = new ArrayList<>();
         for (Call call : batch) {
-            if (call.rank() <= retried && call.giveBack()) {
+            if (call.rank() <= retried && call.giveBack(isUndone ? null : failure(call, error))) {
                 again.add(call);
             } else {
                 deliver(() -> failOne(call, error));
@@ -351,8 +352,12 @@ final class Lane {
     }
 
     private void failOne(Call call, Throwable error) {
+        call.fail(failure(call, error));
+    }
+
+    private LockBackendException failure(Call call, Throwable error) {
         Operation failed = call.operation();
-        call.fail(failures.of(failed.lockName(), failed.subject(), error));
+        return failures.of(failed.lockName(), failed.subject(), error);
     }
 
     /** After work that no caller awaits. */

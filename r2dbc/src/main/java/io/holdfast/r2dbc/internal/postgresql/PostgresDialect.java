@@ -39,19 +39,23 @@ public final class PostgresDialect implements Dialect {
 
     private static final String RENEW = "select n, answer from holdfast_renew_v1($1, $2, $3, $4, $5, $6)";
 
+    private static final String END =
+            "select pg_terminate_backend(pid) from pg_stat_activity where pid || ' ' || backend_start = $1";
+
     /**
-     * All settings in one round trip. With {@code synchronous_commit} off, a crash would lose grants. Just-in-time compilation costs more
+     * All settings in one round trip. With {@code synchronous_commit} off, a crash would lose grants. A {@code statement_timeout} would end
+     * the wait of a commit for a replica, and the procedure would go on and tell of a grant that only the primary has. Just-in-time compilation costs more
      * than any of these statements. A plan is made once for each session, and may be older than the queue that it reads. It must not read
      * the whole queue only because the table was empty then. The server ends the session of a client that has vanished within half a
      * minute, not after two hours: its host has lost power, or the network has forgotten the connection. Not all versions have the settings that are read from {@code pg_settings}.
      */
     private static final String PREPARE = """
             select current_setting('server_encoding'),
-                   current_setting('server_version'),
+                   (select pid || ' ' || backend_start from pg_stat_activity where pid = pg_backend_pid()),
                    set_config('default_transaction_isolation', 'read committed', false),
                    set_config('synchronous_commit',
                               case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end, false),
-                   set_config('statement_timeout', $1, false),
+                   set_config('statement_timeout', '0', false),
                    set_config('lock_timeout', $3, false),
                    set_config('idle_in_transaction_session_timeout', $1, false),
                    (select count(set_config(name, '0', false)) from pg_settings where name in ('idle_session_timeout', 'transaction_timeout')),
@@ -91,15 +95,18 @@ public final class PostgresDialect implements Dialect {
                 .bind("$1", Long.toString(settings.serverMillis()))
                 .bind("$2", schema == null ? "" : schema)
                 .bind("$3", Long.toString(isPatient ? settings.rowWaitMillis() : settings.serverMillis()));
-        return rows(statement, row -> Objects.requireNonNull(row.get(0, String.class)))
+        return rows(statement, row -> session(connection, row))
                 .single()
-                .flatMap(
-                        encoding -> encoding.equals("UTF8")
-                                ? ping(connection).thenReturn(new Session(connection, ""))
-                                : Mono.error(
-                                        new UnusableException(
-                                                "the encoding of the database is " + encoding
-                                                        + ", and names of locks need UTF8: keep locks in a database that was created with encoding UTF8")));
+                .flatMap(open -> ping(connection).thenReturn(open));
+    }
+
+    private static Session session(Connection connection, Readable row) {
+        String encoding = row.get(0, String.class);
+        if (!"UTF8".equals(encoding)) {
+            throw new UnusableException("the encoding of the database is " + encoding
+                    + ", and names of locks need UTF8: keep locks in a database that was created with encoding UTF8");
+        }
+        return new Session(connection, Objects.requireNonNullElse(row.get(1, String.class), ""));
     }
 
     @Override
@@ -150,10 +157,14 @@ public final class PostgresDialect implements Dialect {
                 .single();
     }
 
-    /** Sends a cancel request. A commit that waits for a replica also ends by it, and stays committed. */
+    /**
+     * Ends the session. A commit that waits for a replica stays committed then, and nothing follows it. A cancel request would end only the
+     * wait, and the procedure would go on.
+     */
     @Override
     public Mono<Void> interrupt(Session silent, Mono<Connection> another) {
-        return unwrap(silent.connection()).cancelRequest();
+        return Mono.usingWhen(
+                another, open -> done(open.createStatement(END).bind("$1", silent.name())), Connection::close);
     }
 
     /** Renews no lease: this fails if the function is missing, or the user may not call it. */

@@ -141,6 +141,24 @@ class LaneTest {
         assertThat(batches).hasSize(5);
     }
 
+    /** The server may refuse something after the commit, such as a notification. */
+    @Test
+    void releaseThatFindsNothingAfterARefusalIsUnknown() {
+        List<Throwable> errors = new ArrayList<>();
+        send(Verb.PING, 0);
+        Disposable release = operation(Verb.RELEASE, 1).subscribe(it -> {}, errors::add);
+        send(Verb.ACQUIRE, 2);
+        answer(0);
+        refuse(1);
+        answers.get(2).tryEmitNext(Answer.of(1, "not_held")).orThrow();
+        answers.get(2).tryEmitComplete().orThrow();
+        assertThat(errors)
+                .singleElement(as(THROWABLE))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining("no room");
+        assertThat(release.isDisposed()).isTrue();
+    }
+
     /** The state is that of a deadlock, in PostgreSQL 40P01, and in MariaDB and MySQL 40001. */
     @ParameterizedTest
     @ValueSource(strings = {"40P01", "40001"})
