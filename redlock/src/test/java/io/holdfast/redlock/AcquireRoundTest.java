@@ -13,6 +13,7 @@ import io.holdfast.spi.Waiting;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.Disposable;
@@ -147,6 +148,31 @@ class AcquireRoundTest {
         assertThat(client.attempt(higher.withAttempt(3))).isInstanceOf(LockAttempt.Acquired.class);
         assertThat(five.holding()).containsExactly(1, 2, 3, 4, 5);
         assertThat(five.answer(client.backend.release(higher.withAttempt(3)))).isEqualTo(Ownership.HELD);
+    }
+
+    /** The answers to the restoration at 4 and 5 get lost, so the client does not know their tokens. */
+    @Test
+    void aHolderDoesNotLoseTheLockToGrantsWithTokensThatItHasNotSeen() {
+        LockClaim claim = Five.claim();
+        long token = client.mustAcquire(claim);
+        five.pass(Duration.ofSeconds(5));
+        for (int index : List.of(3, 4)) {
+            five.answer(five.masters.get(index).release(claim));
+            AtomicInteger answers = new AtomicInteger();
+            client.wires.get(index).fateOfReply =
+                    () -> answers.incrementAndGet() == 1 ? Wire.Fate.ARRIVES : Wire.Fate.IS_LOST;
+        }
+        five.answer(client.backend.renew(claim));
+        five.pass(Five.LIMIT);
+        assertThat(five.holding()).containsExactly(1, 2, 3, 4, 5);
+        client.up();
+        client.down(1);
+
+        assertThatThrownBy(() -> client.attempt(claim.withAttempt(2))).isInstanceOf(LockBackendException.class);
+        assertThat(five.holding()).containsExactly(1, 2, 3, 4, 5);
+        assertThat(client.mustAcquire(claim.withAttempt(3))).isEqualTo(token);
+        client.up();
+        assertThat(five.answer(client.backend.release(claim.withAttempt(3)))).isEqualTo(Ownership.HELD);
     }
 
     @Test

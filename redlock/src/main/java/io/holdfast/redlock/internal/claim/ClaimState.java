@@ -27,7 +27,10 @@ public final class ClaimState {
     // All below: guarded by this.
     private final ClaimAtMasters there;
     private final Contention contention = new Contention();
+
+    /** With which each master granted the claim; 0 until the client has seen the answer to the last attempt there. */
     private final long[] tokens;
+
     private final boolean[] lost;
     private final boolean[] restoring;
     private long token;
@@ -84,7 +87,11 @@ public final class ClaimState {
      */
     public synchronized @Nullable LockClaim nextAttempt(
             ClaimRound by, int master, LockClaim claim, Waiting waiting, long floor) {
-        return closed || round != by ? null : there.next(master, claim, waiting, floor);
+        if (closed || round != by) {
+            return null;
+        }
+        tokens[master] = 0;
+        return there.next(master, claim, waiting, floor);
     }
 
     /** The client has seen the answer to an attempt. */
@@ -178,6 +185,7 @@ public final class ClaimState {
             return null;
         }
         restoring[master] = true;
+        tokens[master] = 0;
         return there.next(master, claim, Waiting.NONE, token);
     }
 
@@ -223,12 +231,17 @@ public final class ClaimState {
         return count;
     }
 
-    /** A master confirmed that it holds the claim. */
-    public synchronized void heldAt(int master) {
+    /**
+     * A master confirmed that it holds the claim.
+     *
+     * @return whether the client has seen the answer to its last attempt there
+     */
+    public synchronized boolean heldAt(int master) {
         lost[master] = false;
+        return tokens[master] != 0;
     }
 
-    /** A master granted the claim, or confirmed it, with that token. */
+    /** A master granted the claim with that token. */
     public synchronized void grantedAt(int master, long itsToken) {
         lost[master] = false;
         tokens[master] = itsToken;

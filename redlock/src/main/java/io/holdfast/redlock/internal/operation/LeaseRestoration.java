@@ -14,7 +14,8 @@ import reactor.util.context.Context;
 
 /**
  * Restores a lease at a master that does not hold it: the master was unreachable when the lock was won, missed
- * renewals, or lost its data.
+ * renewals, or lost its data. It does the same at a master that holds the lease, if the client has not seen the answer to
+ * its last attempt there. That master may have missed a downgrade.
  *
  * <p>It runs only after a renewal that a majority has confirmed without it, and only while the lease is valid by the
  * local clock. So it does not continue a lease that another owner has interrupted, even if masters voted that should

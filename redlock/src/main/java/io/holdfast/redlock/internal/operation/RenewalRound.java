@@ -24,9 +24,9 @@ import reactor.util.context.Context;
 
 /**
  * Renews claims, with one request per master for all of them, and answers when each is decided: held by a majority, not
- * held by a majority, or unknown. If a majority holds a claim, the round restores it at the other masters afterwards,
- * see {@link LeaseRestoration}. A restored hold counts from the next renewal on, so a lease that a majority has lost
- * stays lost.
+ * held by a majority, or unknown. If a majority holds a claim, the round restores it at the other masters afterwards, and
+ * where the last attempt was not answered: see {@link LeaseRestoration}. A restored hold counts from the next renewal on,
+ * so a lease that a majority has lost stays lost.
  */
 public final class RenewalRound implements ResponseHandler<List<Renewal>> {
 
@@ -141,7 +141,9 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
         if (answer instanceof Renewal.Held held) {
             counts.set(k, count.plusYes());
             leases.get(k).add(PlausibleAnswers.within(claims.get(k), held.lease()));
-            states.get(k).heldAt(master);
+            if (!states.get(k).heldAt(master)) {
+                absent.add(new Absence(k, master));
+            }
         } else {
             counts.set(k, count.plusNo());
             absent.add(new Absence(k, master));
@@ -151,7 +153,7 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
     /** Lost leases whose votes at the minority must be released: their owner does not come back. */
     private final List<Integer> lost = new ArrayList<>();
 
-    /** A claim that a master does not hold. */
+    /** A claim that a master does not hold, or holds as it did before the last attempt, such as a downgrade. */
     private record Absence(int claim, int master) {}
 
     /** The absences without a restoration so far. */

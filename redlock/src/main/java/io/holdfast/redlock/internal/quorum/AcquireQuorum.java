@@ -144,9 +144,10 @@ public final class AcquireQuorum {
         standings[master] = Standing.ABSTAINED;
     }
 
-    /** Whether the master refused or abstained: then nothing has to be undone there. */
+    /** Whether the master refused, or abstained from its first vote: then nothing has to be undone there. */
     boolean hasRefused(int master) {
-        return standings[master] == Standing.REFUSED || standings[master] == Standing.ABSTAINED;
+        return standings[master] == Standing.REFUSED
+                || (standings[master] == Standing.ABSTAINED && grants[master] == null);
     }
 
     boolean isPending(int master) {
@@ -186,7 +187,7 @@ public final class AcquireQuorum {
                 return new Next.Raise(token, below);
             }
         }
-        return switch (votes.ofElection()) {
+        return switch (heldTokens == null ? votes.ofElection() : votes.ofHolding()) {
             case YES, OPEN -> OPEN;
             case NO -> new Next.Lost();
             case UNKNOWN -> new Next.Failed();
@@ -239,10 +240,10 @@ public final class AcquireQuorum {
             switch (standings[i]) {
                 case PENDING -> {}
                 case GRANTED -> {
-                    boolean isBelieved = isBelieved(i);
-                    failed += isBelieved ? 0 : 1;
-                    yes += isBelieved && counts(i) ? 1 : 0;
-                    no += isBelieved && !counts(i) ? 1 : 0;
+                    boolean isKnown = isBelieved(i) && !mayBeOld(i);
+                    failed += isKnown ? 0 : 1;
+                    yes += isKnown && counts(i) ? 1 : 0;
+                    no += isKnown && !counts(i) ? 1 : 0;
                 }
                 case REFUSED -> no++;
                 case ABSTAINED, FAILED -> failed++;
@@ -267,6 +268,11 @@ public final class AcquireQuorum {
     private boolean counts(int master) {
         long granted = grants[master].fencingToken();
         return heldTokens == null ? granted >= token : granted == Math.max(token, heldTokens[master]);
+    }
+
+    /** Whether this may be the grant from before, whose token the client does not know, or a new one. */
+    private boolean mayBeOld(int master) {
+        return heldTokens != null && heldTokens[master] == 0 && grants[master].fencingToken() > token;
     }
 
     private boolean isGranted(int master) {

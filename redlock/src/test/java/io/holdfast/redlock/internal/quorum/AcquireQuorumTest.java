@@ -226,6 +226,42 @@ class AcquireQuorumTest {
     }
 
     @Test
+    void aGrantThatMayBeTheOneFromBeforeIsUnknown() {
+        AcquireQuorum quorum = AcquireQuorum.ofHolder(50, new long[] {50, 50, 50, 0, 0});
+        quorum.failed(0);
+        quorum.heard(1, granted(50));
+        quorum.heard(2, granted(50));
+        quorum.heard(3, granted(70));
+        assertThat(quorum.next()).isEqualTo(new Next.Open());
+        quorum.heard(4, granted(80));
+        assertThat(quorum.next()).isEqualTo(new Next.Failed());
+    }
+
+    @Test
+    void aHolderHasNotLostTheLockWhileMastersThatFailedMayMakeItsMajority() {
+        AcquireQuorum quorum = AcquireQuorum.ofHolder(50, new long[] {50, 50, 50, 0, 0});
+        quorum.heard(0, granted(50));
+        quorum.heard(1, granted(50));
+        quorum.failed(2);
+        quorum.heard(3, refused(5));
+        quorum.heard(4, refused(5));
+        assertThat(quorum.next()).isEqualTo(new Next.Failed());
+    }
+
+    @Test
+    void aMasterThatAbstainsFromTheSecondRoundMayHaveItsFirstVote() {
+        AcquireQuorum quorum = ofFive();
+        quorum.heard(0, granted(11));
+        quorum.heard(1, granted(2));
+        quorum.heard(2, granted(2));
+        assertThat(quorum.next()).isInstanceOf(Next.Raise.class);
+        quorum.abstained(1);
+        quorum.abstained(3);
+        assertThat(quorum.hasRefused(1)).as("it has to be undone").isFalse();
+        assertThat(quorum.hasRefused(3)).isTrue();
+    }
+
+    @Test
     void leaseIsWhatAMajorityPromisesAtLeast() {
         AcquireQuorum quorum = ofFive();
         quorum.heard(0, granted(7, Duration.ofSeconds(30)));
