@@ -31,6 +31,7 @@ import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import java.util.function.DoubleSupplier;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -188,16 +189,18 @@ public final class RedlockBackend implements LockBackend {
     @Override
     public Flux<LockHolder> holders(LockKey key) {
         requireNonNull(key, "key");
-        return Flux.defer(() -> {
+        Supplier<Mono<MasterAnswers<List<LockHolder>>>> request = () -> {
             Map<String, Mono<List<LockHolder>>> requests = new LinkedHashMap<>();
             for (int i = 0; i < members.size(); i++) {
-                Mono<List<LockHolder>> request = members.get(i).holders(key).collectList();
-                requests.put(names.get(i), request.timeout(limit, timer));
+                Mono<List<LockHolder>> holders = members.get(i).holders(key).collectList();
+                requests.put(names.get(i), holders.timeout(limit, timer));
             }
             return MasterAnswers.send(
-                            requests, key.name(), "read the holders of lock '%s'".formatted(Printable.text(key.name())))
-                    .flatMapIterable(answers -> MasterAnswers.holders(answers, key.name()));
-        });
+                    requests, key.name(), "read the holders of lock '%s'".formatted(Printable.text(key.name())));
+        };
+        return operations
+                .unlessClosed("read the holders of", key, request)
+                .flatMapIterable(answers -> MasterAnswers.holders(answers, key.name()));
     }
 
     /**
@@ -287,12 +290,13 @@ public final class RedlockBackend implements LockBackend {
         }
 
         /**
-         * Sets how long one master may take for one request. An attempt takes up to two of these. Until a majority has
+         * Sets how long one master may take for one request. An attempt takes up to two of these: if {@code
+         * operationTimeout} of the client is shorter, its error does not show which masters failed. Until a majority has
          * answered this process, each master gets more time, for a connection: 2 s or a quarter of the lease, less two of
          * these.
          *
-         * @param each at least 1 ms; default the longer of 50 ms and a hundredth of the lease, but at most a tenth of
-         *     the lease
+         * @param each at least 1 ms; default the longer of 50 ms and a hundredth of the lease, but at most 500 ms and a
+         *     tenth of the lease
          * @return this
          * @throws IllegalArgumentException if it is shorter
          */
@@ -311,12 +315,12 @@ public final class RedlockBackend implements LockBackend {
          * @param inOrder one for each master, without secrets; default: their {@link LockBackend#name} and position,
          *     such as {@code redis 3}
          * @return this
-         * @throws IllegalArgumentException if there are more or fewer names than masters
+         * @throws IllegalArgumentException if there are more or fewer names than masters, or if two are equal
          */
         public Builder names(List<String> inOrder) {
-            if (inOrder.size() != masters.size()) {
-                throw new IllegalArgumentException("names must be one for each of the %d masters, were %d"
-                        .formatted(masters.size(), inOrder.size()));
+            if (inOrder.size() != masters.size() || Set.copyOf(inOrder).size() != masters.size()) {
+                throw new IllegalArgumentException("names must be a different one for each of the %d masters, were %s"
+                        .formatted(masters.size(), inOrder));
             }
             names = List.copyOf(inOrder);
             return this;

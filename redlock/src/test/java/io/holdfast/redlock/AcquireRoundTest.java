@@ -11,6 +11,7 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -188,6 +189,66 @@ class AcquireRoundTest {
         five.answer(five.masters.get(0).release(onTwo));
     }
 
+    /** The attempt arrives at 3 to 5 and its answer gets lost; the releases after it are refused, and wait. */
+    @Test
+    void aWaitingReleaseOfAFailedAttemptEndsNoVoteOfTheNextAttempt() {
+        LockClaim held = Five.claim();
+        List<Master> refusing = five.masters.subList(0, 2);
+        refusing.forEach(it -> five.answer(it.tryAcquire(held)));
+        for (Wire wire : client.wires.subList(2, 5)) {
+            AtomicInteger requests = new AtomicInteger();
+            wire.fateOfRequest = () -> requests.incrementAndGet() == 1 ? Wire.Fate.ARRIVES : Wire.Fate.IS_REFUSED;
+            wire.fateOfReply = () -> Wire.Fate.IS_LOST;
+        }
+        LockClaim claim = Five.claim();
+        assertThatThrownBy(() -> client.attempt(claim)).isInstanceOf(LockBackendException.class);
+        refusing.forEach(it -> five.answer(it.release(held)));
+        client.up();
+
+        assertThat(client.attempt(claim.withAttempt(2)))
+                .as("the votes that are being released are not this attempt's")
+                .isInstanceOf(LockAttempt.Contended.class);
+        five.pass(Duration.ofSeconds(1));
+        client.mustAcquire(claim.withAttempt(3));
+        assertThat(five.holding()).containsExactly(1, 2, 3, 4, 5);
+        assertThat(five.answer(client.backend.release(claim.withAttempt(3)))).isEqualTo(Ownership.HELD);
+    }
+
+    @Test
+    void anAttemptThatGotSomeVotesOfALockThatIsHeldLeavesNothingInTheClient() {
+        LockClaim held = Five.claim();
+        rival.down(1, 2);
+        rival.mustAcquire(held);
+        assertThat(client.attempt(Five.claim())).isInstanceOf(LockAttempt.Contended.class);
+        assertThat(client.backend.claimCount()).isZero();
+        assertThat(five.answer(rival.backend.release(held))).isEqualTo(Ownership.HELD);
+    }
+
+    @Test
+    void anAttemptThatCouldNotBeginDoesNotStopTheNextOneOfItsClaim() {
+        AtomicInteger readings = new AtomicInteger();
+        RedlockBackend backend = RedlockBackend.builder(client.wires)
+                .timer(five.time)
+                .closeMasters(false)
+                .wallClock(new MutableClock(five.time) {
+                    @Override
+                    public Instant instant() {
+                        if (readings.incrementAndGet() == 1) {
+                            throw new IllegalStateException("on purpose");
+                        }
+                        return super.instant();
+                    }
+                })
+                .build();
+        LockClaim claim = Five.claim(Five.NAME, Waiting.NOTIFY);
+        Disposable watch = backend.watch(claim).subscribe();
+        assertThatThrownBy(() -> five.answer(backend.tryAcquire(claim))).hasMessage("on purpose");
+        assertThat(five.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(five.answer(backend.release(claim))).isEqualTo(Ownership.HELD);
+        watch.dispose();
+        five.subscribe(backend.close());
+    }
+
     @Test
     void attemptIsCancelledWithoutATrace() {
         for (int millis = 0; millis < 30; millis++) {
@@ -324,6 +385,9 @@ class AcquireRoundTest {
         RedlockBackend loud = RedlockBackend.builder(client.wires)
                 .timer(five.time)
                 .listener(vote -> {
+                    if (vote.question() == Vote.Question.ACQUIRE) {
+                        throw new NoClassDefFoundError("on purpose");
+                    }
                     throw new IllegalStateException("on purpose");
                 })
                 .build();

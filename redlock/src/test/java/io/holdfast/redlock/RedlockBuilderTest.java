@@ -144,7 +144,11 @@ class RedlockBuilderTest {
                 .hasMessageContaining("at least 1 ms");
         assertThatThrownBy(() -> builder.names(List.of("a", "b")))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("each of the 3 masters, were 2");
+                .hasMessageContaining("each of the 3 masters, were [a, b]");
+        assertThatThrownBy(() -> builder.names(List.of("a", "b", "a")))
+                .as("answers are counted by the names of their masters")
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("a different one for each of the 3 masters, were [a, b, a]");
     }
 
     @Test
@@ -154,6 +158,15 @@ class RedlockBuilderTest {
                         .names(List.of("a", "b", "c"))
                         .build())
                 .hasToString("RedlockBackend[a, b, c]");
+    }
+
+    @Test
+    void aClosedBackEndReportsNoHoldersAlsoWhenItsMastersAreOpen() {
+        RedlockBackend backend =
+                RedlockBackend.builder(memory(3)).closeMasters(false).build();
+        backend.close().block();
+        StepVerifier.create(backend.holders(LockKey.of(LockKind.MUTEX, "x")))
+                .verifyErrorSatisfies(it -> assertThat(it).hasMessageContaining("is closed"));
     }
 
     @Test

@@ -289,7 +289,7 @@ class ReleaseRoundTest {
 
     @Test
     void aMajorityThatAnswersAfterTheReleaseHoldsNothing() {
-        ClaimState state = new ClaimState("one", 5);
+        ClaimState state = new ClaimState("one", 5, 0);
         var unused = state.close();
         assertThat(state.held(7, 1_000)).isFalse();
         assertThat(state.isHeld()).isFalse();

@@ -7,6 +7,8 @@ import io.holdfast.LockBackendException;
 import io.holdfast.LockLease;
 import io.holdfast.LossReason;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
+import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import java.time.Duration;
@@ -244,6 +246,30 @@ class RenewalRoundTest {
                 .isEqualTo(1);
         client.up();
         claims.forEach(this::release);
+    }
+
+    @Test
+    void aShortLeaseInABatchDoesNotShortenTheTimeOfALongOne() {
+        LockClaim slow = Five.claim();
+        LockClaim brief =
+                LockClaim.first(LockKey.of(LockKind.MUTEX, "stock/43"), "brief", Duration.ofSeconds(1), Waiting.NONE);
+        List<LockClaim> batch = List.of(slow, brief);
+        batch.forEach(client::mustAcquire);
+        for (int number = 1; number <= 5; number++) {
+            client.roundTrip(number, Duration.ofMillis(80));
+        }
+        assertThat(five.answer(client.backend.renewAll(batch).collectList()))
+                .containsExactly(new Renewal.Held(slow.lease()), new Renewal.Held(brief.lease()));
+        client.hung(1, 2, 3);
+        long begin = five.millis();
+        assertThat(five.answer(client.backend.renewAll(batch).collectList()))
+                .hasSize(2)
+                .hasOnlyElementsOfType(Renewal.Unknown.class);
+        assertThat(five.millis() - begin)
+                .as("half of the timeout of the brief one")
+                .isEqualTo(125);
+        client.up();
+        batch.forEach(this::release);
     }
 
     @Test

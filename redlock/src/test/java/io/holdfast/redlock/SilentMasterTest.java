@@ -1,14 +1,17 @@
 package io.holdfast.redlock;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.LockOptions;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.publisher.Mono;
 
 /** One master hangs: it accepts requests and does not answer them. */
 class SilentMasterTest {
@@ -54,6 +57,25 @@ class SilentMasterTest {
         }
         assertThat(requestsTo(3) - before).isBetween(1, FEW);
         assertThat(requestsTo(1)).isGreaterThanOrEqualTo(2 * MANY);
+    }
+
+    /** With a hundredth of the lease as its time limit, a master would count as silent after 6 s, the timeout after 2 s. */
+    @Test
+    void aLongLeaseGivesAMasterNoMoreTimeThanAnOperationHas() {
+        LockOptions longLease =
+                LockOptions.builder().leaseDuration(Duration.ofMinutes(10)).build();
+        Five.Client patient = five.client(longLease);
+        patient.hung(3);
+        for (int i = 0; i < 2 * MANY; i++) {
+            five.subscribe(patient.locks.lock(Five.NAME).withLock(lease -> Mono.just("done")));
+            five.passMillis(1);
+        }
+        assertThat(patient.wires.get(2).requests).isLessThan(2 * MANY);
+        patient.hung(1, 2);
+        long begin = five.millis();
+        assertThatThrownBy(() -> five.answer(patient.locks.lock(Five.NAME).tryAcquire()))
+                .hasMessageContaining("one failed after 500 ms (no answer within 500 ms)");
+        assertThat(five.millis() - begin).isEqualTo(500);
     }
 
     @Test

@@ -31,9 +31,10 @@ final class ClaimAtMasters {
      */
     private @Nullable LockClaim made;
 
-    ClaimAtMasters(String id, int masters) {
+    ClaimAtMasters(String id, int masters, int generation) {
         this.id = id;
         generations = new int[masters];
+        Arrays.fill(generations, generation);
         attempts = new int[masters];
         unanswered = new int[masters];
     }

@@ -25,7 +25,8 @@ public final class ClaimRegistry {
     public ClaimState of(LockClaim claim, long nowNanos) {
         ClaimState state = byId.get(claim.id());
         if (state == null) {
-            ClaimState created = new ClaimState(claim.id(), masters);
+            // After earlier attempts, which are forgotten: each had one id at a master, which may still be released.
+            ClaimState created = new ClaimState(claim.id(), masters, claim.attempt() - 1);
             created.touch(nowNanos, claim.lease().toNanos());
             state = byId.putIfAbsent(claim.id(), created);
             if (state == null) {
@@ -41,7 +42,7 @@ public final class ClaimRegistry {
     public ClaimState known(LockClaim claim, long nowNanos) {
         ClaimState state = byId.get(claim.id());
         if (state == null) {
-            return new ClaimState(claim.id(), masters);
+            return new ClaimState(claim.id(), masters, 0);
         }
         state.touch(nowNanos, claim.lease().toNanos());
         return state;

@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.support.Mailbox;
+import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntConsumer;
@@ -31,8 +32,8 @@ public final class ClaimState {
     /** With which each master granted the claim; 0 until the client has seen the answer to the last attempt there. */
     private final long[] tokens;
 
-    private final boolean[] lost;
-    private final boolean[] restoring;
+    private final BitSet lost = new BitSet();
+    private final BitSet restoring = new BitSet();
     private long token;
     private long validUntilNanos;
     private long touchedAtNanos;
@@ -41,12 +42,15 @@ public final class ClaimState {
     private boolean closed;
     private @Nullable ClaimRound round;
 
-    public ClaimState(String id, int masters) {
+    /**
+     * Begins without a round.
+     *
+     * @param generation how many ids the claim had at each master before
+     */
+    public ClaimState(String id, int masters, int generation) {
         this.id = id;
-        there = new ClaimAtMasters(id, masters);
+        there = new ClaimAtMasters(id, masters, generation);
         tokens = new long[masters];
-        lost = new boolean[masters];
-        restoring = new boolean[masters];
     }
 
     String id() {
@@ -181,16 +185,16 @@ public final class ClaimState {
 
     /** Returns the attempt that restores the lease at this master; null if it must not be restored. */
     public synchronized @Nullable LockClaim attemptToRestore(int master, LockClaim claim, long nowNanos) {
-        if (token == 0 || closed || restoring[master] || validUntilNanos - nowNanos <= 0) {
+        if (token == 0 || closed || restoring.get(master) || validUntilNanos - nowNanos <= 0) {
             return null;
         }
-        restoring[master] = true;
+        restoring.set(master);
         tokens[master] = 0;
         return there.next(master, claim, Waiting.NONE, token);
     }
 
     public synchronized void restorationEnded(int master) {
-        restoring[master] = false;
+        restoring.clear(master);
     }
 
     /**
@@ -223,12 +227,8 @@ public final class ClaimState {
      * A master has signalled that it lost the claim. Returns how many masters have lost it and have not held it since.
      */
     public synchronized int lostAt(int master) {
-        lost[master] = true;
-        int count = 0;
-        for (boolean is : lost) {
-            count += is ? 1 : 0;
-        }
-        return count;
+        lost.set(master);
+        return lost.cardinality();
     }
 
     /**
@@ -237,13 +237,13 @@ public final class ClaimState {
      * @return whether the client has seen the answer to its last attempt there
      */
     public synchronized boolean heldAt(int master) {
-        lost[master] = false;
+        lost.clear(master);
         return tokens[master] != 0;
     }
 
     /** A master granted the claim with that token. */
     public synchronized void grantedAt(int master, long itsToken) {
-        lost[master] = false;
+        lost.clear(master);
         tokens[master] = itsToken;
     }
 

@@ -22,6 +22,9 @@ public final class Masters {
 
     private static final Duration LEAST_LIMIT = Duration.ofMillis(50);
 
+    /** Two rounds leave half of {@link #LONGEST_OPERATION} to the first contact. */
+    private static final Duration MOST_LIMIT = Duration.ofMillis(500);
+
     /** The default operation timeout of a long lease. */
     private static final Duration LONGEST_OPERATION = Duration.ofSeconds(2);
 
@@ -111,7 +114,8 @@ public final class Masters {
     public Duration limit(Duration lease) {
         Duration set = settings.limit();
         long nanos = lease.toNanos();
-        long usual = set != null ? set.toNanos() : Math.min(Math.max(nanos / 100, LEAST_LIMIT.toNanos()), nanos / 10);
+        long share = Math.min(Math.max(nanos / 100, LEAST_LIMIT.toNanos()), MOST_LIMIT.toNanos());
+        long usual = set != null ? set.toNanos() : Math.min(share, nanos / 10);
         long operation = Math.min(nanos / 4, LONGEST_OPERATION.toNanos());
         return Duration.ofNanos(silent.isMajorityKnown() ? usual : Math.max(usual, operation - 2 * usual));
     }
@@ -140,7 +144,7 @@ public final class Masters {
         }
         try {
             listener.accept(vote);
-        } catch (RuntimeException broken) {
+        } catch (Throwable broken) {
             LOG.warn("the listener of votes threw, which it must not: {}", Printable.text(broken.toString()));
         }
     }

@@ -193,8 +193,13 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
                 undo(master);
             }
         }
-        if (!isKept && claim.waiting() == Waiting.NONE && !state.isWatched() && !isSplit && !decision.isAbandoned()) {
-            // The owner does not come back to release the claim. If it does, no vote looks like a lock then.
+        boolean mayLookHeld = isSplit && decision.mayBeFree(new boolean[masters.size()]);
+        if (!isKept
+                && claim.waiting() == Waiting.NONE
+                && !state.isWatched()
+                && !mayLookHeld
+                && !decision.isAbandoned()) {
+            // The owner does not come back to release the claim. If it does, no votes look like a lock then.
             registry.forget(state);
         }
     }
@@ -235,11 +240,7 @@ final class AcquireRound implements ResponseHandler<LockAttempt>, ClaimRound {
 
     @Override
     public boolean isAwaiting(int master) {
-        boolean isAwaiting = false;
-        for (QuorumRequest<LockAttempt> request : requests) {
-            isAwaiting |= request.isAwaiting(master);
-        }
-        return isAwaiting;
+        return requests.stream().anyMatch(request -> request.isAwaiting(master));
     }
 
     @Override

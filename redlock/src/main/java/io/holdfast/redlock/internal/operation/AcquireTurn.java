@@ -23,6 +23,7 @@ public final class AcquireTurn {
     private final LockClaim claim;
     private final MonoSink<LockAttempt> sink;
     private @Nullable AcquireRound round;
+    private boolean hasBegun;
     private boolean isOver;
 
     private AcquireTurn(Masters masters, ClaimRegistry registry, LockClaim claim, MonoSink<LockAttempt> sink) {
@@ -47,6 +48,7 @@ public final class AcquireTurn {
             state.exit();
             return;
         }
+        hasBegun = true;
         try {
             round = new AcquireRound(masters, registry, state, claim, sink);
             round.start();
@@ -64,11 +66,13 @@ public final class AcquireTurn {
         isOver = true;
         if (round != null) {
             round.leave();
-            state.exit();
         } else if (!state.hasRound() && !state.isWatched()) {
             // The subscriber left before an attempt was sent. It may have released the claim before the registry even
             // had it.
             registry.forget(state);
+        }
+        if (hasBegun) {
+            state.exit();
         }
     }
 }

@@ -9,6 +9,7 @@ import io.holdfast.redlock.internal.watch.QuorumWatch;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
@@ -52,7 +53,7 @@ public final class LockOperations {
     }
 
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
-        return unlessClosed("acquire", claim, () -> {
+        return unlessClosed("acquire", claim.key(), () -> {
             if (claim.key().kind() == LockKind.SEMAPHORE) {
                 throw new UnsupportedOperationException(
                         "a semaphore over several masters is not safe: of three masters with two permits, each two can admit a different pair; use one master for it");
@@ -66,7 +67,7 @@ public final class LockOperations {
     }
 
     public Mono<Renewal> renew(LockClaim claim) {
-        return unlessClosed("renew", claim, () -> RenewalRound.of(masters, registry, List.of(claim)))
+        return unlessClosed("renew", claim.key(), () -> RenewalRound.of(masters, registry, List.of(claim)))
                 .map(answers -> answers.get(0))
                 .flatMap(answer -> answer instanceof Renewal.Unknown it ? Mono.error(it.failure()) : Mono.just(answer));
     }
@@ -75,12 +76,12 @@ public final class LockOperations {
         List<LockClaim> batch = List.copyOf(claims);
         return batch.isEmpty()
                 ? Flux.empty()
-                : unlessClosed("renew", batch.get(0), () -> RenewalRound.of(masters, registry, batch))
+                : unlessClosed("renew", batch.get(0).key(), () -> RenewalRound.of(masters, registry, batch))
                         .flatMapIterable(answers -> answers);
     }
 
     public Mono<Ownership> release(LockClaim claim) {
-        return unlessClosed("release", claim, () -> ReleaseRound.of(masters, registry, claim));
+        return unlessClosed("release", claim.key(), () -> ReleaseRound.of(masters, registry, claim));
     }
 
     public Flux<WatchSignal> watch(LockClaim claim) {
@@ -110,8 +111,8 @@ public final class LockOperations {
         return masters.releases().underWay();
     }
 
-    private <T> Mono<T> unlessClosed(String verb, LockClaim claim, Supplier<Mono<T>> operation) {
-        return Mono.defer(() -> isClosed ? Mono.error(closed(verb, claim.key().name())) : operation.get());
+    public <T> Mono<T> unlessClosed(String verb, LockKey key, Supplier<Mono<T>> operation) {
+        return Mono.defer(() -> isClosed ? Mono.error(closed(verb, key.name())) : operation.get());
     }
 
     private static LockBackendException closed(String verb, String lockName) {

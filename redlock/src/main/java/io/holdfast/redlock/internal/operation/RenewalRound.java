@@ -59,17 +59,21 @@ public final class RenewalRound implements ResponseHandler<List<Renewal>> {
         states = claims.stream()
                 .map(claim -> registry.known(claim, askedAtNanos))
                 .toList();
-        Duration shortest = claims.stream()
-                .map(LockClaim::lease)
-                .min(Comparator.naturalOrder())
-                .orElseThrow();
-        request = new QuorumRequest<>(
-                masters, masters.all(), masters.limit(shortest), Context.of(sink.contextView()), this);
+        request = new QuorumRequest<>(masters, masters.all(), limit(), Context.of(sink.contextView()), this);
         claims.forEach(claim -> {
             counts.add(VoteCount.none(masters.size()));
             leases.add(new ArrayList<>());
             records.add(masters.record(askedAtNanos));
         });
+    }
+
+    /** As the longest lease allows, but within half of the default operation timeout of the shortest one. */
+    private Duration limit() {
+        List<Duration> byLength = claims.stream().map(LockClaim::lease).sorted().toList();
+        Duration shortest = byLength.get(0);
+        long most = Math.max(masters.limit(shortest).toNanos(), shortest.toNanos() / 8);
+        long longest = masters.limit(byLength.get(byLength.size() - 1)).toNanos();
+        return Duration.ofNanos(Math.min(longest, most));
     }
 
     /** Emits one answer per claim, in their order. */

@@ -2,6 +2,7 @@ package io.holdfast.redlock.internal.quorum;
 
 import io.holdfast.spi.WatchSignal;
 import java.util.Arrays;
+import java.util.BitSet;
 
 /**
  * The watches of one claim at all masters, and the signal that they make together. Not thread-safe: its user guards it.
@@ -25,14 +26,12 @@ public final class WatchQuorum {
         STOPPED
     }
 
-    private final boolean[] armed;
-    private final boolean[] stopped;
+    private final BitSet armed = new BitSet();
+    private final BitSet stopped = new BitSet();
     private final boolean[] changed;
     private boolean isArmed;
 
     public WatchQuorum(int masters) {
-        armed = new boolean[masters];
-        stopped = new boolean[masters];
         changed = new boolean[masters];
     }
 
@@ -47,9 +46,9 @@ public final class WatchQuorum {
     }
 
     private Verdict armed(int master) {
-        boolean again = armed[master];
-        armed[master] = true;
-        if (count(armed) < majority() || (isArmed && !again)) {
+        boolean again = armed.get(master);
+        armed.set(master);
+        if (armed.cardinality() < majority() || (isArmed && !again)) {
             return Verdict.NOTHING;
         }
         isArmed = true;
@@ -68,28 +67,20 @@ public final class WatchQuorum {
 
     /** From now on, the claim is watched under another id at this master. */
     public void renewed(int master) {
-        armed[master] = false;
-        stopped[master] = false;
+        armed.clear(master);
+        stopped.clear(master);
     }
 
     public Verdict stopped(int master) {
-        armed[master] = false;
-        stopped[master] = true;
-        if (count(armed) < majority()) {
+        armed.clear(master);
+        stopped.set(master);
+        if (armed.cardinality() < majority()) {
             isArmed = false; // from now on a release may be missed, so the next majority is worth another attempt
         }
-        return armed.length - count(stopped) < majority() ? Verdict.STOPPED : Verdict.NOTHING;
+        return changed.length - stopped.cardinality() < majority() ? Verdict.STOPPED : Verdict.NOTHING;
     }
 
     private int majority() {
-        return VoteCount.majorityOf(armed.length);
-    }
-
-    private static int count(boolean[] flags) {
-        int count = 0;
-        for (boolean is : flags) {
-            count += is ? 1 : 0;
-        }
-        return count;
+        return VoteCount.majorityOf(changed.length);
     }
 }
