@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -182,6 +183,72 @@ class R2dbcLockedRowsIT {
         assertThat(first).succeedsWithin(Store.PATIENCE).isInstanceOf(Renewal.Held.class);
         run(backend.release(one));
         run(backend.release(two));
+    }
+
+    /** The row of a lock was added, and not committed: the attempt for that lock waits until it is. */
+    @Test
+    void rowThatIsNotCommittedDelaysNoOtherLock() {
+        String added = name + "/new";
+        boolean isPostgres = store.product().equals("PostgreSQL");
+        run(Flux.from(locker.createStatement(
+                                "insert into holdfast_lock (name, kind, slot, token, attempt, %s) values ('%s', 'mutex', 0, 0, 0, %s)"
+                                        .formatted(
+                                                isPostgres ? "expires_at" : "expires_us",
+                                                added,
+                                                isPostgres ? "'-infinity'" : "0"))
+                        .execute())
+                .concatMap(Result::getRowsUpdated)
+                .then());
+        LockClaim claim = claim(LockKey.of(LockKind.MUTEX, added));
+        LockClaim other = claim(LockKey.of(LockKind.MUTEX, added + "/2"));
+        run(backend.ping());
+        CompletableFuture<LockAttempt> waits = backend.tryAcquire(claim).toFuture();
+        assertThat(run(backend.tryAcquire(other))).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(waits).as("the attempt for the row").isNotDone();
+        run(locker.rollbackTransaction());
+        assertThat(waits).succeedsWithin(Store.PATIENCE).isInstanceOf(LockAttempt.Acquired.class);
+        run(backend.release(claim));
+        run(backend.release(other));
+    }
+
+    /** The first attempt finds the row locked, and waits behind another lock. The later ones find the row free. */
+    @Test
+    void laterAttemptsDoNotPassAnAttemptThatWaitsForTheRow() {
+        R2dbcLockBackend holder = R2dbcLockBackend.create(store.connections());
+        LockClaim held = claim(LockKey.of(LockKind.MUTEX, name));
+        LockClaim blocking = claim(LockKey.of(LockKind.MUTEX, name + "/2"));
+        run(holder.tryAcquire(held));
+        run(holder.tryAcquire(blocking));
+        lock("name = '%s/2'".formatted(name));
+        CompletableFuture<LockAttempt> blocked =
+                backend.tryAcquire(claim(blocking.key())).toFuture();
+        Store.eventually(store::hasBlockedCall);
+        Connection brief = store.connect();
+        run(brief.beginTransaction(IsolationLevel.READ_COMMITTED));
+        lock(brief, "name = '%s'".formatted(name));
+
+        List<LockClaim> claims = IntStream.range(0, 4)
+                .mapToObj(i -> LockClaim.first(held.key(), "%d-%s".formatted(i, name), LONG, Waiting.QUEUE))
+                .toList();
+        CompletableFuture<LockAttempt> first = backend.tryAcquire(claims.get(0)).toFuture();
+        run(backend.ping()); // the attempt is with the patient connection now
+        run(brief.rollbackTransaction());
+        run(brief.close());
+        List<CompletableFuture<LockAttempt>> later = claims.stream()
+                .skip(1)
+                .map(it -> backend.tryAcquire(it).toFuture())
+                .toList();
+        run(backend.ping());
+        run(locker.rollbackTransaction());
+        assertThat(blocked).succeedsWithin(Store.PATIENCE);
+        assertThat(first).succeedsWithin(Store.PATIENCE);
+        later.forEach(it -> assertThat(it).succeedsWithin(Store.PATIENCE));
+        assertThat(store.texts("select substring(id, 1, 1) from holdfast_waiter order by ticket"))
+                .containsExactly("0", "1", "2", "3");
+        claims.forEach(it -> run(backend.release(it)));
+        run(holder.release(held));
+        run(holder.release(blocking));
+        Store.end(holder);
     }
 
     private void lock(String condition) {

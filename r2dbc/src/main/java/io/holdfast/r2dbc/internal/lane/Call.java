@@ -37,6 +37,9 @@ final class Call {
     /** The error after which the call was sent again, if it may have been carried out before. Written by the batch that contains the call. */
     private @Nullable Throwable doubt;
 
+    /** Written by the batch that contains the call. */
+    private boolean isAlone;
+
     Call(Operation operation, RecentClaims<Boolean> unanswered, MonoSink<Answer> subscriber, long sinceNanos) {
         this.operation = operation;
         this.unanswered = unanswered;
@@ -118,15 +121,36 @@ final class Call {
     }
 
     private void remember() {
-        if (operation.verb() == Operation.Verb.ACQUIRE) {
+        if (isAttempt()) {
             unanswered.add(operation.claim().id(), true);
         }
     }
 
     boolean isOfSameLock(Call other) {
-        LockKey one = operation.claim().key();
-        LockKey two = other.operation.claim().key();
-        return one.name().equals(two.name()) && LockText.kind(one.kind()).equals(LockText.kind(two.kind()));
+        return lock().equals(other.lock());
+    }
+
+    /** Returns the lock as the database knows it. */
+    String lock() {
+        LockKey key = operation.claim().key();
+        return LockText.kind(key.kind()) + ' ' + key.name();
+    }
+
+    boolean isAttempt() {
+        return operation.verb() == Operation.Verb.ACQUIRE;
+    }
+
+    boolean isOver() {
+        return state.get() == State.OVER;
+    }
+
+    /** From now on, a batch with this call contains calls of one lock only. */
+    void goAlone() {
+        isAlone = !isRenewal(); // a renewal waits for no row in a batch of several locks
+    }
+
+    boolean isAlone() {
+        return isAlone;
     }
 
     /** How much the server must do: a renewal (0) changes a row, a release (1) may add one, and an attempt (2) adds some. */

@@ -1,10 +1,12 @@
 package io.holdfast.r2dbc.internal.lane;
 
-import io.holdfast.r2dbc.internal.protocol.Operation;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** The calls that wait for a connection. This class decides the next step of that connection, but does no I/O. Thread-safe. */
 final class CallQueue {
@@ -25,6 +27,12 @@ final class CallQueue {
 
     /** Calls of a higher rank are left out of the next batch. */
     private int highestRank = Call.LAST_RANK;
+
+    /** Whether the next batch begins with attempts: the row of an urgent call stays locked. */
+    private boolean areClaimsFirst;
+
+    /** The last batch. */
+    private List<Call> underWay = List.of();
 
     private boolean isClosed;
 
@@ -90,12 +98,25 @@ final class CallQueue {
         return !isClosed;
     }
 
-    /** Puts calls at the end of the queue. Returns false if the queue is closed. */
+    /** Puts calls of one lock at the end of the queue, and behind them its later attempts. Returns false if the queue is closed. */
     synchronized boolean putLast(List<Call> calls) {
-        if (!isClosed) {
+        if (!isClosed && !calls.isEmpty()) {
+            List<Call> later =
+                    claims.stream().filter(calls.get(0)::isOfSameLock).toList();
+            claims.removeIf(calls.get(0)::isOfSameLock);
             calls.forEach(it -> queueOf(it).add(it));
+            claims.addAll(later);
+            areClaimsFirst = !calls.get(0).isAttempt();
         }
         return !isClosed;
+    }
+
+    /** Returns the locks for which an attempt waits or is under way. */
+    synchronized Set<String> locksOfAttempts() {
+        return Stream.concat(claims.stream(), underWay.stream())
+                .filter(it -> it.isAttempt() && !it.isOver())
+                .map(Call::lock)
+                .collect(Collectors.toSet());
     }
 
     /** Deletes outdated rows as soon as no call waits. */
@@ -120,6 +141,8 @@ final class CallQueue {
         }
         highestRank = Call.LAST_RANK;
         isRowAwaited = false;
+        areClaimsFirst = false;
+        underWay = batch;
         if (!batch.isEmpty()) {
             return new Step(Action.SEND, batch);
         }
@@ -155,13 +178,13 @@ final class CallQueue {
     }
 
     private Deque<Call> queueOf(Call call) {
-        return call.operation().verb() == Operation.Verb.ACQUIRE ? claims : urgent;
+        return call.isAttempt() ? claims : urgent;
     }
 
     private List<Call> batch() {
         List<Call> batch = new ArrayList<>();
-        takeFrom(urgent, batch);
-        takeFrom(claims, batch);
+        takeFrom(areClaimsFirst ? claims : urgent, batch);
+        takeFrom(areClaimsFirst ? urgent : claims, batch);
         return batch;
     }
 
@@ -175,6 +198,8 @@ final class CallQueue {
     }
 
     private boolean goesWith(List<Call> batch, Call next) {
-        return next.rank() <= highestRank && (!isRowAwaited || batch.isEmpty() || next.isOfSameLock(batch.get(0)));
+        Call first = batch.isEmpty() ? next : batch.get(0);
+        boolean isOfOneLock = isRowAwaited || next.isAlone() || first.isAlone();
+        return next.rank() <= highestRank && (!isOfOneLock || next.isOfSameLock(first));
     }
 }

@@ -9,9 +9,12 @@ import io.holdfast.r2dbc.internal.protocol.Operation;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -76,6 +79,9 @@ final class Lane {
     }
 
     void submit(List<Call> calls) {
+        if (calls.isEmpty()) {
+            return;
+        }
         switch (queue.add(calls)) {
             case STARTS -> next();
             case REFUSED -> calls.forEach(this::failAsClosed);
@@ -153,7 +159,8 @@ final class Lane {
     }
 
     /** Subscribes here: a batch is never cancelled. It waits for a row only if all its calls are of one lock. */
-    private void exchange(Session open, List<Call> batch) {
+    private void exchange(Session open, List<Call> awaited) {
+        List<Call> batch = withoutFollowers(awaited);
         if (batch.isEmpty()) {
             next();
             return;
@@ -181,12 +188,24 @@ final class Lane {
                         error -> {
                             giveUp.dispose();
                             took(batch.size(), startNanos);
-                            if (isPatient && failures.isRowLocked(error)) {
+                            if (failures.isRowLocked(error)) {
                                 rowStaysLocked(batch, error, waits);
                             } else {
                                 failed(batch, error);
                             }
                         });
+    }
+
+    /** An attempt follows an earlier one for its lock to the patient lane: the attempts of a client take their places in their order. */
+    private List<Call> withoutFollowers(List<Call> batch) {
+        Set<String> locks = patient == null ? Set.of() : patient.queue.locksOfAttempts();
+        if (patient == null || locks.isEmpty()) {
+            return batch;
+        }
+        Map<Boolean, List<Call>> follow = batch.stream()
+                .collect(Collectors.partitioningBy(call -> call.isAttempt() && locks.contains(call.lock())));
+        patient.submit(follow.get(true).stream().filter(Call::giveOn).toList());
+        return follow.get(false);
     }
 
     /**
@@ -219,7 +238,10 @@ final class Lane {
         giveUp.update(connections.timer().schedule(ends, delay, TimeUnit.NANOSECONDS));
     }
 
-    /** The row is tried again behind the calls for other rows, until the server has had its time. Calls of several locks go on lock by lock. */
+    /**
+     * The row is tried again behind the calls for other rows, until the server has had its time. Calls of several locks go on lock by lock.
+     * The usual lane meets such a row only as the row is added: it hands on the calls that may need it.
+     */
     private void rowStaysLocked(List<Call> batch, Throwable error, boolean isOfOneLock) {
         long limit = TimeUnit.MILLISECONDS.toNanos(
                 connections.settings().serverMillis() - connections.settings().rowWaitMillis());
@@ -231,12 +253,23 @@ final class Lane {
                 again.add(call);
             }
         }
-        if (!isOfOneLock && !again.isEmpty()) {
+        if (patient != null) {
+            handOn(again, patient);
+        } else if (!isOfOneLock && !again.isEmpty()) {
+            again.forEach(Call::goAlone);
             awaitRow(again);
         } else if (!queue.putLast(again)) {
             again.forEach(this::failAsClosed);
         }
         next();
+    }
+
+    private void handOn(List<Call> calls, Lane to) {
+        int highest = calls.stream().mapToInt(Call::rank).max().orElse(0);
+        Map<Boolean, List<Call>> parts =
+                calls.stream().collect(Collectors.partitioningBy(it -> it.rank() > 0 && it.rank() == highest));
+        to.submit(parts.get(true));
+        putBack(parts.get(false), false, Call.LAST_RANK);
     }
 
     private void took(int calls, long startNanos) {

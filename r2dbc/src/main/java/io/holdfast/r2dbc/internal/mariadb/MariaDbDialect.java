@@ -55,11 +55,9 @@ public final class MariaDbDialect implements Dialect {
 
     @Override
     public Mono<Session> prepare(Connection connection, SessionSettings settings, boolean isPatient) {
-        long seconds = seconds(settings);
-        long rowSeconds = isPatient ? 1 : seconds; // the shortest that both databases accept
-        String limits =
-                "set session autocommit = 1, completion_type = 0, innodb_lock_wait_timeout = %d, lock_wait_timeout = %d, wait_timeout = %d"
-                        .formatted(rowSeconds, seconds, IDLE_SECONDS);
+        String limits = // a second is the shortest wait for a row that both databases accept
+                "set session autocommit = 1, completion_type = 0, innodb_lock_wait_timeout = 1, lock_wait_timeout = %d, wait_timeout = %d"
+                        .formatted(seconds(settings), IDLE_SECONDS);
         return use(connection, settings)
                 .then(run(connection, limits))
                 .then(run(connection, "set session transaction isolation level read committed"))

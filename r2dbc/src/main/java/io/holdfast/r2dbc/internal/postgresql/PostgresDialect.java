@@ -94,7 +94,7 @@ public final class PostgresDialect implements Dialect {
                 .createStatement(PREPARE)
                 .bind("$1", Long.toString(settings.serverMillis()))
                 .bind("$2", schema == null ? "" : schema)
-                .bind("$3", Long.toString(isPatient ? settings.rowWaitMillis() : settings.serverMillis()));
+                .bind("$3", Long.toString(isPatient ? settings.rowWaitMillis() : settings.addedRowWaitMillis()));
         return rows(statement, row -> session(connection, row))
                 .single()
                 .flatMap(open -> ping(connection).thenReturn(open));

@@ -303,7 +303,7 @@ class LaneTest {
         Disposable old = operation(Verb.ACQUIRE, 0).subscribe(it -> {}, e -> failed.add("old"));
         busy(0);
         time.advanceTimeBy(Duration.ofMillis(900));
-        Disposable fresh = operation(Verb.ACQUIRE, 0).subscribe(it -> {}, e -> failed.add("fresh"));
+        Disposable fresh = operation(Verb.RENEW, 0).subscribe(it -> {}, e -> failed.add("fresh"));
         busy(2);
         time.advanceTimeBy(Duration.ofMillis(100));
         answers.get(1)
