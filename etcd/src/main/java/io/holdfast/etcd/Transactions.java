@@ -14,10 +14,13 @@ import io.holdfast.spi.support.Printable;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -41,6 +44,9 @@ final class Transactions {
     /** One that takes longer does not hold up others: a member that hangs must not stop this client. */
     private static final Duration PATIENCE = Duration.ofMillis(300);
 
+    /** So long a request in turn waits for a release that is due: both are then one entry in the log of etcd. */
+    private static final Duration COMPANY = Duration.ofMillis(5);
+
     private final KV kv;
     private final Scheduler scheduler;
     private final Lane changes = new Lane();
@@ -56,12 +62,16 @@ final class Transactions {
      *
      * @param claim no two requests of one claim go together: etcd compares all, and then changes all
      * @param turn no two requests with one turn are under way together, unless the first one is given up; empty if it has none
+     * @param frees the turn whose next request may wait for this one, to go with it; empty for all but releases
+     * @param isFollowed whether another request that frees the turn is due soon after this one
      * @param patience how long it waits for its turn
      * @param isUrgent whether it goes before those that wait
      */
     private record Request(
             String claim,
             String turn,
+            String frees,
+            boolean isFollowed,
             Duration patience,
             boolean isUrgent,
             List<Cmp> conditions,
@@ -69,7 +79,7 @@ final class Transactions {
             List<Op> otherwise) {
 
         static Request reading(boolean isUrgent, Op... ops) {
-            return new Request("", "", Duration.ZERO, isUrgent, List.of(), List.of(ops), List.of());
+            return new Request("", "", "", false, Duration.ZERO, isUrgent, List.of(), List.of(ops), List.of());
         }
 
         Txn alone(Txn txn) {
@@ -88,10 +98,9 @@ final class Transactions {
      *
      * @param isSucceeded whether the conditions were met
      * @param reads the answers of its reads, in their order
-     * @param revision of the store after the transaction
-     * @param before a revision such that what the reads have not seen came later
+     * @param revision of the store after the transaction; the reads of a request in turn have seen all of it
      */
-    record Answer(boolean isSucceeded, List<GetResponse> reads, long revision, long before) {}
+    record Answer(boolean isSucceeded, List<GetResponse> reads, long revision) {}
 
     /** One request, with its subscriber. */
     private static final class Pending {
@@ -104,6 +113,10 @@ final class Transactions {
         Pending(Request request, MonoSink<Answer> sink) {
             this.request = request;
             this.sink = sink;
+        }
+
+        boolean isInTurn() {
+            return !request.turn.isEmpty();
         }
     }
 
@@ -118,6 +131,11 @@ final class Transactions {
     /** As {@link #read}, before all reads that wait: leases depend on it. */
     Mono<Answer> readFirst(Op... ops) {
         return reads.send(Request.reading(true, ops));
+    }
+
+    /** A release that frees the turn is due. Requests in turn wait for it, but not for long. */
+    void expectRelease(String turn) {
+        changes.expect(turn);
     }
 
     /** The claim sends no more changes in turn. */
@@ -135,6 +153,8 @@ final class Transactions {
 
         private final String claim;
         private String turn = "";
+        private String frees = "";
+        private boolean isFollowed;
         private Duration patience = Duration.ZERO;
         private List<Cmp> conditions = List.of();
         private List<Op> then = List.of();
@@ -150,6 +170,13 @@ final class Transactions {
         Change inTurn(String name, Duration time) {
             turn = name;
             patience = time;
+            return this;
+        }
+
+        /** A release. Requests in turn that are due go with it. If another release will follow soon, later ones go with that one. */
+        Change freeing(String name, boolean passesOn) {
+            frees = name;
+            isFollowed = passesOn;
             return this;
         }
 
@@ -176,7 +203,7 @@ final class Transactions {
         }
 
         Mono<Answer> orElse(List<Op> ops) {
-            return changes.send(new Request(claim, turn, patience, false, conditions, then, ops));
+            return changes.send(new Request(claim, turn, frees, isFollowed, patience, false, conditions, then, ops));
         }
     }
 
@@ -192,6 +219,12 @@ final class Transactions {
         private final List<Sent> underWay = new ArrayList<>();
 
         private boolean looksAgain;
+
+        /** The turns whose next request waits for a release, and until when. Guarded by this lane. */
+        private final Map<String, Long> heldBack = new HashMap<>();
+
+        /** Whether a task will look whether they have waited long enough. Guarded by this lane. */
+        private boolean isTimed;
 
         /** Counts the reasons to send; the thread that raises it from zero sends. */
         private final AtomicInteger due = new AtomicInteger();
@@ -211,6 +244,7 @@ final class Transactions {
         /** Returns whether the request need not wait for its turn. */
         private synchronized boolean add(Pending pending) {
             Request request = pending.request;
+            heldBack.remove(request.frees);
             if (!request.turn.isEmpty()) {
                 return begin(turns.add(request.turn, request.claim, pending));
             }
@@ -281,10 +315,16 @@ final class Transactions {
                 int size = this == reads ? request.then.size() : 1;
                 // Also that of a request that waits: later ones must not overtake it.
                 boolean isFirstOfClaim = request.claim.isEmpty() || claims.add(request.claim);
-                if (isFirstOfClaim && (size <= left || batch.isEmpty())) {
+                if (isFirstOfClaim && !heldBack.containsKey(request.turn) && (size <= left || batch.isEmpty())) {
                     it.remove();
                     batch.add(pending);
                     left -= size;
+                }
+            }
+            batch.sort(Comparator.comparing(Pending::isInTurn)); // these read, so that they see what the others change
+            for (Pending it : batch) {
+                if (it.request.isFollowed) {
+                    expect(it.request.frees);
                 }
             }
             if (!waiting.isEmpty() && !looksAgain) {
@@ -298,6 +338,28 @@ final class Transactions {
             Sent sent = new Sent(now, batch);
             underWay.add(sent);
             return sent;
+        }
+
+        synchronized void expect(String turn) {
+            heldBack.put(turn, scheduler.now(NANOSECONDS) + COMPANY.toNanos());
+            timeHeldBack();
+        }
+
+        private void timeHeldBack() {
+            if (!isTimed && !heldBack.isEmpty()) {
+                isTimed = true;
+                var unused = scheduler.schedule(this::goAlone, COMPANY.toNanos(), NANOSECONDS);
+            }
+        }
+
+        private void goAlone() {
+            synchronized (this) {
+                long now = scheduler.now(NANOSECONDS);
+                heldBack.values().removeIf(until -> until - now <= 0);
+                isTimed = false;
+                timeHeldBack();
+            }
+            sendNext();
         }
 
         private void lookAgain() {
@@ -322,22 +384,19 @@ final class Transactions {
             sendNext();
             long revision = answer.getHeader().getRevision();
             if (batch.size() == 1) {
-                batch.get(0)
-                        .sink
-                        .success(new Answer(answer.isSucceeded(), answer.getGetResponses(), revision, revision));
+                batch.get(0).sink.success(new Answer(answer.isSucceeded(), answer.getGetResponses(), revision));
             } else if (this == reads) {
                 Iterator<GetResponse> all = answer.getGetResponses().iterator();
                 for (Pending it : batch) {
                     List<GetResponse> own = new ArrayList<>();
                     it.request.then.forEach(op -> own.add(all.next()));
-                    it.sink.success(new Answer(true, own, revision, revision));
+                    it.sink.success(new Answer(true, own, revision));
                 }
             } else {
-                // Another of these changes may have come after the reads of one.
                 Iterator<TxnResponse> all = answer.getTxnResponses().iterator();
                 for (Pending it : batch) {
                     TxnResponse own = all.next();
-                    it.sink.success(new Answer(own.isSucceeded(), own.getGetResponses(), revision, revision - 1));
+                    it.sink.success(new Answer(own.isSucceeded(), own.getGetResponses(), revision));
                 }
             }
         }

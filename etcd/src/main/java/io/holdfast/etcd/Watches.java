@@ -40,7 +40,6 @@ final class Watches {
         private final @Nullable ByteSequence blocker;
         private final long created;
         private final long revision;
-        private final long counted;
 
         /** All state is used on the worker. */
         private long missing;
@@ -66,8 +65,7 @@ final class Watches {
             this.blocker = blocker;
             this.created = created;
             this.missing = missing;
-            revision = read.before();
-            counted = read.revision();
+            revision = read.revision();
         }
     }
 
@@ -377,8 +375,7 @@ final class Watches {
             if (gone != null && gone.created() > wish.created) {
                 return Next.WAIT;
             }
-            // The read may have seen it, or not; or it was the claim's own place.
-            if (gone == null || gone.created() == wish.created || deletion.revision() <= wish.counted) {
+            if (gone == null || gone.created() == wish.created) { // its own place has gone
                 wish.missing = UNKNOWN;
             }
             if (wish.missing == UNKNOWN) {

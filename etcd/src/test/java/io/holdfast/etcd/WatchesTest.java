@@ -64,12 +64,8 @@ class WatchesTest {
 
     /** A claim has entered behind this many others, the last of which is the one with the key. */
     private void waits(String id, long created, long blocker, long ahead) {
-        waits(id, created, blocker, ahead, created);
-    }
-
-    private void waits(String id, long created, long blocker, long ahead, long before) {
         watches.await(new Watches.Wish(
-                id, layout.line(STOCK), key(blocker), created, ahead, new Answer(true, List.of(), created, before)));
+                id, layout.line(STOCK), key(blocker), created, ahead, new Answer(true, List.of(), created)));
         time.advanceTime();
     }
 
@@ -107,9 +103,9 @@ class WatchesTest {
     /** What was deleted between the read and the opening must not be missed. */
     @Test
     void watchesBeginWhereTheLineWasRead() {
-        waits("b", 5, 1, 1, 4);
-        waits("c", 8, 2, 2, 7);
-        assertThat(beginnings).containsExactly(5L, 8L);
+        waits("b", 5, 1, 1);
+        waits("c", 8, 2, 2);
+        assertThat(beginnings).containsExactly(6L, 9L);
     }
 
     @Test
@@ -147,16 +143,16 @@ class WatchesTest {
         assertThat(heard).containsExactly("c looks");
     }
 
-    /** The read may have seen the deletion, or not: both were in one transaction. */
+    /** An entry is the last one in its transaction, so its read has seen what the others delete. */
     @Test
-    void waiterLooksIfADeletionBelongsToItsOwnTransaction() {
+    void deletionInTheTransactionOfTheWaiterDoesNotCount() {
         waits("b", 2, 1, 1);
-        waits("d", 4, 3, 2, 3);
+        waits("d", 4, 3, 2);
         deleted(4, 2);
         deleted(9, 1);
         assertThat(heard).containsExactly("b holds 2");
         deleted(10, 3);
-        assertThat(heard).containsExactly("b holds 2", "d looks");
+        assertThat(heard).containsExactly("b holds 2", "d holds 4");
     }
 
     @Test
@@ -202,7 +198,7 @@ class WatchesTest {
     @Test
     void streamsOfOneLockAreFewHoweverManyWritersReadersWaitFor() {
         LockKey reading = LockKey.of(LockKind.READ, "stock");
-        Answer read = new Answer(true, List.of(), 9, 9);
+        Answer read = new Answer(true, List.of(), 9);
         for (int i = 0; i < 100; i++) {
             ByteSequence marks = layout.marks(reading);
             ByteSequence line = layout.line(reading);
