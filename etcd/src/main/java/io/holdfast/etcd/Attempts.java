@@ -72,7 +72,13 @@ final class Attempts {
             if (!isOvertaken) {
                 claims.keepFor(it, claim.lease());
             }
+            LockAttempt passedOn = isOvertaken || it.expiry() != null ? null : passedOn(claim, it);
+            if (passedOn != null) {
+                settled(claim, it, passedOn, false);
+                return Mono.just(passedOn);
+            }
             return it.afterExpiry(attempt(claim, it, isOvertaken))
+                    .publishOn(scheduler)
                     .doOnNext(answer -> settled(claim, it, answer, isOvertaken))
                     .doOnError(error -> failed(it, error))
                     .doOnCancel(() -> it.unanswered(now()));
@@ -110,8 +116,7 @@ final class Attempts {
                 return look(claim, it, Mono.just(contended(claim)));
             }
             if (it.created() != 0) {
-                LockAttempt passedOn = passedOn(claim, it);
-                return passedOn == null ? look(claim, it, attempt(claim, it, false)) : Mono.just(passedOn);
+                return look(claim, it, attempt(claim, it, false));
             }
             return claim.waiting() == Waiting.QUEUE ? enter(claim, it) : enterIfFree(claim, it);
         });
@@ -358,16 +363,18 @@ final class Attempts {
         if (claims.isWaiting(claim.id())) {
             LockKey key = claim.key();
             ByteSequence blocker = standing.blocker();
-            if (blocker != null) {
-                claims.follow(it, place, created, blocker);
-            }
-            watches.await(new Watches.Wish(
+            Watches.Wish wish = new Watches.Wish(
                     claim.id(),
                     key.kind() == LockKind.READ ? layout.marks(key) : layout.line(key),
                     blocker,
                     created,
                     blocker == null ? standing.missing() : ahead,
-                    answer));
+                    answer);
+            if (blocker == null) {
+                watches.await(wish);
+            } else {
+                claims.follow(it, place, blocker, wish);
+            }
         }
         return new LockAttempt.Queued(recheck(claim));
     }

@@ -5,6 +5,7 @@ import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import io.etcd.jetcd.ByteSequence;
 import io.holdfast.LossReason;
 import io.holdfast.etcd.Slots.Slot;
+import io.holdfast.etcd.Watches.Wish;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.Deadlines;
@@ -32,17 +33,16 @@ final class Claims {
 
     private final Map<String, Tracked> tracked = new ConcurrentHashMap<>();
 
-    /** By the key that goes before them in their line. Of several readers behind one writer, the last is known. */
-    private final Map<ByteSequence, Follower> followers = new ConcurrentHashMap<>();
-
     private final Map<String, List<SignalSink>> sinks = new ConcurrentHashMap<>();
     private final Slots slots;
+    private final Followers followers;
     private final Scheduler scheduler;
     private final Deadlines deadlines;
     private final Consumer<Tracked> onOverdue;
 
-    Claims(Slots slots, Scheduler scheduler, Consumer<Tracked> onOverdue) {
+    Claims(Slots slots, Scheduler scheduler, Consumer<Wish> watch, Consumer<Tracked> onOverdue) {
         this.slots = slots;
+        followers = new Followers(scheduler, watch);
         this.scheduler = scheduler;
         this.onOverdue = onOverdue;
         deadlines = new Deadlines(scheduler);
@@ -74,35 +74,16 @@ final class Claims {
         return tracked.isEmpty();
     }
 
-    /**
-     * A claim that waits for the end of another one, and for nothing else.
-     *
-     * @param created the revision of its place then; with another place it waits for something else
-     */
-    record Follower(Tracked claim, ByteSequence place, long created) {}
+    Followers followers() {
+        return followers;
+    }
 
-    /** Notes that the place of the claim with this revision waits for this key only. */
-    void follow(Tracked it, ByteSequence place, long created, ByteSequence key) {
-        followNothing(it, key);
-        followers.put(key, new Follower(it, place, created));
+    /** Notes that the place of the claim waits for this key only. */
+    void follow(Tracked it, ByteSequence place, ByteSequence blocker, Wish wish) {
+        followers.add(it, place, blocker, wish);
         if (tracked.get(it.id()) != it) { // it has ended meanwhile
-            followNothing(it, null);
+            followers.forget(it, null);
         }
-    }
-
-    private void followNothing(Tracked it, @Nullable ByteSequence next) {
-        ByteSequence before = it.follow(next);
-        if (before != null && !before.equals(next)) {
-            var unused = followers.computeIfPresent(before, (same, known) -> known.claim() == it ? null : known);
-        }
-    }
-
-    /** {@return the claim of this client that waits for the end of this one} */
-    @Nullable
-    Follower follower(Tracked it, ByteSequence place, Layout layout) {
-        Follower next = followers.get(place);
-        Follower found = next != null ? next : followers.get(layout.mark(place));
-        return found == null || found.claim().isReleased() ? null : found;
     }
 
     /** {@return the key for the place of a claim that enters its line} */
@@ -112,10 +93,15 @@ final class Claims {
             if (known != null) {
                 return known.key();
             }
-            Slot slot = slots.take(it.key());
-            it.occupy(slot);
-            return slot.key();
+            return occupy(it);
         }
+    }
+
+    private ByteSequence occupy(Tracked it) {
+        Slot slot = slots.take(it.key());
+        it.occupy(slot);
+        followers.occupied(slot.key(), it);
+        return slot.key();
     }
 
     /** The place of another claim is in its slot. */
@@ -123,7 +109,8 @@ final class Claims {
         synchronized (it) {
             Slot occupied = it.slot();
             if (occupied != null && occupied.key().equals(place)) {
-                it.occupy(slots.take(it.key()));
+                tell(followers.left(place, it));
+                var unused = occupy(it);
                 slots.avoid(occupied);
             }
         }
@@ -148,12 +135,20 @@ final class Claims {
 
     private void removeIf(Tracked it, Predicate<Tracked> isOver) {
         if (tracked.computeIfPresent(it.id(), (id, known) -> known == it && isOver.test(it) ? null : known) != it) {
-            followNothing(it, null);
+            followers.forget(it, null);
             deadlines.off(it);
             Slot slot = it.vacate();
             if (slot != null) {
+                Tracked next = followers.left(slot.key(), it);
                 slots.free(slot);
+                tell(next);
             }
+        }
+    }
+
+    private void tell(@Nullable Tracked next) {
+        if (next != null) {
+            changed(next.id());
         }
     }
 
@@ -187,6 +182,7 @@ final class Claims {
     }
 
     void stopDeadlines() {
+        followers.stop();
         tracked.values().forEach(deadlines::off);
     }
 

@@ -104,7 +104,7 @@ public final class EtcdLockBackend implements LockBackend {
         scheduler = builder.scheduler;
         answerLimit = builder.answerLimit;
         String node = UUID.randomUUID().toString().substring(0, 18);
-        claims = new Claims(new Slots(layout, node), scheduler, this::overdue);
+        claims = new Claims(new Slots(layout, node), scheduler, this::watchFor, this::overdue);
         leases = new Leases(builder.client.getLeaseClient(), scheduler, builder.presence, claims::leaseEnded);
         watches = new Watches(
                 builder.client.getWatchClient(), layout, scheduler, claims::isWaiting, claims::changed, claims::passOn);
@@ -140,7 +140,10 @@ public final class EtcdLockBackend implements LockBackend {
 
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
-        return outside(Subject.of("acquire", claim.key()), alive(attempts.acquire(claim)));
+        return told(
+                        Subject.of("acquire", claim.key()),
+                        alive(attempts.acquire(claim)).flux())
+                .singleOrEmpty();
     }
 
     @Override
@@ -292,9 +295,12 @@ public final class EtcdLockBackend implements LockBackend {
     }
 
     private <T> Flux<T> outside(Subject subject, Flux<T> request) {
+        return told(subject, request).publishOn(scheduler);
+    }
+
+    private <T> Flux<T> told(Subject subject, Flux<T> request) {
         return Flux.defer(() -> isClosed.get() ? Flux.error(Failures.closed(subject)) : request)
-                .onErrorMap(error -> Failures.of(subject, error))
-                .publishOn(scheduler);
+                .onErrorMap(error -> Failures.of(subject, error));
     }
 
     private <T> Mono<T> alive(Mono<T> request) {
@@ -323,6 +329,10 @@ public final class EtcdLockBackend implements LockBackend {
             boolean unused = it.lose();
         }
         claims.signal(id, new WatchSignal.Lost(LossReason.NOT_HELD));
+    }
+
+    private void watchFor(Watches.Wish wish) {
+        watches.await(wish);
     }
 
     /** A claim was silent for its lease duration, or its release had no answer. */

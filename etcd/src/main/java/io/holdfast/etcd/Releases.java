@@ -7,7 +7,7 @@ import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
-import io.holdfast.etcd.Claims.Follower;
+import io.holdfast.etcd.Followers.Follower;
 import io.holdfast.etcd.Transactions.Answer;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.Ownership;
@@ -103,7 +103,7 @@ final class Releases {
             boolean isHeld,
             boolean isKnown,
             @Nullable EtcdLease tombstones) {
-        Follower next = isHeld && it.isFirst() ? claims.follower(it, place, layout) : null;
+        Follower next = isHeld && it.isFirst() ? claims.followers().take(it, place, layout) : null;
         List<Op> then = new ArrayList<>();
         if (next != null) {
             then.add(Op.get(next.place(), GetOption.DEFAULT));

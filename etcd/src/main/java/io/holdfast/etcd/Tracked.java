@@ -40,7 +40,7 @@ final class Tracked extends Deadline {
     /** Until when an attempt may rely on that a release of this client has passed the lock on to it; null if none has. */
     private @Nullable Long passedOnUntilNanos;
 
-    /** The key that it waits for, if it is known as the follower of that key. Written by {@link Claims}. */
+    /** The key that it waits for, if it is known as the follower of that key. Written by {@link Followers}. */
     private @Nullable ByteSequence followed;
 
     private @Nullable EtcdLease lease;
@@ -202,6 +202,11 @@ final class Tracked extends Deadline {
     /** The place that this revision has created holds the lock. It may have been lost meanwhile, and another one made. */
     synchronized void hold(long revision) {
         holds |= created == revision;
+    }
+
+    /** Whether it has a place, created before this revision, which its release will delete. */
+    synchronized boolean isBefore(long revision) {
+        return created != 0 && created < revision && !isReleased;
     }
 
     /** Whether it is known to be the first of its line. */

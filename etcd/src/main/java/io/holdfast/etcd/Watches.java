@@ -14,6 +14,8 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.ObjLongConsumer;
@@ -67,6 +69,10 @@ final class Watches {
             this.missing = missing;
             revision = read.revision();
         }
+
+        long created() {
+            return created;
+        }
     }
 
     private enum Next {
@@ -88,6 +94,10 @@ final class Watches {
     private final Consumer<String> onChange;
     private final ObjLongConsumer<String> onHold;
     private final Map<String, Wish> wishes = new HashMap<>();
+
+    /** The claims with a wish. Written on the worker, but for removals. */
+    private final Set<String> waiting = ConcurrentHashMap.newKeySet();
+
     private final Map<ByteSequence, OfPrefix> prefixes = new HashMap<>();
     private final AtomicInteger streams = new AtomicInteger();
 
@@ -120,7 +130,10 @@ final class Watches {
                 return;
             }
             drop(wish.claimId);
-            if (isWaiting.test(wish.claimId)) {
+            waiting.add(wish.claimId); // first: an end that comes now sees it, and one that has come is seen
+            if (!isWaiting.test(wish.claimId)) {
+                waiting.remove(wish.claimId);
+            } else {
                 wishes.put(wish.claimId, wish);
                 prefixes.computeIfAbsent(wish.among, OfPrefix::new).add(wish);
             }
@@ -128,7 +141,9 @@ final class Watches {
     }
 
     void forget(String claimId) {
-        onWorker(() -> drop(claimId));
+        if (waiting.remove(claimId)) {
+            onWorker(() -> drop(claimId));
+        }
     }
 
     /** {@return how many streams are open} */
@@ -164,6 +179,7 @@ final class Watches {
             return;
         }
         drop(wish.claimId);
+        waiting.remove(wish.claimId);
         if (next == Next.HOLD) {
             onHold.accept(wish.claimId, wish.created);
         } else {

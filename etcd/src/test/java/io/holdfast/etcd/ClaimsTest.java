@@ -22,7 +22,9 @@ class ClaimsTest {
     private final LockClaim claim =
             LockClaim.first(LockKey.of(LockKind.MUTEX, "stock"), "a-claim", Duration.ofSeconds(9), Waiting.QUEUE);
     private final Layout layout = new Layout("holdfast/");
-    private final Claims claims = new Claims(new Slots(layout, "client"), VirtualTimeScheduler.create(), overdue -> {});
+    private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
+    private final List<Watches.Wish> wishes = new ArrayList<>();
+    private final Claims claims = new Claims(new Slots(layout, "client"), time, wishes::add, overdue -> {});
     private final Flux<WatchSignal> watch = new Flux<>() {
         @Override
         public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
@@ -65,7 +67,107 @@ class ClaimsTest {
         ByteSequence own = claims.slot(it);
         ByteSequence blocker = claims.slot(before);
         claims.remove(it);
-        claims.follow(it, own, 5, blocker);
-        assertThat(claims.follower(before, blocker, layout)).isNull();
+        claims.follow(it, own, blocker, wish(5, blocker));
+        assertThat(claims.followers().take(before, blocker, layout)).isNull();
+    }
+
+    private Watches.Wish wish(long created, ByteSequence blocker) {
+        return new Watches.Wish(
+                claim.id(),
+                layout.line(claim.key()),
+                blocker,
+                created,
+                1,
+                new Transactions.Answer(true, List.of(), created));
+    }
+
+    /** Another claim of this client with a place. */
+    private Tracked other(long created) {
+        LockClaim before = LockClaim.first(claim.key(), "before", claim.lease(), Waiting.QUEUE);
+        Tracked other = claims.of(before);
+        claims.slot(other);
+        other.placed(LockKind.MUTEX, created, new EtcdLease(1, 1_000));
+        return other;
+    }
+
+    private Tracked follows(Tracked other, long created) {
+        Tracked it = claims.of(claim);
+        claims.follow(it, claims.slot(it), claims.slot(other), wish(created, claims.slot(other)));
+        return it;
+    }
+
+    @Test
+    void waiterBehindAnotherOfItsClientNeedsNoWatchAndIsToldOfItsEnd() {
+        List<WatchSignal> signals = new ArrayList<>();
+        watch.subscribe(signals::add);
+        Tracked other = other(5);
+        follows(other, 7);
+        time.advanceTimeBy(Duration.ofSeconds(60));
+        assertThat(wishes).isEmpty();
+        claims.remove(other);
+        time.advanceTime();
+        assertThat(signals).hasExactlyElementsOfTypes(WatchSignal.Armed.class, WatchSignal.Changed.class);
+    }
+
+    /** Another client may adopt the holder, and release it. */
+    @Test
+    void waiterBehindAHolderOfItsClientHasAWatchAfterAWhile() {
+        Tracked other = other(5);
+        other.hold(5);
+        follows(other, 7);
+        assertThat(wishes).isEmpty();
+        time.advanceTimeBy(Duration.ofMillis(100));
+        assertThat(wishes).hasSize(1);
+        time.advanceTimeBy(Duration.ofSeconds(60));
+        assertThat(wishes).hasSize(1);
+    }
+
+    /** Its end may have been missed. */
+    @Test
+    void waiterBehindAClaimThatIsGoneHasAWatchAtOnce() {
+        Tracked other = other(5);
+        boolean unused = other.release(1);
+        follows(other, 7);
+        assertThat(wishes).hasSize(1);
+    }
+
+    /** The claim before it had that key before. */
+    @Test
+    void waiterBehindALaterClaimHasAWatchAtOnce() {
+        follows(other(9), 7);
+        assertThat(wishes).hasSize(1);
+    }
+
+    @Test
+    void waiterWhosePredecessorHasLostItsPlaceHasAWatchAfterAWhile() {
+        Tracked other = other(5);
+        follows(other, 7);
+        boolean unused = other.lose();
+        time.advanceTimeBy(Duration.ofMillis(100));
+        assertThat(wishes).hasSize(1);
+    }
+
+    @Test
+    void noTaskRepeatsWhenAllHaveEnded() {
+        Tracked other = other(5);
+        Tracked it = follows(other, 7);
+        claims.remove(it);
+        claims.remove(other);
+        time.advanceTimeBy(Duration.ofMillis(100));
+        long scheduled = time.getScheduledTaskCount();
+        time.advanceTimeBy(Duration.ofSeconds(60));
+        assertThat(time.getScheduledTaskCount()).isEqualTo(scheduled);
+    }
+
+    /** Another attempt of the claim has left its slot already: the claim that is there keeps it. */
+    @Test
+    void slotIsLeftOnceOnly() {
+        Tracked it = claims.of(claim);
+        ByteSequence first = claims.slot(it);
+        claims.leaveSlot(it, first);
+        ByteSequence second = claims.slot(it);
+        assertThat(second).isNotEqualTo(first);
+        claims.leaveSlot(it, first);
+        assertThat(claims.slot(it)).isEqualTo(second);
     }
 }
