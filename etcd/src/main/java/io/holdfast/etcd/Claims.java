@@ -104,6 +104,12 @@ final class Claims {
         return slot.key();
     }
 
+    /** Whether this client has other claims of this lock. */
+    boolean hasOthers(Tracked it) {
+        Slot slot = it.slot();
+        return slot != null && slots.isShared(slot);
+    }
+
     /** The place of another claim is in its slot. */
     void leaveSlot(Tracked it, ByteSequence place) {
         synchronized (it) {

@@ -190,7 +190,7 @@ public final class EtcdLockBackend implements LockBackend {
                 claims.subscribe(claim, subscriber, watches::forget);
                 if (isClosed.get()) {
                     claims.fail(Failures.closed(Subject.of("watch", claim.key())));
-                } else {
+                } else if (!notices.isListening()) {
                     var unused = scheduler.schedule(notices::listen);
                 }
             }
@@ -276,10 +276,13 @@ public final class EtcdLockBackend implements LockBackend {
         return new Cmp[] {Conditions.createdAt(layout.gone(""), lease.fencingToken())};
     }
 
-    /** Returns a line for each claim that is known, and for each open stream; for tests. */
+    /** Returns a line for each claim that is known, for open streams, and for turns that are not over; for tests. */
     List<String> contents() {
         List<String> contents = new ArrayList<>();
         claims.all().forEach(it -> contents.add(it.toString()));
+        if (transactions.turns() > 0) {
+            contents.add(transactions.turns() + " turns");
+        }
         if (watches.streams() > 0) {
             contents.add(watches.streams() + " watches");
         }

@@ -16,9 +16,10 @@ final class Notices {
     private final String node;
     private final Consumer<String> onBroken;
 
-    /** The open stream. Guarded by this object, as the next field. */
-    private @Nullable Stream stream;
+    /** The open stream. Written under the monitor of this object. */
+    private volatile @Nullable Stream stream;
 
+    /** Guarded by this object. */
     private boolean isClosed;
 
     /** A stream of the driver, which says only to its listener that it has ended. */
@@ -34,9 +35,14 @@ final class Notices {
         this.onBroken = onBroken;
     }
 
+    boolean isListening() {
+        Stream known = stream;
+        return known != null && !known.hasEnded;
+    }
+
     /** Opens the stream if it is not open: at first, and after an interruption. */
     synchronized void listen() {
-        if (isClosed || (stream != null && !stream.hasEnded)) {
+        if (isClosed || isListening()) {
             return;
         }
         shut();

@@ -92,7 +92,7 @@ final class Releases {
     private Mono<Ownership> endAbsent(Tracked it, @Nullable EtcdLease tombstones) {
         return tombstones == null
                 ? Mono.just(Ownership.NOT_HELD)
-                : ending(it, List.of(), List.of(), List.of(), tombstones, false).thenReturn(Ownership.NOT_HELD);
+                : ending(it, List.of(), List.of(), List.of(), tombstones).thenReturn(Ownership.NOT_HELD);
     }
 
     /** However late this arrives, it ends only the place with this revision: the key may be that of another claim by then. */
@@ -117,13 +117,7 @@ final class Releases {
         Op look = Op.get(place, GetOption.DEFAULT);
         return passingOn(
                         next,
-                        ending(
-                                it,
-                                List.of(Conditions.createdAt(place, created)),
-                                then,
-                                List.of(look),
-                                tombstones,
-                                next != null))
+                        ending(it, List.of(Conditions.createdAt(place, created)), then, List.of(look), tombstones))
                 .flatMap(done -> {
                     Place found = done.isSucceeded()
                             ? null
@@ -150,12 +144,7 @@ final class Releases {
 
     /** A transaction that ends a claim. A tombstone, if it needs one, is written whatever the conditions say. */
     private Mono<Answer> ending(
-            Tracked it,
-            List<Cmp> conditions,
-            List<Op> then,
-            List<Op> otherwise,
-            @Nullable EtcdLease tombstones,
-            boolean passesOn) {
+            Tracked it, List<Cmp> conditions, List<Op> then, List<Op> otherwise, @Nullable EtcdLease tombstones) {
         List<Op> ifMet = new ArrayList<>(then);
         List<Op> ifNot = new ArrayList<>(otherwise);
         if (tombstones != null) {
@@ -164,7 +153,7 @@ final class Releases {
         }
         Mono<Answer> answer = transactions
                 .about(it.id())
-                .freeing(it.key().name(), passesOn)
+                .freeing(it.key().name(), claims.hasOthers(it))
                 .when(conditions.toArray(Cmp[]::new))
                 .then(ifMet)
                 .orElse(ifNot);

@@ -50,6 +50,12 @@ final class Slots {
         return free;
     }
 
+    /** Whether other claims of this client are in this line, or about to enter it. */
+    synchronized boolean isShared(Slot slot) {
+        OfLine slots = lines.get(slot.line());
+        return slots != null && slots.users > 1;
+    }
+
     /** Its claim has ended. */
     synchronized void free(Slot slot) {
         OfLine slots = lines.get(slot.line());

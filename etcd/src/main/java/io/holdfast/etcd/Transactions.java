@@ -143,6 +143,11 @@ final class Transactions {
         changes.forget(claim, turn);
     }
 
+    /** {@return the turns that are taken, or have a position} */
+    int turns() {
+        return changes.turns();
+    }
+
     /** Begins a change of one claim. */
     Change about(String claim) {
         return new Change(claim);
@@ -286,6 +291,10 @@ final class Transactions {
                     "could not join the waiters of lock '%s' in etcd within %s: other claims of this client join it first, one in each round trip"
                             .formatted(Printable.text(request.turn), request.patience);
             pending.sink.error(LockBackendException.notYet(request.turn, message, Duration.ZERO));
+        }
+
+        synchronized int turns() {
+            return turns.size();
         }
 
         synchronized void forget(String claim, String turn) {

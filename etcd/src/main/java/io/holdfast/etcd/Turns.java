@@ -33,6 +33,10 @@ final class Turns<T> {
         }
     }
 
+    int size() {
+        return turns.size();
+    }
+
     /** Adds a request; returns it if it has its turn at once. */
     @Nullable
     T add(String name, String claim, T request) {

@@ -229,4 +229,23 @@ class EtcdLateIT {
         assertThat(first).succeedsWithin(Waiting.PATIENCE).isInstanceOf(LockAttempt.Queued.class);
         assertThat(places()).isEqualTo(2);
     }
+
+    /** It comes back as another attempt at most, and need not come back at all. */
+    @Test
+    void tryWhoseTurnIsLateLeavesNoPosition() {
+        tampering.catchNext(Tampering::isEntry, Fate.ARRIVES_LATE);
+        CompletableFuture<LockAttempt> first = backend.tryAcquire(waiter).toFuture();
+        tampering.untilCaught();
+        LockClaim brief = claim.withWaiting(io.holdfast.spi.Waiting.NONE);
+        CompletableFuture<LockAttempt> tried = backend.tryAcquire(brief).toFuture();
+        Waiting.until("its turn is late", () -> {
+            time.advanceTimeBy(Duration.ofMillis(100));
+            return tried.isDone();
+        });
+        assertThat(tried).isCompletedWithValueMatching(LockAttempt.Contended.class::isInstance);
+        tampering.letGo();
+        assertThat(first).succeedsWithin(Waiting.PATIENCE).isInstanceOf(LockAttempt.Acquired.class);
+        Waiting.forMono(backend.release(waiter));
+        assertThat(backend.contents()).isEmpty();
+    }
 }
