@@ -7,6 +7,7 @@ import io.holdfast.LossReason;
 import io.holdfast.etcd.Slots.Slot;
 import io.holdfast.etcd.Watches.Wish;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKind;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.Deadlines;
 import io.holdfast.spi.support.SignalSink;
@@ -104,9 +105,9 @@ final class Claims {
         return slot.key();
     }
 
-    /** Whether this client has other claims of this lock. */
-    boolean hasOthers(Tracked it) {
-        Slot slot = it.slot();
+    /** Whether another release of this lock by this client comes before a claim that enters its line now gets it. */
+    boolean isFollowed(Tracked it) {
+        Slot slot = it.key().kind() == LockKind.MUTEX ? it.slot() : null; // others can be held by several
         return slot != null && slots.isShared(slot);
     }
 

@@ -47,8 +47,9 @@ import reactor.core.scheduler.Schedulers;
  * <p>A claim is a key, its place in the line of its lock. The order of the line is the order in which etcd created the keys. The claim whose
  * place is first has the lock. An acquisition writes a place, and a release deletes it: one transaction each. A waiter watches the key
  * before it, so a release wakes one waiter. It then sends an attempt, which only reads. Several waiters of one client watch the line, so that
- * each knows when it has the lock. If the next waiter is of the client that releases, the answer to the release says so. Requests of a client
- * that meet go together in one transaction.
+ * each knows when it has the lock. If the next waiter is of the client that releases, the answer to the release says so, and it needs no
+ * watch. Requests of a client that meet go together in one transaction. While a client has several claims of a mutex, one that enters the line
+ * waits up to twenty milliseconds for the next release, to go with it.
  *
  * <p><b>Leases.</b> The places of a client are attached to few leases of etcd, not to one each. A new place is on the lease of the client's
  * {@linkplain Builder#presence presence}. If the client vanishes, its waiters and fresh holders are gone after that time. The first renewal
@@ -65,7 +66,8 @@ import reactor.core.scheduler.Schedulers;
  *
  * <p><b>Keys</b> are under the prefix, which no other program may use. A tombstone of a withdrawn claim stays for up to 90 seconds.
  *
- * <p>The back end borrows the client and never closes it. It emits answers and signals on the threads of the scheduler. Thread-safe.
+ * <p>The back end borrows the client and never closes it. It emits answers and signals on the threads of the scheduler, but an answer that it knows
+ * already on the thread that asks. Thread-safe.
  */
 public final class EtcdLockBackend implements LockBackend {
 

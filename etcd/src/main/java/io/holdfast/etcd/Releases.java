@@ -153,7 +153,7 @@ final class Releases {
         }
         Mono<Answer> answer = transactions
                 .about(it.id())
-                .freeing(it.key().name(), claims.hasOthers(it))
+                .freeing(it.key().name(), claims.isFollowed(it))
                 .when(conditions.toArray(Cmp[]::new))
                 .then(ifMet)
                 .orElse(ifNot);
@@ -171,7 +171,6 @@ final class Releases {
                 : release.doOnNext(answer -> {
                             if (answer.isSucceeded() && created(answer) == next.created()) {
                                 next.claim().passOn(next.created(), until);
-                                transactions.expectRelease(next.claim().key().name());
                             }
                         })
                         .doFinally(end -> claims.changed(next.claim().id()));

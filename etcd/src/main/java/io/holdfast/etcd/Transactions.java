@@ -45,7 +45,7 @@ final class Transactions {
     private static final Duration PATIENCE = Duration.ofMillis(300);
 
     /** So long a request in turn waits for a release that is due: both are then one entry in the log of etcd. */
-    private static final Duration COMPANY = Duration.ofMillis(5);
+    private static final Duration COMPANY = Duration.ofMillis(10);
 
     private final KV kv;
     private final Scheduler scheduler;
@@ -131,11 +131,6 @@ final class Transactions {
     /** As {@link #read}, before all reads that wait: leases depend on it. */
     Mono<Answer> readFirst(Op... ops) {
         return reads.send(Request.reading(true, ops));
-    }
-
-    /** A release that frees the turn is due. Requests in turn wait for it, but not for long. */
-    void expectRelease(String turn) {
-        changes.expect(turn);
     }
 
     /** The claim sends no more changes in turn. */
@@ -349,7 +344,7 @@ final class Transactions {
             return sent;
         }
 
-        synchronized void expect(String turn) {
+        private void expect(String turn) {
             heldBack.put(turn, scheduler.now(NANOSECONDS) + COMPANY.toNanos());
             timeHeldBack();
         }

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Waits for deletions. A waiter of this client watches the key before it. If this client has more waiters of a lock, they share one watch of
+ * Waits for deletions. A waiter of this client watches the key before it, unless it is one of the {@link Followers}. If this client has more waiters of a lock, they share one watch of
  * the whole line, or of the marks of all writers: each watch of the driver is a stream of its own. All state is used on one worker only.
  */
 final class Watches {

@@ -2,6 +2,7 @@ package io.holdfast.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.etcd.jetcd.ByteSequence;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
@@ -85,11 +86,12 @@ class ClaimsTest {
     private Tracked other(long created) {
         LockClaim before = LockClaim.first(claim.key(), "before", claim.lease(), Waiting.QUEUE);
         Tracked other = claims.of(before);
-        claims.slot(other);
+        assertThat(claims.slot(other)).isNotNull();
         other.placed(LockKind.MUTEX, created, new EtcdLease(1, 1_000));
         return other;
     }
 
+    @CanIgnoreReturnValue
     private Tracked follows(Tracked other, long created) {
         Tracked it = claims.of(claim);
         claims.follow(it, claims.slot(it), claims.slot(other), wish(created, claims.slot(other)));
@@ -157,6 +159,22 @@ class ClaimsTest {
         long scheduled = time.getScheduledTaskCount();
         time.advanceTimeBy(Duration.ofSeconds(60));
         assertThat(time.getScheduledTaskCount()).isEqualTo(scheduled);
+    }
+
+    /** Of a semaphore, or a read lock, the claim that enters may get a share at once. */
+    @Test
+    void releaseIsFollowedByThoseOfOtherClaimsOfAMutex() {
+        Tracked it = claims.of(claim);
+        assertThat(claims.slot(it)).isNotNull();
+        assertThat(claims.isFollowed(it)).isFalse();
+        assertThat(claims.isFollowed(other(5))).isTrue();
+        assertThat(claims.isFollowed(it)).isTrue();
+        LockKey permits = new LockKey(LockKind.SEMAPHORE, "stock", 2);
+        Tracked first = claims.of(LockClaim.first(permits, "first", claim.lease(), Waiting.QUEUE));
+        Tracked second = claims.of(LockClaim.first(permits, "second", claim.lease(), Waiting.QUEUE));
+        assertThat(claims.slot(first)).isNotNull();
+        assertThat(claims.slot(second)).isNotNull();
+        assertThat(claims.isFollowed(first)).isFalse();
     }
 
     /** Another attempt of the claim has left its slot already: the claim that is there keeps it. */
