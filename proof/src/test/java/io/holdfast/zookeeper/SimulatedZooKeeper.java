@@ -72,6 +72,7 @@ final class SimulatedZooKeeper extends ZooKeeper {
     private Deque<Request> outgoing;
     private Deque<Request> sent;
     private Set<String> data;
+    private Set<String> absent;
     private Set<String> children;
     private Set<Watcher> watchers;
     private ZooServer server;
@@ -107,6 +108,7 @@ final class SimulatedZooKeeper extends ZooKeeper {
         made.outgoing = new ArrayDeque<>();
         made.sent = new ArrayDeque<>();
         made.data = new LinkedHashSet<>();
+        made.absent = new LinkedHashSet<>();
         made.children = new LinkedHashSet<>();
         made.watchers = new LinkedHashSet<>();
         made.dial();
@@ -187,11 +189,12 @@ final class SimulatedZooKeeper extends ZooKeeper {
             heardAt = host.nanoTime();
             sentAt = heardAt;
             List<String> watchedData = List.copyOf(data);
+            List<String> watchedAbsent = List.copyOf(absent);
             List<String> watchedChildren = List.copyOf(children);
             Wire used = wire;
             ZooServer at = server;
             long since = seenZxid;
-            used.toServer(() -> at.watchAgain(used, watchedData, watchedChildren, since));
+            used.toServer(() -> at.watchAgain(used, watchedData, watchedAbsent, watchedChildren, since));
             tell(KeeperState.SyncConnected);
             connected.run();
             List<Request> waiting = List.copyOf(outgoing);
@@ -252,7 +255,7 @@ final class SimulatedZooKeeper extends ZooKeeper {
             return;
         }
         heardAt = host.nanoTime();
-        boolean isData = type != EventType.NodeChildrenChanged && data.remove(path);
+        boolean isData = type != EventType.NodeChildrenChanged && (data.remove(path) | absent.remove(path));
         boolean isChild = type != EventType.NodeDataChanged && children.remove(path);
         if (isData || isChild) {
             List.copyOf(watchers)
@@ -285,11 +288,18 @@ final class SimulatedZooKeeper extends ZooKeeper {
                 if (request.ask.isWatched()
                         && (answer.code() == Code.OK
                                 || (request.ask.kind() == Kind.EXISTS && answer.code() == Code.NONODE))) {
-                    (request.ask.kind() == Kind.LIST ? children : data).add(answer.path());
+                    watchedAs(request.ask.kind(), answer.code()).add(answer.path());
                 }
                 request.answer.accept(answer);
             }
         }));
+    }
+
+    private Set<String> watchedAs(Kind kind, Code answer) {
+        if (answer == Code.NONODE) {
+            return absent;
+        }
+        return kind == Kind.LIST ? children : data;
     }
 
     private boolean watches(Watcher watcher) {

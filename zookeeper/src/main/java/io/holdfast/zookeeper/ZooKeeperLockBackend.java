@@ -256,8 +256,8 @@ public final class ZooKeeperLockBackend implements LockBackend {
          * Sets the access rights of the nodes that the back end creates, parents included. All clients that use the same locks need create,
          * read, write and delete.
          *
-         * @param provider called for each path, as the server knows it; on any thread, so it must not block; default: the {@code
-         *     ACLProvider} of the Curator client. If that client has none, each client that can connect may change the nodes. The back end
+         * @param provider called for each path: with the namespace of the Curator client, without its chroot; on any thread, so it
+         *     must not block; default: the {@code ACLProvider} of the Curator client. If that client has none, each client that can connect may change the nodes. The back end
          *     logs a warning about that once.
          * @return this
          */

@@ -93,7 +93,7 @@ class ArchitectureTest {
                 .that()
                 .resideInAPackage(INTERNAL + "queue")
                 .or()
-                .haveNameMatching(".*\\.(SessionValidity|ReleasedClaims|PendingOperations|RecheckInterval)")
+                .haveNameMatching(".*\\.(SessionValidity|PendingOperations|RecheckInterval)")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("reactor..", "org.apache..", "java.util.concurrent..", INTERNAL + "client")

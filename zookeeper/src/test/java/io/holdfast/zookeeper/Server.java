@@ -1,7 +1,6 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.testkit.server.FreePorts;
-import io.holdfast.zookeeper.internal.session.Session;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -112,12 +111,8 @@ final class Server implements AutoCloseable {
 
     /** Whether that session has a watch for changes of its own state. */
     boolean isWatchedBy(long sessionId) {
-        return server.getZKDatabase().getDataTree().getWatchesByPath().hasSessions(Session.WATCHED_NODE)
-                && server.getZKDatabase()
-                        .getDataTree()
-                        .getWatchesByPath()
-                        .getSessions(Session.WATCHED_NODE)
-                        .contains(sessionId);
+        Set<String> paths = server.getZKDatabase().getDataTree().getWatches().getPaths(sessionId);
+        return paths != null && paths.stream().anyMatch(it -> it.endsWith("/watched"));
     }
 
     /** Removes empty containers, as a server does each minute. */

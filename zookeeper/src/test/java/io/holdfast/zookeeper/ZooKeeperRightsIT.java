@@ -19,6 +19,7 @@ import org.apache.curator.framework.api.ACLProvider;
 import org.apache.curator.retry.RetryOneTime;
 import org.apache.zookeeper.KeeperException.NoAuthException;
 import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -205,6 +206,21 @@ class ZooKeeperRightsIT {
             Waiting.forMono(lease.release());
             Waiting.forMono(locks.close());
         }
+    }
+
+    /** Without the watch, the back end would forget its queues with each heartbeat. */
+    @Test
+    void sessionIsWatchedWithoutAnyRightToRead() throws Exception {
+        store.eye()
+                .create()
+                .withACL(List.of(new ACL(Perms.CREATE, Ids.ANYONE_ID_UNSAFE)))
+                .forPath("/unreadable");
+        CuratorFramework client = store.client("", store.address() + "/unreadable", Store.SESSION);
+        LockClient locks = LockClient.create(ZooKeeperLockBackend.over(client));
+        Waiting.forMono(Waiting.forMono(locks.lock("mine").acquire()).release());
+        long session = client.getZookeeperClient().getZooKeeper().getSessionId();
+        Waiting.until("the session is watched", () -> store.server().isWatchedBy(session));
+        Waiting.forMono(locks.close());
     }
 
     @Test

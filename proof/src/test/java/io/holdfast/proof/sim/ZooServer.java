@@ -149,7 +149,7 @@ public final class ZooServer extends Server implements ZooTree.Observer {
     }
 
     /** Sends the events that the client has missed since then, for the watches that it sets again. */
-    public void watchAgain(Wire wire, List<String> data, List<String> children, long since) {
+    public void watchAgain(Wire wire, List<String> data, List<String> absent, List<String> children, long since) {
         Connection connection = connections.get(wire);
         if (connection == null) {
             return;
@@ -160,6 +160,13 @@ public final class ZooServer extends Server implements ZooTree.Observer {
                 connection.tell(EventType.NodeDeleted, path);
             } else if (node.changed() > since) {
                 connection.tell(EventType.NodeDataChanged, path);
+            } else {
+                connection.data.add(path);
+            }
+        }
+        for (String path : absent) {
+            if (tree.has(path)) {
+                connection.tell(EventType.NodeCreated, path);
             } else {
                 connection.data.add(path);
             }
@@ -218,7 +225,10 @@ public final class ZooServer extends Server implements ZooTree.Observer {
     }
 
     private void reply(Connection connection, Consumer<Answer> to, Answer answer) {
-        if (world.isTraced() && answer.path() != null && !answer.path().equals("/")) {
+        if (world.isTraced()
+                && answer.path() != null
+                && !answer.path().equals("/")
+                && !answer.path().endsWith("/watched")) {
             world.trace("    %s answers %x: %s", name(), connection.session, answer);
         }
         Answer stamped = answer.at(tree.zxid());

@@ -108,11 +108,16 @@ public final class ClaimState {
         return askedNanos;
     }
 
-    /** Returns true once for each node. After that, only the clock or a grant causes another attempt. */
+    /** Returns true once for each node, or since {@link #mayBeTold}. After that, only the clock or a grant causes another attempt. */
     public boolean tell() {
         boolean isNew = !isTold;
         isTold = true;
         return isNew;
+    }
+
+    /** The attempt leaves the rest to an answer that is under way. */
+    public void mayBeTold() {
+        isTold = false;
     }
 
     public void findQueue(Session of) {

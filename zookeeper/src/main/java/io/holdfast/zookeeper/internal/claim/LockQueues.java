@@ -9,7 +9,6 @@ import io.holdfast.zookeeper.internal.queue.QueueNeed;
 import io.holdfast.zookeeper.internal.queue.QueueNode;
 import io.holdfast.zookeeper.internal.session.Session;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,17 +60,14 @@ public final class LockQueues {
 
     private void forgetOldest() {
         if (byPath.size() > MOST_IDLE) {
-            Iterator<LockQueue<ClaimState>> all = byPath.values().iterator();
-            for (int i = 0; i < 8 && all.hasNext(); i++) {
-                if (all.next().isForgettable()) {
-                    all.remove();
-                    return;
-                }
-            }
+            byPath.values().stream()
+                    .limit(8)
+                    .filter(LockQueue::isForgettable)
+                    .findFirst()
+                    .ifPresent(byPath.values()::remove);
         }
     }
 
-    /** Returns null for a queue that never had a claim. */
     private @Nullable LockQueue<ClaimState> of(ClaimState state) {
         return state.hasQueue() ? byPath.get(state.queue().path()) : null;
     }

@@ -133,6 +133,14 @@ public final class AsyncZooKeeper {
         return list(session, path, null);
     }
 
+    /** Lists everything that was there when this was called. The connected server may be behind, so sync comes first (CURATOR-79, -264). */
+    public Mono<Reply<List<String>>> syncAndList(Session session, String path) {
+        return Mono.zip(sync(session, path), list(session, path)).map(both -> {
+            Reply<Void> synced = both.getT1();
+            return synced.isOk() || synced.isNoNode() ? both.getT2() : new Reply<>(synced.code(), path, null);
+        });
+    }
+
     /** Lists the nodes, and watches for new and deleted ones. A node without any, as that of a claim, is watched for its end. */
     public Mono<Reply<List<String>>> listAndWatch(Session session, String path) {
         return list(session, path, session.watcher());
@@ -241,7 +249,7 @@ public final class AsyncZooKeeper {
 
     /** Sets a watch that lasts as long as the session: the driver notifies it of the session's own changes. */
     public Mono<Reply<Stat>> watchSession(Session session) {
-        return exists(session, Session.WATCHED_NODE, session.watcher());
+        return exists(session, session.watched(), session.watcher());
     }
 
     private Mono<Reply<Stat>> exists(Session session, String path, @Nullable Watcher watcher) {
@@ -255,7 +263,7 @@ public final class AsyncZooKeeper {
     public void stopWatching(Session session) {
         session.handle()
                 .removeWatches(
-                        Session.WATCHED_NODE,
+                        session.watched(),
                         session.watcher(),
                         Watcher.WatcherType.Any,
                         true,

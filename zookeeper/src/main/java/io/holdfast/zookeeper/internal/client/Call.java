@@ -1,5 +1,7 @@
 package io.holdfast.zookeeper.internal.client;
 
+import static io.holdfast.zookeeper.internal.client.BackendLog.LOG;
+
 import io.holdfast.zookeeper.internal.session.Session;
 import io.holdfast.zookeeper.internal.session.SessionValidity;
 import org.apache.zookeeper.KeeperException.Code;
@@ -11,8 +13,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
 /**
- * One request to the driver. It is sent when its one subscriber subscribes, on the executor. It always emits an answer and never fails,
- * unless the driver refuses the request. After a cancellation it emits nothing, but the request goes on.
+ * One request to the driver. It is sent when its one subscriber subscribes, on the executor. It always emits an answer and never fails.
+ * After a cancellation it emits nothing, but the request goes on.
  *
  * <p>One object is the mono, the subscription and the task that brings the answer to the executor, since each lock cycle makes two calls. On ZooKeeper's event thread, which Vert.x and other code of the process share, it only hands the answer over.
  */
@@ -83,7 +85,8 @@ final class Call<T> extends Mono<Reply<T>> implements Subscription, Runnable {
         try {
             request.send(session.handle(), this);
         } catch (RuntimeException refused) {
-            actual.onError(Operators.onOperatorError(refused, actual.currentContext()));
+            LOG.error("The driver of ZooKeeper refused a request for {}", path, refused);
+            answered(Code.BADARGUMENTS.intValue(), null);
         }
     }
 

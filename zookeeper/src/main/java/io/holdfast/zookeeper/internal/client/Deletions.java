@@ -13,7 +13,7 @@ import reactor.core.publisher.MonoSink;
 
 /**
  * Deletes nodes. A deletion is sent at once, unless some are under way: those that come meanwhile share one transaction. If one of them is
- * refused, it alone fails, and the others are sent again. On the executor only.
+ * refused, it alone fails, and the others are sent again at once, each by itself. On the executor only.
  */
 final class Deletions {
 
@@ -69,17 +69,14 @@ final class Deletions {
         Deletion first = together.get(0);
         underWay++;
         Disposable unused = together.size() == 1
-                ? alone(first)
-                        .subscribe(
-                                deleted -> ended(() -> first.answer(deleted.code())),
-                                notSent -> failed(together, notSent))
+                ? alone(first).subscribe(deleted -> ended(() -> first.answer(deleted.code())))
                 : Transaction.of(
                                 executor,
                                 first.session(),
                                 together.stream()
                                         .map(it -> Op.delete(it.path(), AsyncZooKeeper.ANY_VERSION))
                                         .toList())
-                        .subscribe(done -> ended(() -> answer(together, done)), notSent -> failed(together, notSent));
+                        .subscribe(done -> ended(() -> answer(together, done)));
     }
 
     private Mono<Reply<Void>> alone(Deletion deletion) {
@@ -95,10 +92,6 @@ final class Deletions {
                         null));
     }
 
-    private void failed(List<Deletion> together, Throwable notSent) {
-        ended(() -> together.forEach(it -> it.sink().error(notSent)));
-    }
-
     private void ended(Runnable answers) {
         underWay--;
         answers.run();
@@ -111,9 +104,9 @@ final class Deletions {
             together.forEach(it -> it.answer(done.code()));
             return;
         }
-        for (int i = together.size() - 1; i >= 0; i--) {
+        for (int i = 0; i < together.size(); i++) {
             if (i != refused) {
-                waiting.addFirst(together.get(i));
+                send(List.of(together.get(i))); // more of them may be refused, as after the end of a session
             }
         }
         together.get(refused).answer(done.get().codes().get(refused));

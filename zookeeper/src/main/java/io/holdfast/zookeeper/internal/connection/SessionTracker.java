@@ -98,10 +98,10 @@ public final class SessionTracker {
         return since == 0 ? Duration.ZERO : Duration.ofNanos(executor.now() - since);
     }
 
-    private LockBackendException noSessionFor(Subject subject, Duration tried) {
+    private LockBackendException noSessionFor(Subject subject) {
         return search.isClientClosed()
                 ? ZooKeeperFailures.ownerClosed(subject)
-                : ZooKeeperFailures.noServerYet(subject, search.servers(), tried);
+                : ZooKeeperFailures.noServerYet(subject, search.servers(), SessionWaiters.PATIENCE);
     }
 
     /**
@@ -153,7 +153,7 @@ public final class SessionTracker {
 
     void askTheLeader(Session of) {
         if (!events.checkNext(of)) {
-            Disposable unused = zooKeeper.sync(of, Session.WATCHED_NODE).subscribe();
+            Disposable unused = zooKeeper.sync(of, Session.TOP).subscribe();
         }
         if (isUnwatched && isCurrent(of)) {
             watchAgain(of);
@@ -201,7 +201,7 @@ public final class SessionTracker {
         Disposable unused = zooKeeper.watchSession(of).subscribe(watched -> {
             if (watched.code() == Code.SESSIONEXPIRED) {
                 end(of); // it ended before the watch was set
-            } else if (!watched.isOk() && isCurrent(of)) {
+            } else if (!watched.isOk() && !watched.isNoNode() && isCurrent(of)) {
                 isUnwatched = true;
             }
         });
@@ -261,7 +261,7 @@ public final class SessionTracker {
                 case Expired, Closed, AuthFailed -> end(to);
                 default -> LOG.debug("{}: {}", to, event.getState());
             }
-        } else if (Session.WATCHED_NODE.equals(event.getPath())) {
+        } else if (to.watched().equals(event.getPath())) {
             watch(to);
         } else if (event.getType() == EventType.NodeDeleted) {
             events.deleted(to, event.getPath());

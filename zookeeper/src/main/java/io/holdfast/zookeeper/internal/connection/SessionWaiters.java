@@ -5,12 +5,10 @@ import io.holdfast.zookeeper.internal.client.SerialExecutor;
 import io.holdfast.zookeeper.internal.client.ZooKeeperFailures.Subject;
 import io.holdfast.zookeeper.internal.session.Session;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.function.BiFunction;
+import java.util.Set;
 import java.util.function.Function;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
@@ -20,25 +18,20 @@ final class SessionWaiters {
     /** Shorter than the engine's default time-out for an answer, since the engine does not know the servers. A retry follows. */
     static final Duration PATIENCE = Duration.ofMillis(1_500);
 
-    private record Waiting(MonoSink<Session> sink, Subject subject, long sinceNanos) {}
+    private record Waiting(MonoSink<Session> sink, Subject subject) {}
 
-    /** In the order of arrival. While it is not empty, one task is scheduled. */
-    private final Deque<Waiting> waiting = new ArrayDeque<>();
+    /** In the order of arrival. */
+    private final Set<Waiting> waiting = new LinkedHashSet<>();
 
     private final SerialExecutor executor;
-    private final BiFunction<Subject, Duration, LockBackendException> noServer;
-
-    /** The time since which requests wait for a session; 0 while none waits. */
-    private long wantedSinceNanos;
-
-    private boolean isTimed;
+    private final Function<Subject, LockBackendException> noServer;
 
     /**
      * Starts empty.
      *
-     * @param noServer makes the error, from the time for which a session was missing
+     * @param noServer makes the error of a request that has waited for too long
      */
-    SessionWaiters(SerialExecutor executor, BiFunction<Subject, Duration, LockBackendException> noServer) {
+    SessionWaiters(SerialExecutor executor, Function<Subject, LockBackendException> noServer) {
         this.executor = executor;
         this.noServer = noServer;
     }
@@ -50,38 +43,16 @@ final class SessionWaiters {
      */
     Mono<Session> await(Subject subject, Runnable search) {
         return Mono.create(sink -> {
-            Waiting added = new Waiting(sink, subject, executor.now());
-            wantedSinceNanos = wantedSinceNanos == 0 ? added.sinceNanos() : wantedSinceNanos;
+            Waiting added = new Waiting(sink, subject);
             waiting.add(added);
             sink.onCancel(() -> executor.run(() -> waiting.remove(added)));
-            timeOut();
+            sink.onDispose(executor.runAfter(PATIENCE, () -> {
+                if (waiting.remove(added)) {
+                    sink.error(noServer.apply(subject));
+                }
+            }));
             search.run();
         });
-    }
-
-    /** Schedules one task for all waiting requests. */
-    private void timeOut() {
-        Waiting first = waiting.peek();
-        if (isTimed || first == null) {
-            return;
-        }
-        isTimed = true;
-        Duration left = PATIENCE.minusNanos(executor.now() - first.sinceNanos());
-        Disposable unused = executor.runAfter(left.isNegative() ? Duration.ZERO : left, () -> {
-            isTimed = false;
-            failExpired();
-            timeOut();
-        });
-    }
-
-    private void failExpired() {
-        long now = executor.now();
-        for (Waiting it = waiting.peek();
-                it != null && now - it.sinceNanos() >= PATIENCE.toNanos();
-                it = waiting.peek()) {
-            waiting.remove();
-            it.sink().error(noServer.apply(it.subject(), Duration.ofNanos(now - wantedSinceNanos)));
-        }
     }
 
     boolean isAwaited() {
@@ -89,7 +60,6 @@ final class SessionWaiters {
     }
 
     void found(Session session) {
-        wantedSinceNanos = 0;
         take().forEach(it -> it.sink().success(session));
     }
 

@@ -196,17 +196,12 @@ public record QueueInspection(AsyncZooKeeper zooKeeper, Session session, Subject
     }
 
     private Mono<List<String>> children(String path) {
-        return zooKeeper
-                .sync(session, path)
-                .flatMap(synced -> synced.isOk() || synced.isNoNode()
-                        ? zooKeeper.list(session, path)
-                        : Mono.just(new Reply<List<String>>(synced.code(), path, null)))
-                .flatMap(listed -> {
-                    if (listed.isNoNode()) {
-                        return nothingThere();
-                    }
-                    return listed.isOk() ? Mono.just(listed.get()) : Mono.error(ZooKeeperFailures.of(subject, listed));
-                });
+        return zooKeeper.syncAndList(session, path).flatMap(listed -> {
+            if (listed.isNoNode()) {
+                return nothingThere();
+            }
+            return listed.isOk() ? Mono.just(listed.get()) : Mono.error(ZooKeeperFailures.of(subject, listed));
+        });
     }
 
     /** Without its chroot, the client would see no lock of any client. */

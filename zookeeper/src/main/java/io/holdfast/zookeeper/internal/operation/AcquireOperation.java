@@ -198,7 +198,7 @@ record AcquireOperation(
         LockQueue<ClaimState> queue = queue();
         return switch (queue.position(state.node())) {
             case FIRST -> hold();
-            case UNKNOWN -> listAgain();
+            case UNKNOWN -> state.hasStood() && queues() && queue.isReading() ? awaitTheList() : listAgain();
             case BEHIND -> queues() ? waitInLine(queue) : leaveContended();
         };
     }
@@ -253,6 +253,12 @@ record AcquireOperation(
         return new OwnNodes(state, session, zooKeeper, subject());
     }
 
+    /** A list is under way. Its answer will show the position of all waiters, which need no lists of their own. */
+    private Mono<LockAttempt> awaitTheList() {
+        state.mayBeTold();
+        return queued();
+    }
+
     private Mono<LockAttempt> listAgain() {
         return claims.queues().list(path(), session).flatMap(listed -> {
             if (listed.isOk()) {
@@ -265,7 +271,11 @@ record AcquireOperation(
     /** A session that is new, or was silent for a while, may need a second transaction after the first. */
     private Mono<LockAttempt> hold() {
         boolean unused = state.tell();
-        return isProved() ? granted() : check(this::granted);
+        if (isProved()) {
+            return granted();
+        }
+        state.stands(); // another client may list it before it holds
+        return check(this::granted);
     }
 
     /** Whether the session is proved for long enough, without another transaction. */

@@ -14,9 +14,9 @@ import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.Closing;
 import io.holdfast.spi.support.Printable;
+import io.holdfast.spi.support.RecentClaims;
 import io.holdfast.zookeeper.internal.claim.ClaimRegistry;
 import io.holdfast.zookeeper.internal.claim.ClaimState;
-import io.holdfast.zookeeper.internal.claim.ReleasedClaims;
 import io.holdfast.zookeeper.internal.claim.SessionReactions;
 import io.holdfast.zookeeper.internal.client.AccessRights;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
@@ -63,7 +63,10 @@ public final class LockOperations {
     private final SessionTracker sessions;
     private final ClaimRegistry claims;
     private final QueueAdmission admission;
-    private final ReleasedClaims releasedClaims = new ReleasedClaims();
+
+    /** A late attempt of such a claim takes nothing. All operations of one claim use the same back end, so this needs no node. */
+    private final RecentClaims<Boolean> releasedClaims = new RecentClaims<>(10_000);
+
     private final RenewOperation renewing;
     private final Duration closingTime;
     private final Scheduler scheduler;
@@ -183,7 +186,7 @@ public final class LockOperations {
 
         @Override
         void start() {
-            releasedClaims.add(claim().id(), executor.now());
+            releasedClaims.add(claim().id(), true);
             signals.forget(claim().id());
             enqueue(this);
         }

@@ -31,7 +31,11 @@ record NodeCheck(Session session, AsyncZooKeeper zooKeeper, Subject subject) {
     }
 
     private Mono<List<Boolean>> askAll(List<String> paths) {
-        return Flux.fromIterable(parts(paths))
+        return ask(parts(paths));
+    }
+
+    private Mono<List<Boolean>> ask(List<List<String>> parts) {
+        return Flux.fromIterable(parts)
                 .flatMapSequential(this::part)
                 .flatMapIterable(answers -> answers)
                 .collectList();
@@ -56,7 +60,7 @@ record NodeCheck(Session session, AsyncZooKeeper zooKeeper, Subject subject) {
         return parts;
     }
 
-    /** The first missing node ends the transaction, so the nodes after it are checked in another one. */
+    /** The first missing node ends the transaction. The nodes after it are checked in two others, since many may be missing. */
     private Mono<List<Boolean>> part(List<String> paths) {
         return zooKeeper.check(session, paths).flatMap(reply -> {
             if (!reply.isOk()) {
@@ -76,10 +80,16 @@ record NodeCheck(Session session, AsyncZooKeeper zooKeeper, Subject subject) {
             List<String> rest = paths.subList(answers.size(), paths.size());
             return rest.isEmpty()
                     ? Mono.just(answers)
-                    : part(rest).map(more -> {
+                    : ask(halves(rest)).map(more -> {
                         answers.addAll(more);
                         return answers;
                     });
         });
+    }
+
+    private static List<List<String>> halves(List<String> paths) {
+        int half = paths.size() / 2;
+        List<String> last = paths.subList(half, paths.size());
+        return half == 0 ? List.of(last) : List.of(paths.subList(0, half), last);
     }
 }

@@ -31,7 +31,11 @@ record NodeCreation(AcquireOperation acquire) {
     }
 
     private Mono<LockAttempt> enter(int tries) {
-        return acquire.admission().enter(acquire.session(), queue()).flatMap(asked -> {
+        return admitted(acquire.admission().enter(acquire.session(), queue()), tries);
+    }
+
+    private Mono<LockAttempt> admitted(Mono<Reply<Boolean>> admission, int tries) {
+        return admission.flatMap(asked -> {
             if (!asked.isOk()) {
                 return acquire.fail(asked);
             }
@@ -53,26 +57,27 @@ record NodeCreation(AcquireOperation acquire) {
      * in any case, since a creation that it counts as under way keeps other claims out.
      */
     private Mono<LockAttempt> create(int tries) {
-        if (queues().mayBegin(acquire.queue())) {
-            return begin(acquire.queue(), tries);
-        }
-        return createInLine(tries);
+        return queues().mayBegin(acquire.queue()) ? beginOrWait(tries) : createInLine(tries);
+    }
+
+    /** The queue is missing. One claim creates it; the others wait, because they would pass that one if another client were faster. */
+    private Mono<LockAttempt> beginOrWait(int tries) {
+        return acquire.admission().begins(queue())
+                ? begin(acquire.queue(), tries)
+                : admitted(acquire.admission().enterAgain(queue()), tries);
     }
 
     /** Creates the queue with its first node. If another client was faster, creates the node alone. */
     private Mono<LockAttempt> begin(LockQueue<ClaimState> queue, int tries) {
         return Mono.defer(() -> {
                     state().entering(session());
-                    queue.beginning();
+                    queue.entering();
                     String path = state().queue()
                             .of(QueueNode.first(acquire.claim(), session().id()));
                     return zooKeeper().begin(session(), queue(), path, acquire.claim());
                 })
-                .doOnNext(begun -> queue.beginningAnswered())
-                .doOnError(notSent -> {
-                    queue.beginningAnswered();
-                    answered(null);
-                })
+                .doFinally(end -> queue.enteringAnswered())
+                .doOnError(noRights -> beginningEnded(null))
                 .flatMap(begun -> begun(queue, begun, tries));
     }
 
@@ -83,12 +88,13 @@ record NodeCreation(AcquireOperation acquire) {
         }
         if (isThere) {
             queue.isThere();
-            return create(tries);
+            othersEnter();
+            return createInLine(tries);
         }
-        answered(begun.isOk() ? (Integer) 1 : null);
         if (!begun.isOk()) {
             return notBegun(begun, tries);
         }
+        beginningEnded(1);
         if (isLate()) {
             acquire.claims().leftBehind(begun.get().path());
             return Mono.error(ZooKeeperFailures.noSession(acquire.subject()));
@@ -99,35 +105,42 @@ record NodeCreation(AcquireOperation acquire) {
         return acquire.fromItsPlace();
     }
 
+    private void beginningEnded(@Nullable Integer size) {
+        answered(size);
+        othersEnter();
+    }
+
+    /** The other claims enter behind this one: in a task of their own, since this one may still have to send its creation. */
+    private void othersEnter() {
+        acquire.executor().run(() -> acquire.admission().open(session(), queue()));
+    }
+
     private Mono<Reply<Created>> creation() {
         state().entering(session());
         String prefix = QueueNode.prefix(acquire.claim(), session().id());
-        return zooKeeper().enter(session(), state().queue().of(prefix), acquire.claim());
+        LockQueue<ClaimState> queue = acquire.queue();
+        return zooKeeper()
+                .enter(session(), state().queue().of(prefix), acquire.claim())
+                .doOnNext(created -> enteredInLine(queue, created))
+                .doFinally(end -> queue.enteringAnswered());
     }
 
     /** Leaves the list out if the number of the new node may show enough. */
     private Mono<LockAttempt> createInLine(int tries) {
-        return Mono.defer(() -> {
-            LockQueue<ClaimState> queue = acquire.queue();
-            boolean isListed = state().isDoubtful() || !queue.mayDoWithoutList(QueueNode.newcomer(acquire.claim()));
-            Mono<Boolean> guarded = queue.wantsGuard() ? queues().guard(queue(), session()) : Mono.just(false);
-            Mono<Reply<Created>> created = Mono.defer(this::creation)
-                    .doOnNext(it -> enteredInLine(queue, it))
-                    .doFinally(end -> queue.enteringAnswered());
-            queue.entering();
-            if (!isListed) {
-                return Mono.zip(created, guarded)
-                        .doOnError(notSent -> answered(null))
-                        .flatMap(it -> unlisted(queue, it.getT1(), tries));
-            }
-            int asked = queue.namesAsked();
-            return Mono.zip(created, zooKeeper().list(session(), queue()), guarded)
-                    .doOnError(notSent -> {
-                        queue.namesNotRead();
-                        answered(null);
-                    })
-                    .flatMap(it -> listed(queue, asked, it.getT1(), it.getT2(), tries));
-        });
+        LockQueue<ClaimState> queue = acquire.queue();
+        boolean isListed = state().isDoubtful() || !queue.mayDoWithoutList(QueueNode.newcomer(acquire.claim()));
+        return Mono.fromSupplier(this::creation)
+                .doOnError(noRights -> answered(null))
+                .flatMap(creation -> {
+                    Mono<Boolean> guarded = queue.wantsGuard() ? queues().guard(queue(), session()) : Mono.just(false);
+                    queue.entering();
+                    if (!isListed) {
+                        return Mono.zip(creation, guarded).flatMap(it -> unlisted(queue, it.getT1(), tries));
+                    }
+                    int asked = queue.namesAsked();
+                    return Mono.zip(creation, zooKeeper().list(session(), queue()), guarded)
+                            .flatMap(it -> listed(queue, asked, it.getT1(), it.getT2(), tries));
+                });
     }
 
     private void enteredInLine(LockQueue<ClaimState> queue, Reply<Created> created) {
@@ -150,7 +163,6 @@ record NodeCreation(AcquireOperation acquire) {
 
     private Mono<LockAttempt> unlisted(LockQueue<ClaimState> queue, Reply<Created> created, int tries) {
         if (!isInLine(created)) {
-            answered(null);
             return notInLine(created, tries);
         }
         int most = queue.mostPlaces(state().node());
@@ -166,10 +178,14 @@ record NodeCreation(AcquireOperation acquire) {
 
     private Mono<LockAttempt> listed(
             LockQueue<ClaimState> queue, int asked, Reply<Created> created, Reply<List<String>> listed, int tries) {
-        answered(sizeOf(listed));
-        if (!isInLine(created) || !listed.isOk()) {
+        if (!isInLine(created)) {
             queue.namesNotRead();
-            return isInLine(created) ? acquire.judged(listed) : notInLine(created, tries);
+            return notInLine(created, tries);
+        }
+        answered(sizeOf(listed));
+        if (!listed.isOk()) {
+            queue.namesNotRead();
+            return acquire.judged(listed);
         }
         if (mayBeSeenWaiting(listed.get())) {
             state().stands();
@@ -182,8 +198,13 @@ record NodeCreation(AcquireOperation acquire) {
     }
 
     private Mono<LockAttempt> notInLine(Reply<Created> created, int tries) {
+        if (created.isNoNode() && tries > 0) {
+            state().left();
+            return beginOrWait(tries - 1);
+        }
+        answered(null);
         if (!created.isOk()) {
-            return notCreated(created, tries);
+            return notCreated(created);
         }
         return state().isIn(session())
                 ? beginAnew(tries)
@@ -212,25 +233,22 @@ record NodeCreation(AcquireOperation acquire) {
                 || names.stream().anyMatch(name -> QueueNode.sequenceOf(name) > own);
     }
 
-    private Mono<LockAttempt> notCreated(Reply<Created> created, int tries) {
-        hasNothing(created);
-        if (!created.isNoNode() || tries == 0) {
-            return acquire.fail(created);
+    private Mono<LockAttempt> notBegun(Reply<Created> begun, int tries) {
+        if (begun.isNoNode() && tries > 0) {
+            state().left();
+            return makeRoom(tries - 1);
         }
-        return enter(tries - 1);
+        beginningEnded(null);
+        return notCreated(begun);
     }
 
-    private Mono<LockAttempt> notBegun(Reply<Created> created, int tries) {
-        hasNothing(created);
-        return created.isNoNode() && tries > 0 ? makeRoom(tries - 1) : acquire.fail(created);
-    }
-
-    private void hasNothing(Reply<Created> created) {
+    private Mono<LockAttempt> notCreated(Reply<Created> created) {
         if (created.isRefused()) {
             state().left();
         } else {
             state().enteredPerhaps();
         }
+        return acquire.fail(created);
     }
 
     /** Other claims entered meanwhile. Each claim that sees too many nodes in front leaves, so that no more than the limit stay. */
@@ -259,12 +277,19 @@ record NodeCreation(AcquireOperation acquire) {
     /** Creates the nodes above the queue. */
     private Mono<LockAttempt> makeRoom(int tries) {
         List<String> nodes = state().queue().fromTheTop();
-        return zooKeeper().ensure(session(), nodes).flatMap(made -> {
-            if (made.isNoNode() && made.path().equals(nodes.get(0))) {
-                return Mono.error(ZooKeeperFailures.noChroot(acquire.subject(), session()));
-            }
-            return made.isOk() || made.isNoNode() ? enter(tries) : acquire.fail(made);
-        });
+        return zooKeeper()
+                .ensure(session(), nodes)
+                .doOnError(noRights -> beginningEnded(null))
+                .flatMap(made -> {
+                    boolean isChrootMissing = made.isNoNode() && made.path().equals(nodes.get(0));
+                    if (!isChrootMissing && (made.isOk() || made.isNoNode())) {
+                        return begin(acquire.queue(), tries);
+                    }
+                    beginningEnded(null);
+                    return isChrootMissing
+                            ? Mono.error(ZooKeeperFailures.noChroot(acquire.subject(), session()))
+                            : acquire.fail(made);
+                });
     }
 
     /**

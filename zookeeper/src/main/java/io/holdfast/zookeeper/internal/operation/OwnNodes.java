@@ -2,7 +2,6 @@ package io.holdfast.zookeeper.internal.operation;
 
 import io.holdfast.zookeeper.internal.claim.ClaimState;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
-import io.holdfast.zookeeper.internal.client.Reply;
 import io.holdfast.zookeeper.internal.client.ZooKeeperFailures;
 import io.holdfast.zookeeper.internal.client.ZooKeeperFailures.Subject;
 import io.holdfast.zookeeper.internal.queue.QueueNode;
@@ -20,19 +19,13 @@ import reactor.core.publisher.Mono;
  */
 record OwnNodes(ClaimState state, Session session, AsyncZooKeeper zooKeeper, Subject subject) {
 
-    /** Emits the nodes in their order. The connected server may be behind, so sync comes first (CURATOR-79, -264). */
+    /** Emits the nodes in their order. */
     Mono<List<QueueNode>> find() {
-        String queue = state.queue().path();
-        return Mono.zip(zooKeeper.sync(session, queue), zooKeeper.list(session, queue))
-                .flatMap(both -> {
-                    Reply<List<String>> listed = both.getT2();
-                    for (Reply<?> reply : List.of(both.getT1(), listed)) {
-                        if (!reply.isOk() && !reply.isNoNode()) {
-                            return Mono.error(ZooKeeperFailures.of(subject, reply));
-                        }
-                    }
-                    return Mono.just(listed.isOk() ? among(listed.get()) : List.of());
-                });
+        return zooKeeper
+                .syncAndList(session, state.queue().path())
+                .flatMap(listed -> listed.isOk() || listed.isNoNode()
+                        ? Mono.just(listed.isOk() ? among(listed.get()) : List.of())
+                        : Mono.error(ZooKeeperFailures.of(subject, listed)));
     }
 
     List<QueueNode> among(List<String> names) {

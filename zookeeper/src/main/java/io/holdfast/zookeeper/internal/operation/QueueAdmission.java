@@ -5,7 +5,6 @@ import io.holdfast.zookeeper.internal.client.QueueLimit;
 import io.holdfast.zookeeper.internal.client.Reply;
 import io.holdfast.zookeeper.internal.queue.AdmissionWindow;
 import io.holdfast.zookeeper.internal.session.Session;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.apache.zookeeper.KeeperException.Code;
@@ -58,7 +57,7 @@ final class QueueAdmission {
      *     request to the server failed
      */
     Mono<Reply<Boolean>> enter(Session session, String queue) {
-        AdmissionWindow<MonoSink<Reply<Boolean>>> gate = byQueue.computeIfAbsent(queue, it -> new AdmissionWindow<>());
+        AdmissionWindow<MonoSink<Reply<Boolean>>> gate = gate(queue);
         return gate.enters(limit(session).places())
                 ? Mono.just(new Reply<>(Code.OK, queue, true))
                 : Mono.create(sink -> {
@@ -83,6 +82,31 @@ final class QueueAdmission {
         if (size != null) {
             gate.learn(size);
         }
+        proceed(gate, session, queue);
+    }
+
+    /** The queue is missing. Returns false if another claim is creating it. If not, no other claim enters until {@link #open}. */
+    boolean begins(String queue) {
+        return gate(queue).close();
+    }
+
+    /** The claim that {@linkplain #begins was creating} the queue has entered, or has failed. */
+    void open(Session session, String queue) {
+        AdmissionWindow<MonoSink<Reply<Boolean>>> gate = gate(queue);
+        gate.open();
+        proceed(gate, session, queue);
+    }
+
+    /** Does the same as {@link #enter} for a claim that had entered, but must do so again behind the one that is creating the queue. */
+    Mono<Reply<Boolean>> enterAgain(String queue) {
+        return Mono.create(gate(queue)::addAgain);
+    }
+
+    private AdmissionWindow<MonoSink<Reply<Boolean>>> gate(String queue) {
+        return byQueue.computeIfAbsent(queue, it -> new AdmissionWindow<>());
+    }
+
+    private void proceed(AdmissionWindow<MonoSink<Reply<Boolean>>> gate, Session session, String queue) {
         letIn(gate, session, queue);
         if (gate.hasToAsk()) {
             ask(gate, session, queue);
@@ -131,14 +155,7 @@ final class QueueAdmission {
     }
 
     private void forgetTheOldest() {
-        Iterator<AdmissionWindow<MonoSink<Reply<Boolean>>>> oldest =
-                byQueue.values().iterator();
-        while (oldest.hasNext()) {
-            if (oldest.next().isIdle()) {
-                oldest.remove();
-                return;
-            }
-        }
+        byQueue.values().stream().filter(AdmissionWindow::isIdle).findFirst().ifPresent(byQueue.values()::remove);
     }
 
     /** Returns the number of gates, for tests. */

@@ -1,7 +1,6 @@
 package io.holdfast.zookeeper.internal.queue;
 
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -27,38 +26,68 @@ public final class AdmissionWindow<T> {
     static final int MOST_UNDER_WAY = 32;
 
     /** Created when a claim cannot enter at once, which is rare. */
-    private @Nullable Deque<T> waiting;
+    private @Nullable List<T> waiting;
+
+    /** How many of those that wait, the first ones, had entered before but found no queue. */
+    private int again;
 
     private int known;
     private int underWay;
     private boolean isAsking;
+    private boolean isClosed;
 
     /** Whether a claim may enter now, without waiting. If so, its creation counts as under way from now on. */
     public boolean enters(int places) {
-        boolean may = !isAwaited() && underWay < share(places);
+        boolean may = !isClosed && !isAwaited() && underWay < share(places);
         underWay += may ? 1 : 0;
         return may;
     }
 
     /** Adds a claim at the end of the line. */
     public void add(T claim) {
-        Deque<T> all = waiting;
+        add(waiting == null ? 0 : waiting.size(), claim);
+    }
+
+    /** The creation of this claim has found no queue. The claim waits for its second one, before all claims that have not entered yet. */
+    public void addAgain(T claim) {
+        underWay--;
+        add(again++, claim);
+    }
+
+    private void add(int index, T claim) {
+        List<T> all = waiting;
         if (all == null) {
-            all = new ArrayDeque<>();
+            all = new ArrayList<>();
             waiting = all;
         }
-        all.addLast(claim);
+        all.add(index, claim);
+    }
+
+    /**
+     * No claim enters until {@link #open}: one that has entered creates the queue, and has to be its first.
+     *
+     * @return false if another claim does so already
+     */
+    public boolean close() {
+        boolean wasOpen = !isClosed;
+        isClosed = true;
+        return wasOpen;
+    }
+
+    public void open() {
+        isClosed = false;
     }
 
     /** Returns the next waiting claim if it may enter now; null otherwise. Its creation counts as under way from now on. */
     @Nullable
     public T next(int places) {
-        Deque<T> all = waiting;
-        if (all == null || all.isEmpty() || underWay >= share(places)) {
+        List<T> all = waiting;
+        if (isClosed || all == null || all.isEmpty() || underWay >= share(places)) {
             return null;
         }
         underWay++;
-        return all.removeFirst();
+        again = Math.max(0, again - 1);
+        return all.remove(0);
     }
 
     private boolean isAwaited() {
@@ -67,7 +96,7 @@ public final class AdmissionWindow<T> {
 
     /** Whether claims wait, and no request is under way that will report the length. If so, the request counts as under way from now on. */
     public boolean hasToAsk() {
-        boolean hasTo = isAwaited() && underWay == 0 && !isAsking;
+        boolean hasTo = isAwaited() && underWay == 0 && !isAsking && !isClosed;
         isAsking |= hasTo;
         return hasTo;
     }
@@ -93,8 +122,9 @@ public final class AdmissionWindow<T> {
 
     /** Removes and returns all waiting claims. */
     public List<T> turnAway() {
-        List<T> all = waiting == null ? List.of() : List.copyOf(waiting);
+        List<T> all = waiting == null ? List.of() : waiting;
         waiting = null;
+        again = 0;
         return all;
     }
 
@@ -104,7 +134,7 @@ public final class AdmissionWindow<T> {
     }
 
     public boolean isIdle() {
-        return !isAwaited() && underWay == 0 && !isAsking;
+        return !isAwaited() && underWay == 0 && !isAsking && !isClosed;
     }
 
     private int share(int places) {

@@ -9,7 +9,7 @@ import java.util.List;
  * The node that contains the queue of a lock, {@code <namespace>/<root>/<kind>/<encoded name>}. Both sides of a read/write lock share one
  * queue.
  *
- * @param path the path as the server knows it, to which Curator adds no namespace
+ * @param path with the namespace of the Curator client, without its chroot
  */
 public record LockPath(String path) {
 

@@ -62,7 +62,6 @@ public class LockQueue<C> {
     /** Whether the server had the queue last. It deletes empty queues at any time. */
     private Presence presence = Presence.UNKNOWN;
 
-    private boolean isBeginning;
     private int creations;
     private int newest = NOTHING;
     private boolean isGuarded;
@@ -114,12 +113,12 @@ public class LockQueue<C> {
     }
 
     /**
-     * Whether a claim that enters now should create the queue, too. If another claim is creating it, this one comes behind it.
+     * Whether a claim that enters now should create the queue, too. If a creation is under way, this one comes behind it, to keep its order.
      *
      * @param isLikely whether a queue that is not known is likely to be missing
      */
     public boolean mayBegin(boolean isLikely) {
-        return !isBeginning && (presence == Presence.MISSING || (presence == Presence.UNKNOWN && isLikely));
+        return creations == 0 && (presence == Presence.MISSING || (presence == Presence.UNKNOWN && isLikely));
     }
 
     public boolean isUnknown() {
@@ -140,18 +139,6 @@ public class LockQueue<C> {
     /** A creation is sent. The queue must not be forgotten until the answer. */
     public void entering() {
         creations++;
-    }
-
-    /** The creation of the queue with its first node is sent. */
-    public void beginning() {
-        isBeginning = true;
-        creations++;
-    }
-
-    /** That creation was answered, or could not be sent. */
-    public void beginningAnswered() {
-        isBeginning = false;
-        creations--;
     }
 
     /** The creation was answered, with or without a node, or could not be sent. */

@@ -22,10 +22,12 @@ public record Session(
     public static final String TOP = "/";
 
     /**
-     * Watched as long as the session lasts, so that its watcher receives the events of the session itself. No client changes the data of
-     * this node.
+     * Returns the node that is watched as long as the session lasts, so that its watcher receives the events of the session itself. It never
+     * exists: the watch of such a node needs no rights, and no change uses it up.
      */
-    public static final String WATCHED_NODE = TOP;
+    public String watched() {
+        return root + "/watched";
+    }
 
     public boolean isConnected() {
         return handle.getState() == States.CONNECTED;

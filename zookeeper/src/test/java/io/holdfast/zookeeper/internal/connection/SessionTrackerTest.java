@@ -43,7 +43,7 @@ class SessionTrackerTest {
         tracker.found(new CuratorSessionSource.Found(handle, "", ""));
         assertThat(handle.watches).hasSize(1);
 
-        handle.watches.remove(0).processResult(Code.CONNECTIONLOSS.intValue(), Session.WATCHED_NODE, null, null);
+        handle.watches.remove(0).processResult(Code.CONNECTIONLOSS.intValue(), null, null, null);
         events.opened.watcher().process(new WatchedEvent(EventType.None, KeeperState.Disconnected, null));
         time.advanceTime();
         tracker.askTheLeader(events.opened); // the next heartbeat
@@ -51,11 +51,27 @@ class SessionTrackerTest {
         assertThat(handle.watches).hasSize(1);
     }
 
+    /** The client may have no rights above its root. A node that does not exist is watched without any. */
+    @Test
+    void watchOfTheSessionNeedsNoNode() throws IOException {
+        Handle handle = new Handle();
+        tracker.found(new CuratorSessionSource.Found(handle, "", ""));
+        assertThat(handle.watched).containsExactly("/locks/watched");
+
+        handle.watches.remove(0).processResult(Code.NONODE.intValue(), null, null, null);
+        time.advanceTime();
+        tracker.askTheLeader(events.opened); // the next heartbeat
+
+        assertThat(handle.watches).isEmpty();
+        assertThat(events.reconnects).isZero();
+    }
+
     /** Claims to be connected, and keeps the requests for the watch of the session. */
     @SuppressWarnings("try") // the driver's close may be interrupted
     private static final class Handle extends ZooKeeper {
 
         private final List<AsyncCallback.StatCallback> watches = new ArrayList<>();
+        private final List<String> watched = new ArrayList<>();
 
         Handle() throws IOException {
             super("127.0.0.1:1", 3_000, event -> {}, new ZKClientConfig());
@@ -78,6 +94,7 @@ class SessionTrackerTest {
 
         @Override
         public void exists(String path, Watcher watcher, AsyncCallback.StatCallback cb, Object ctx) {
+            watched.add(path);
             watches.add(cb);
         }
     }
@@ -85,6 +102,7 @@ class SessionTrackerTest {
     private static final class Events implements SessionEvents {
 
         private Session opened;
+        private int reconnects;
 
         @Override
         public void opened(Session session) {
@@ -92,7 +110,9 @@ class SessionTrackerTest {
         }
 
         @Override
-        public void reconnected(Session session) {}
+        public void reconnected(Session session) {
+            reconnects++;
+        }
 
         @Override
         public void shortened(Session session) {}

@@ -68,9 +68,26 @@ class DeletionsTest {
         handle.answerDeletion();
         handle.answerTransaction(Code.OK, Code.NONODE, Code.RUNTIMEINCONSISTENCY);
         assertThat(answers).containsExactly("/a OK", "/d NONODE");
-        assertThat(handle.transactions()).containsExactly(List.of("/c", "/e"));
-        handle.answerTransaction(Code.OK, Code.OK);
-        assertThat(answers).containsExactly("/a OK", "/d NONODE", "/c OK", "/e OK");
+        assertThat(handle.deleted()).containsExactly("/a", "/b", "/c", "/e");
+        for (int open = 0; open < 3; open++) {
+            handle.answerDeletion();
+        }
+        assertThat(answers).containsExactly("/a OK", "/d NONODE", "/b OK", "/c OK", "/e OK");
+    }
+
+    /** The nodes of an ended session, most of which the server has deleted. */
+    @Test
+    void releaseDoesNotWaitForTheRefusalOfEachMissingNode() {
+        for (int i = 0; i < 200; i++) {
+            delete("/leftover" + i);
+        }
+        delete("/release");
+        int rounds = 0;
+        while (!answers.contains("/release OK")) {
+            assertThat(rounds++).isLessThan(10);
+            handle.answerAll(path -> path.equals("/release") ? Code.OK : Code.NONODE);
+        }
+        assertThat(answers).hasSize(201).doesNotHaveDuplicates();
     }
 
     @Test

@@ -63,8 +63,11 @@ class LockQueuesTest {
     }
 
     private ClaimState open(String id, io.holdfast.spi.Waiting waiting) {
-        ClaimState state =
-                claims.open(LockClaim.first(LockKey.of(LockKind.MUTEX, "lock"), id, Duration.ofSeconds(30), waiting));
+        return open(LockKey.of(LockKind.MUTEX, "lock"), id, waiting);
+    }
+
+    private ClaimState open(LockKey key, String id, io.holdfast.spi.Waiting waiting) {
+        ClaimState state = claims.open(LockClaim.first(key, id, Duration.ofSeconds(30), waiting));
         state.findQueue(session);
         return state;
     }
@@ -91,7 +94,10 @@ class LockQueuesTest {
     }
 
     private ClaimState attempt(String id, io.holdfast.spi.Waiting waiting) {
-        ClaimState state = open(id, waiting);
+        return attempt(open(id, waiting));
+    }
+
+    private ClaimState attempt(ClaimState state) {
         AcquireOperation operation = new AcquireOperation(
                 state.claim(),
                 state,
@@ -167,6 +173,49 @@ class LockQueuesTest {
         assertThat(handle.lists()).isZero();
         assertThat(next.lists()).isOne();
         next.close();
+    }
+
+    /** Each of them would need a list of all of them: after a short interruption, the lists would delay renewals for too long. */
+    @Test
+    void waitersThatAttemptAgainAfterAReconnectShareOneList() {
+        List<ClaimState> readers = new ArrayList<>();
+        List<String> names = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            ClaimState reader = open(LockKey.of(LockKind.READ, "lock"), "reader" + i, io.holdfast.spi.Waiting.QUEUE);
+            names.add(QueueNode.prefix(reader.claim(), 1) + "%010d".formatted(i + 1));
+            reader.entered(session, new AsyncZooKeeper.Created(reader.queue().of(names.get(i)), i));
+            reader.stands();
+            claims.queues().at(reader.queue().path()).entered(reader.node(), reader);
+            Disposable unused = signals.of("reader" + i).subscribe(signalled::add);
+            readers.add(reader);
+        }
+        for (int interruption = 0; interruption < 2; interruption++) {
+            events.disconnected(session);
+            events.reconnected(session);
+            readers.forEach(reader -> assertThat(attempt(reader)).isSameAs(reader));
+            assertThat(handle.lists()).isOne();
+            signalled.clear();
+            handle.answerList(readers.get(0).queue().path(), names);
+            assertThat(signalled)
+                    .as("each reader attempts again, to prove its session")
+                    .hasSize(3);
+        }
+    }
+
+    /** Before the transaction that proves the session, a claim of another client may list the node, and then wait for it to hold. */
+    @Test
+    void permitOfASessionThatNeededProofIsMarked() {
+        ClaimState holder = open(new LockKey(LockKind.SEMAPHORE, "lock", 2), "holder", io.holdfast.spi.Waiting.QUEUE);
+        claims.queues().at(holder.queue().path()).isThere();
+        holder.asked(1, executor.now());
+        assertThat(attempt(holder).isHeld()).isFalse();
+        String name = QueueNode.prefix(holder.claim(), 1) + "0000000000";
+        handle.answerCreation(holder.queue().of(name));
+        handle.answerList(holder.queue().path(), List.of(name));
+        assertThat(holder.isHeld()).as("without a proof").isFalse();
+        handle.answerTransaction(Code.OK);
+        assertThat(holder.isHeld()).isTrue();
+        assertThat(handle.written()).containsExactly(holder.queue().of(name));
     }
 
     /** There are more locks than are remembered. If the queue of a node were forgotten meanwhile, that node would be in no queue. */

@@ -3,6 +3,7 @@ package io.holdfast.zookeeper.internal.operation;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.apache.zookeeper.AsyncCallback;
 import org.apache.zookeeper.CreateMode;
@@ -22,6 +23,8 @@ final class StandInHandle extends ZooKeeper {
     private final List<AsyncCallback.ChildrenCallback> lists = new ArrayList<>();
     private final List<AsyncCallback.StatCallback> existences = new ArrayList<>();
     private final List<AsyncCallback.Create2Callback> creations = new ArrayList<>();
+    private final List<String> created = new ArrayList<>();
+    private final List<String> written = new ArrayList<>();
     private final List<AsyncCallback.MultiCallback> transactions = new ArrayList<>();
     private final List<String> deleted = new ArrayList<>();
     private final List<AsyncCallback.VoidCallback> deletions = new ArrayList<>();
@@ -57,6 +60,11 @@ final class StandInHandle extends ZooKeeper {
     }
 
     @Override
+    public void setData(String path, byte[] data, int version, AsyncCallback.StatCallback cb, Object ctx) {
+        written.add(path);
+    }
+
+    @Override
     public void delete(String path, int version, AsyncCallback.VoidCallback cb, Object ctx) {
         deleted.add(path);
         deletions.add(cb);
@@ -65,6 +73,7 @@ final class StandInHandle extends ZooKeeper {
     @Override
     public void create(
             String path, byte[] data, List<ACL> acl, CreateMode mode, AsyncCallback.Create2Callback cb, Object ctx) {
+        created.add(path);
         creations.add(cb);
     }
 
@@ -79,6 +88,18 @@ final class StandInHandle extends ZooKeeper {
     /** Answers the first open deletion. */
     void answerDeletion() {
         deletions.remove(0).processResult(0, null, null);
+    }
+
+    /** Answers all deletions and transactions that are open now. A transaction is refused at the first node with another answer than {@code OK}. */
+    void answerAll(Function<String, Code> answers) {
+        List<String> alone = deleted.subList(deleted.size() - deletions.size(), deleted.size());
+        List<Code> codes = alone.stream().map(answers).toList();
+        List<List<String>> together = List.copyOf(inTransactions);
+        List<AsyncCallback.VoidCallback> open = take(deletions);
+        for (int i = 0; i < open.size(); i++) {
+            open.get(i).processResult(codes.get(i).intValue(), null, null);
+        }
+        together.forEach(paths -> answerTransaction(paths.stream().map(answers).toArray(Code[]::new)));
     }
 
     /** Returns the paths of each open transaction. */
@@ -102,9 +123,28 @@ final class StandInHandle extends ZooKeeper {
         return deleted;
     }
 
+    /** Returns the path of each open creation, without the number; those of transactions are not included. */
+    List<String> created() {
+        return created;
+    }
+
+    /** Returns the nodes whose data was written, in their order. No such request is answered. */
+    List<String> written() {
+        return written;
+    }
+
     /** Answers the first open creation: the node exists. */
     void answerCreation(String path) {
+        created.remove(0);
         creations.remove(0).processResult(0, path, null, path, new Stat());
+    }
+
+    /** Answers the first open creation, and the list that was sent with it: there is no queue. */
+    void answerCreationWithoutQueue() {
+        int code = Code.NONODE.intValue();
+        created.remove(0);
+        creations.remove(0).processResult(code, null, null, null, null);
+        lists.remove(0).processResult(code, null, null, null);
     }
 
     int lists() {

@@ -2,6 +2,7 @@ package io.holdfast.zookeeper.internal.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class AdmissionWindowTest {
@@ -70,6 +71,26 @@ class AdmissionWindowTest {
         gate.learn(PLACES);
         assertThat(gate.turnAway()).containsExactly(0, 1, 2);
         assertThat(gate.isIdle()).isTrue();
+    }
+
+    /** They have entered, and one of them creates the queue now. */
+    @Test
+    void claimsThatFoundNoQueueEnterBeforeTheOthers() {
+        for (int i = 0; i < 3; i++) {
+            assertThat(gate.enters(PLACES)).isTrue();
+        }
+        assertThat(gate.close()).isTrue();
+        assertThat(gate.close()).as("for a second claim").isFalse();
+        add(1);
+        gate.addAgain(1);
+        gate.addAgain(2);
+        assertThat(gate.next(PLACES)).as("a claim that enters meanwhile").isNull();
+        gate.answered();
+        assertThat(gate.isIdle()).isFalse();
+        assertThat(gate.hasToAsk()).isFalse();
+        gate.open();
+        assertThat(List.of(gate.next(PLACES), gate.next(PLACES), gate.next(PLACES)))
+                .containsExactly(1, 2, 0);
     }
 
     @Test

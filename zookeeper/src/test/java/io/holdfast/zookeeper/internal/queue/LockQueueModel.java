@@ -217,7 +217,7 @@ final class LockQueueModel {
         void enter() {
             String kind = kinds.get();
             if (known.mayBegin(random.nextBoolean())) {
-                known.beginning();
+                known.entering();
                 requests.add(() -> begin(kind));
                 return;
             }
@@ -245,7 +245,7 @@ final class LockQueueModel {
         private void begin(String kind) {
             QueueNode node = isThere ? null : create(kind);
             answer(() -> {
-                known.beginningAnswered();
+                known.enteringAnswered();
                 known.isThere();
                 if (node != null) {
                     own.put(node, false);

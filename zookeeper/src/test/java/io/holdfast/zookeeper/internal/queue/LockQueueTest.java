@@ -83,9 +83,9 @@ class LockQueueTest {
         assertThat(queue.mayBegin(true)).isTrue();
         queue.isMissing();
         assertThat(queue.mayBegin(false)).isTrue();
-        queue.beginning();
+        queue.entering();
         assertThat(queue.mayBegin(true)).isFalse();
-        queue.beginningAnswered();
+        queue.enteringAnswered();
         queue.isThere();
         assertThat(queue.mayBegin(true)).isFalse();
     }
