@@ -1,11 +1,20 @@
 package io.holdfast;
 
-import io.holdfast.internal.client.ClientBuilder;
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.internal.client.DefaultLockClient;
+import io.holdfast.internal.engine.Engine;
+import io.holdfast.internal.engine.Events;
+import io.holdfast.internal.engine.Randomness;
+import io.holdfast.internal.tenure.StoreFedBackend;
 import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.support.OwnerLabel;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Creates locks on one back end, and manages all their waiters and leases. A client is expensive: make one per back end
@@ -39,11 +48,27 @@ public interface LockClient {
      * @return a builder with all defaults
      */
     static Builder builder(LockBackend backend) {
-        return new ClientBuilder(backend);
+        return new Builder(backend);
     }
 
-    /** Collects the settings of a client. Not thread-safe. Users do not implement this interface. */
-    interface Builder {
+    /** Collects the settings of a client. Not thread-safe. */
+    final class Builder {
+
+        private static final Duration LEAST_OPERATION = Duration.ofMillis(1);
+
+        private final LockBackend backend;
+        private LockOptions options = LockOptions.defaults();
+        private @Nullable Duration operationTimeout;
+        private @Nullable Scheduler timer;
+        private @Nullable Scheduler deliverOn;
+        private @Nullable LockListener listener;
+        private boolean closeBackend = true;
+        private int maxWaiters = Engine.NO_LIMIT;
+        private @Nullable String owner;
+
+        private Builder(LockBackend backend) {
+            this.backend = requireNonNull(backend, "backend");
+        }
 
         /**
          * Sets the options of locks that have none of their own.
@@ -51,7 +76,10 @@ public interface LockClient {
          * @param defaults the options; default {@link LockOptions#defaults()}
          * @return this
          */
-        Builder options(LockOptions defaults);
+        public Builder options(LockOptions defaults) {
+            options = requireNonNull(defaults, "options");
+            return this;
+        }
 
         /**
          * Sets how long the client waits for one operation of the back end. After that, the outcome is unknown.
@@ -60,7 +88,14 @@ public interface LockClient {
          *     duration, at most 2 s
          * @return this
          */
-        Builder operationTimeout(Duration limit);
+        public Builder operationTimeout(Duration limit) {
+            requireNonNull(limit, "operationTimeout");
+            if (limit.compareTo(LEAST_OPERATION) < 0) {
+                throw new IllegalArgumentException("operationTimeout must be at least 1 ms, was " + limit);
+            }
+            operationTimeout = limit;
+            return this;
+        }
 
         /**
          * Sets the clock and the timers of this client. Its {@code now(NANOSECONDS)} must be monotonic, and its tasks
@@ -74,7 +109,10 @@ public interface LockClient {
          *     scheduler
          * @return this
          */
-        Builder timer(Scheduler clockAndDelays);
+        public Builder timer(Scheduler clockAndDelays) {
+            timer = requireNonNull(clockAndDelays, "timer");
+            return this;
+        }
 
         /**
          * Sets where the client signals leases, results and losses, and so where the work of {@code withLock} begins.
@@ -97,15 +135,21 @@ public interface LockClient {
          *     block. The client sends the renewals that are due at that moment first
          * @return this
          */
-        Builder deliverOn(Scheduler signals);
+        public Builder deliverOn(Scheduler signals) {
+            deliverOn = requireNonNull(signals, "deliverOn");
+            return this;
+        }
 
         /**
          * Sets the listener for the events of this client; {@link LockListener#andThen} joins several.
          *
-         * @param listener a listener that never blocks; default none
+         * @param receiver a listener that never blocks; default none
          * @return this
          */
-        Builder listener(LockListener listener);
+        public Builder listener(LockListener receiver) {
+            listener = requireNonNull(receiver, "listener");
+            return this;
+        }
 
         /**
          * Sets whether {@link LockClient#close()} closes the back end too.
@@ -113,7 +157,10 @@ public interface LockClient {
          * @param close default true
          * @return this
          */
-        Builder closeBackend(boolean close);
+        public Builder closeBackend(boolean close) {
+            closeBackend = close;
+            return this;
+        }
 
         /**
          * Limits how many acquisitions of this client may wait at one time, over all its locks. Beyond the limit, an
@@ -127,7 +174,13 @@ public interface LockClient {
          *     requests, needs no second bound
          * @return this
          */
-        Builder maxWaiters(int limit);
+        public Builder maxWaiters(int limit) {
+            if (limit < 1) {
+                throw new IllegalArgumentException("maxWaiters must be at least 1, was " + limit);
+            }
+            maxWaiters = limit;
+            return this;
+        }
 
         /**
          * Sets a label by which an operator recognises this client among the holders and the waiters of a lock. The
@@ -143,7 +196,10 @@ public interface LockClient {
          * @return this
          * @throws IllegalArgumentException if the text is not a valid label
          */
-        Builder owner(String label);
+        public Builder owner(String label) {
+            owner = OwnerLabel.require(requireNonNull(label, "owner"));
+            return this;
+        }
 
         /**
          * Checks the options together and makes the client.
@@ -154,7 +210,20 @@ public interface LockClient {
          *     {@link #closeBackend} says: close it, or build a client with other options
          * @throws UnsupportedOperationException if the options have a {@link LockOptions#minHoldTime()} that the back end cannot keep
          */
-        LockClient build();
+        public LockClient build() {
+            Scheduler clock = timer != null ? timer : Schedulers.parallel();
+            Duration limit = operationTimeout;
+            Engine engine = new Engine(
+                    StoreFedBackend.inFrontOf(backend, clock, lease -> Engine.operationTimeout(limit, lease)),
+                    clock,
+                    deliverOn,
+                    new Events(listener),
+                    limit,
+                    maxWaiters,
+                    Randomness.ofSystem(),
+                    owner != null ? owner : OwnerLabel.ofProcess());
+            return new DefaultLockClient(engine, options, clock, closeBackend);
+        }
     }
 
     /**

@@ -112,20 +112,8 @@ public sealed interface LockEvent {
      * @param held from emission to the loss
      * @param why what happened, in words, with the failure of the last renewal if there was one
      */
-    record Lost(String lockName, long fencingToken, LossReason reason, Duration held, String why) implements LockEvent {
-
-        /**
-         * Makes the event when only the reason is known.
-         *
-         * @param lockName the lock
-         * @param fencingToken its token
-         * @param reason why
-         * @param held from emission to the loss
-         */
-        public Lost(String lockName, long fencingToken, LossReason reason, Duration held) {
-            this(lockName, fencingToken, reason, held, reason.why());
-        }
-    }
+    record Lost(String lockName, long fencingToken, LossReason reason, Duration held, String why)
+            implements LockEvent {}
 
     /**
      * A lease was handed on by {@link LockLease#export()}: another process may hold the lock.

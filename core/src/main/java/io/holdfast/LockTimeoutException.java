@@ -21,7 +21,7 @@ public final class LockTimeoutException extends LockException {
     private final boolean backendAnswered;
 
     /**
-     * Makes an exception; for the engine.
+     * Makes an exception; for the engine, and for your own tests.
      *
      * @param lockName the lock
      * @param waited how long the acquisition waited, from the subscription
@@ -35,18 +35,6 @@ public final class LockTimeoutException extends LockException {
         this.waited = requireNonNull(waited, "waited");
         this.attempts = attempts;
         this.backendAnswered = backendAnswered;
-    }
-
-    /**
-     * Makes an exception for your own tests: without a failure, the back end answered the last attempt.
-     *
-     * @param lockName the lock
-     * @param waited how long the acquisition waited, from the subscription
-     * @param attempts how many attempts were sent
-     * @param lastFailure the last failure of the back end, or null
-     */
-    public LockTimeoutException(String lockName, Duration waited, int attempts, @Nullable Throwable lastFailure) {
-        this(lockName, waited, attempts, lastFailure == null, lastFailure);
     }
 
     private static String message(

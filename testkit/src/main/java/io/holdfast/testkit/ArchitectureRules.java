@@ -34,7 +34,7 @@ public final class ArchitectureRules {
             "io.holdfast.memory.InMemoryLockBackend",
             "io.holdfast.LocalHandOver$Builder",
             "io.holdfast.etcd.EtcdLockBackend$Builder",
-            "io.holdfast.internal.client.ClientBuilder",
+            "io.holdfast.LockClient$Builder",
             "io.holdfast.internal.timing.TimerWatch$Fallback",
             "io.holdfast.r2dbc.R2dbcLockBackend$Builder",
             "io.holdfast.redlock.RedlockBackend",

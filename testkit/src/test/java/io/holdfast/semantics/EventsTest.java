@@ -218,7 +218,7 @@ class EventsTest {
     }
 
     @Test
-    void eachEventIsLoggedOnceAsASentence() {
+    void eachEventIsLoggedOnce() {
         List<ILoggingEvent> lines = logged(() -> {
             LockLease lease = world.granted(world.lock().acquire());
             world.pass(Duration.ofSeconds(3));
@@ -228,9 +228,9 @@ class EventsTest {
         assertThat(lines)
                 .extracting(ILoggingEvent::getFormattedMessage)
                 .containsExactly(
-                        "lock 'stock/42': acquisition started",
-                        "lock 'stock/42' acquired after 0 ms and 1 attempt, token 1",
-                        "lock 'stock/42' with token 1 released after 3000 ms");
+                        "AcquireStarted[lockName=stock/42]",
+                        "Acquired[lockName=stock/42, fencingToken=1, waited=PT0S, attempts=1]",
+                        "Released[lockName=stock/42, fencingToken=1, held=PT3S]");
     }
 
     @Test

@@ -199,11 +199,6 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
                 Duration.ofNanos(Math.max(0, s.validUntilNanos() - now())));
     }
 
-    private void ended() {
-        engine().ended(this);
-        emission.dismiss();
-    }
-
     @Override
     public void signalled(WatchSignal signal) {
         happens(ClaimState.class, s -> s.signalled(signal, sentAttempt, now()));
@@ -268,7 +263,8 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
                 fail(error);
             }
             if (isEnd) {
-                ended();
+                engine().ended(this);
+                emission.dismiss();
             }
         }
     }

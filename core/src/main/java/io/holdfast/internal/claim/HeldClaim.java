@@ -2,7 +2,6 @@ package io.holdfast.internal.claim;
 
 import static java.util.Objects.requireNonNull;
 
-import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockEvent;
 import io.holdfast.LockLostException;
@@ -151,7 +150,7 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
         long now = now();
         WeakReference<LeaseHandle> handedTo = handle;
         if (handedTo != null && handedTo.get() == null && state instanceof LeaseState s && s.isValid(now)) {
-            reportEnd(new LockEvent.LeaseAbandoned(lockName(), fencingToken(), heldFor()));
+            holdEvents.ended(new LockEvent.LeaseAbandoned(lockName(), fencingToken(), heldFor()));
             holding(held -> held.releaseAsked(now));
         } else {
             happens(ClaimState.class, any -> any.tick(now));
@@ -249,13 +248,13 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
 
     private void end(Action action) {
         LeaseState over = lease();
-        LossReason reason = over.lossReason();
-        Loss loss = reason == null ? null : loss(over.isReader());
-        if (reason != null && loss != null) {
-            reportEnd(new LockEvent.Lost(lockName(), fencingToken(), reason, heldFor(), loss.why()));
+        LockLostException lost = null;
+        if (over.lossReason() != null) {
+            Loss loss = loss(over.isReader());
+            holdEvents.ended(new LockEvent.Lost(lockName(), fencingToken(), loss.reason(), heldFor(), loss.why()));
+            lost = loss.exception(lockName(), fencingToken());
         }
         stopWatching();
-        LockLostException lost = loss == null ? null : loss.exception(lockName(), fencingToken());
         LeaseSignals signals = signals();
         try {
             signals.end(lost);
@@ -369,7 +368,7 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
         if (step != null) {
             // In this order: a caller that gets the end of the lease, or of the client, then finds the release counted.
             if (step.action() == Action.SIGNAL_RELEASED && engine().events.areWanted()) {
-                reportEnd(new LockEvent.Released(lockName(), fencingToken(), heldUntilReleased()));
+                holdEvents.ended(new LockEvent.Released(lockName(), fencingToken(), heldUntilReleased()));
             }
             act(step);
         }
@@ -382,16 +381,11 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
 
     @Override
     public final void unconfirmed(LockBackendException lastFailure) {
-        if (!reportEnd(
+        if (!holdEvents.ended(
                 new LockEvent.ReleaseUnconfirmed(lockName(), fencingToken(), heldUntilReleased(), lastFailure))) {
             report(new LockEvent.WithdrawalUnconfirmed(lockName(), lastFailure));
         }
         holding(LeaseState::releaseGivenUp);
-    }
-
-    @CanIgnoreReturnValue
-    private boolean reportEnd(LockEvent end) {
-        return holdEvents.ended(end);
     }
 
     private Duration heldUntilReleased() {
@@ -486,7 +480,7 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
     }
 
     private void exported() {
-        reportEnd(new LockEvent.HandedOn(lockName(), fencingToken(), heldFor()));
+        holdEvents.ended(new LockEvent.HandedOn(lockName(), fencingToken(), heldFor()));
         end(Action.EXPORT);
     }
 

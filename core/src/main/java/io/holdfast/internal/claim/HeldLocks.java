@@ -116,16 +116,15 @@ public final class HeldLocks {
     }
 
     private void checkRules(LockSettings lock) {
-        String name = Printable.text(lock.key().name());
         if (upgrades(lock.key())) {
             throw new IllegalStateException(
                     "a read lock cannot be upgraded: lock '%s' is held for reading by this pipeline, so its write lock would wait for itself; take the write lock first"
-                            .formatted(name));
+                            .formatted(Printable.text(lock.name())));
         }
         if (!lock.options().reentrant()) {
             throw new IllegalStateException(
                     "lock '%s' is held by this pipeline already and is not reentrant: it would wait for itself"
-                            .formatted(name));
+                            .formatted(Printable.text(lock.name())));
         }
     }
 

@@ -2,15 +2,18 @@ package io.holdfast.internal.client;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.LockBackendException;
 import io.holdfast.LockLease;
+import io.holdfast.LockLostException;
+import io.holdfast.LockOptions;
 import io.holdfast.internal.claim.HeldLocks;
-import io.holdfast.internal.client.CandidateState.Candidacy;
-import io.holdfast.internal.client.CandidateState.StandAgain;
 import io.holdfast.internal.engine.LockSettings;
 import io.holdfast.internal.guard.Guarded;
 import io.holdfast.internal.timing.AlarmClock;
 import io.holdfast.internal.timing.AlarmClock.Alarm;
+import io.holdfast.internal.timing.StoreDurations;
 import io.holdfast.spi.support.Printable;
+import java.time.Duration;
 import java.util.function.Function;
 import org.reactivestreams.Publisher;
 import org.slf4j.Logger;
@@ -28,16 +31,17 @@ final class Candidate<T> {
     private final Function<? super LockLease, ? extends Publisher<T>> term;
 
     // One candidacy ends before the next begins, and the signals of a candidacy are serial.
-    private CandidateState state;
     private long tokenOfTerm;
     private long begunAtNanos;
     private boolean hasCompleted;
+    private boolean isBackEndUnreachable;
 
-    private Candidate(LockSettings lock, Function<? super LockLease, ? extends Publisher<T>> term) {
+    /** How many candidacies of this series ended with a loss, or with a failure of the back end. */
+    private int inARow;
+
+    Candidate(LockSettings lock, Function<? super LockLease, ? extends Publisher<T>> term) {
         this.lock = lock;
         this.term = term;
-        state = CandidateState.of(
-                lock.options().backoff(), lock.options().leaseDuration().toNanos());
     }
 
     static <T> Flux<T> stand(LockSettings lock, Function<? super LockLease, ? extends Publisher<T>> term) {
@@ -47,7 +51,6 @@ final class Candidate<T> {
     private Flux<T> stand() {
         Mono<LockLease> elected = Mono.defer(() -> {
             elected(0);
-            hasCompleted = false;
             return HeldLocks.acquire(lock, lock.terms().acquireMode(), false)
                     .doOnNext(lease -> elected(lease.fencingToken())); // the lease may be lost before the term begins
         });
@@ -55,9 +58,10 @@ final class Candidate<T> {
                 .retryWhen(Retry.from(ends -> ends.concatMap(end -> ended(end.failure()))));
     }
 
-    private void elected(long token) {
+    void elected(long token) {
         tokenOfTerm = token;
         begunAtNanos = lock.engine().alarms.now();
+        hasCompleted = false;
     }
 
     private Publisher<T> begin(LockLease lease) {
@@ -66,30 +70,55 @@ final class Candidate<T> {
     }
 
     private Mono<Boolean> ended(Throwable error) {
-        long lasted = lock.engine().alarms.now() - begunAtNanos;
-        Candidacy candidacy = new Candidacy(tokenOfTerm, lasted, hasCompleted);
-        StandAgain again =
-                state.ended(lock.key().name(), candidacy, error, lock.engine().random());
-        if (again != null) {
-            state = again.next();
-            if (again.backEndFailed()) {
-                LOG.warn(
-                        "the back end failed for a candidate of the election '{}', which stands again after a pause: {}",
-                        Printable.text(lock.key().name()),
-                        error.getMessage());
-            }
-            return pause(again.pauseNanos());
+        return standsAgainAfter(error) ? pause() : Mono.error(error);
+    }
+
+    boolean standsAgainAfter(Throwable error) {
+        boolean wasElected = tokenOfTerm != 0;
+        if (wasElected ? !isLoss(error) : !(error instanceof LockBackendException failure && failure.isTransient())) {
+            return false;
         }
-        return Mono.error(error);
+        boolean isNewSeries = lock.engine().alarms.now() - begunAtNanos > longestOfSeries(wasElected);
+        if (!wasElected && (isNewSeries || !isBackEndUnreachable)) {
+            LOG.warn(
+                    "the back end failed for a candidate of the election '{}', which stands again after a pause: {}",
+                    Printable.text(lock.name()),
+                    error.getMessage());
+        }
+        isBackEndUnreachable = !wasElected;
+        inARow = isNewSeries ? 1 : Math.max(inARow, inARow + 1); // it does not overflow
+        return true;
+    }
+
+    /** A term may be the first to detect its own loss; a completed term does not lead any more. */
+    private boolean isLoss(Throwable error) {
+        return !hasCompleted
+                && error instanceof LockLostException lost
+                && lost.lockName().equals(lock.name())
+                && lost.fencingToken() == tokenOfTerm;
+    }
+
+    /** An acquisition gives up after one lease of failures and a pause. A longer candidacy got answers before. */
+    private long longestOfSeries(boolean wasElected) {
+        LockOptions options = lock.options();
+        long leaseNanos = options.leaseDuration().toNanos();
+        return wasElected
+                ? leaseNanos
+                : 2 * leaseNanos + options.backoff().pause(Integer.MAX_VALUE, 0).toNanos();
+    }
+
+    long pauseNanos() {
+        Duration pause = lock.options().backoff().pause(inARow, lock.engine().random());
+        return Math.max(StoreDurations.LEAST_PAUSE_NANOS, pause.toNanos());
     }
 
     /** Ends with the client: a candidacy that begins then fails because the client is closed. */
-    private Mono<Boolean> pause(long nanos) {
+    private Mono<Boolean> pause() {
         AlarmClock alarms = lock.engine().alarms;
         return Mono.create(sink -> {
             Alarm over = Alarm.atTheLatestAtClose(() -> sink.success(true));
             sink.onDispose(() -> alarms.off(over));
-            alarms.set(over, alarms.now() + nanos);
+            alarms.set(over, alarms.now() + pauseNanos());
         });
     }
 }

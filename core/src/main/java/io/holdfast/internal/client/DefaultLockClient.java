@@ -27,8 +27,8 @@ import java.util.stream.Stream;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/** Makes locks, and closes what they have started. */
-final class DefaultLockClient implements LockClient {
+/** Makes locks, and closes what they have started. Public only because the API's package uses it. */
+public final class DefaultLockClient implements LockClient {
 
     private record ReadWriteLock(ReactiveLock readLock, ReactiveLock writeLock) implements ReactiveReadWriteLock {}
 
@@ -46,7 +46,7 @@ final class DefaultLockClient implements LockClient {
     /** Whether the back end has answered a ping. Written by the answering threads. */
     private volatile boolean hasAnswered;
 
-    DefaultLockClient(Engine engine, LockOptions defaults, Scheduler timer, boolean closeBackend) {
+    public DefaultLockClient(Engine engine, LockOptions defaults, Scheduler timer, boolean closeBackend) {
         this.engine = engine;
         this.defaults = LockTerms.of(engine, defaults);
         this.timer = timer;

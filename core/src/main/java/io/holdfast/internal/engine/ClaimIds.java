@@ -68,10 +68,6 @@ final class ClaimIds {
         sequence = new Sequence(first, wallClockMillis.getAsLong(), new AtomicLong());
     }
 
-    static ClaimIds ofSystem(Seed first, String owner) {
-        return new ClaimIds(first, owner, Randomness::readSeed, System::currentTimeMillis, System::nanoTime);
-    }
-
     @SuppressWarnings("deprecation") // the only constructor of String that copies Latin-1 without decoding
     String next() {
         Sequence current = current();

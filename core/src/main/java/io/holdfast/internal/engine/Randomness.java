@@ -1,6 +1,5 @@
 package io.holdfast.internal.engine;
 
-import io.holdfast.spi.support.OwnerLabel;
 import java.security.SecureRandom;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.DoubleSupplier;
@@ -26,10 +25,8 @@ public record Randomness(Seed seed, DoubleSupplier pauses, boolean isOfSystem) {
     }
 
     ClaimIds ids(String owner) {
-        return isOfSystem ? ClaimIds.ofSystem(seed, owner) : new ClaimIds(seed, owner);
-    }
-
-    public String owner() {
-        return isOfSystem ? OwnerLabel.ofProcess() : "repeatable:host:1";
+        return isOfSystem
+                ? new ClaimIds(seed, owner, Randomness::readSeed, System::currentTimeMillis, System::nanoTime)
+                : new ClaimIds(seed, owner);
     }
 }

@@ -39,9 +39,6 @@ public record MultiAcquireState(
     public record Step(MultiAcquireState state, long withdraw, long release, long ask, Signal signal) {}
 
     public static MultiAcquireState of(int count, boolean waits) {
-        if (count < 1 || count > MOST) {
-            throw new IllegalArgumentException("1 to %d locks, not %d".formatted(MOST, count));
-        }
         return new MultiAcquireState(count, waits, 0, 0, false, false, null);
     }
 

@@ -111,8 +111,7 @@ public final class MultiAcquisition implements Emission.Owner {
     }
 
     private void tryOne(int member) {
-        LockSettings lock = locks.members().get(member);
-        ask(member, lock, Mode.TRY);
+        ask(member, locks.members().get(member), Mode.TRY);
     }
 
     private void waitFor(int member) {

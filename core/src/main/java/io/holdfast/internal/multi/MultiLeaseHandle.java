@@ -47,12 +47,9 @@ final class MultiLeaseHandle implements MultiLease, GuardedLease {
                 return member;
             }
         }
+        List<String> names = members.stream().map(LockLease::lockName).toList();
         throw new IllegalArgumentException(
-                "lock '%s' is not one of %s".formatted(Printable.text(lockName), Printable.text(names().toString())));
-    }
-
-    private List<String> names() {
-        return members.stream().map(LockLease::lockName).toList();
+                "lock '%s' is not one of %s".formatted(Printable.text(lockName), Printable.text(names.toString())));
     }
 
     @Override

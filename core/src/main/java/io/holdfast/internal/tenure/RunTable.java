@@ -47,14 +47,6 @@ class RunTable extends Decisions {
         super(now);
     }
 
-    boolean knows(String id) {
-        return claims.containsKey(id);
-    }
-
-    boolean isIdle() {
-        return claims.isEmpty();
-    }
-
     /** Returns the tenure of an owner, whose attempt becomes a renewal. Any other claim that sends one waits, or waits again. */
     @Nullable
     Tenure attempts(String id) {

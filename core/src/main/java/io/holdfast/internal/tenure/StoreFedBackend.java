@@ -135,7 +135,7 @@ public final class StoreFedBackend extends Decider<RunTable> {
             if (watch != null) {
                 watch.leave();
             }
-            if (locks.knows(claim.id())) {
+            if (locks.claims.containsKey(claim.id())) {
                 return true;
             }
             locks.adoptionIsOver(claim);
@@ -179,7 +179,7 @@ public final class StoreFedBackend extends Decider<RunTable> {
 
     @Override
     void decided() {
-        isIdle = locks.isIdle();
+        isIdle = locks.claims.isEmpty();
     }
 
     @Override

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -86,13 +87,11 @@ public final class OwnerLabel {
 
     /** Returns the host name without the domain. */
     private static String host() {
-        String name = System.getenv("HOSTNAME");
-        if (name == null || name.isBlank()) {
-            name = System.getenv("COMPUTERNAME");
-        }
-        if (name == null || name.isBlank()) {
-            name = kernelHostName();
-        }
+        String name = Stream.of("HOSTNAME", "COMPUTERNAME")
+                .map(System::getenv)
+                .filter(it -> it != null && !it.isBlank())
+                .findFirst()
+                .orElseGet(OwnerLabel::kernelHostName);
         int dot = name.indexOf('.');
         return dot > 0 ? name.substring(0, dot) : name;
     }

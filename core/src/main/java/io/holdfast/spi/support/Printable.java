@@ -1,6 +1,7 @@
 package io.holdfast.spi.support;
 
 import java.time.Duration;
+import java.util.stream.Collectors;
 
 /**
  * Makes text from outside fit for one line of a message or of a log: a lock name, an error of a server. A name may
@@ -24,12 +25,9 @@ public final class Printable {
      * @return one printable line; the same object when there is nothing to escape
      */
     public static String text(String raw) {
-        for (int i = 0; i < raw.length(); i += Character.charCount(raw.codePointAt(i))) {
-            if (!prints(raw.codePointAt(i))) {
-                return escaped(raw, i);
-            }
-        }
-        return raw;
+        return raw.codePoints().allMatch(Printable::prints)
+                ? raw
+                : raw.codePoints().mapToObj(Printable::printable).collect(Collectors.joining());
     }
 
     /**
@@ -74,19 +72,6 @@ public final class Printable {
         return large + " " + unit + (small == 0 ? "" : " " + small + " " + smallUnit);
     }
 
-    private static String escaped(String raw, int from) {
-        StringBuilder line = new StringBuilder(raw.length() + 16).append(raw, 0, from);
-        for (int i = from; i < raw.length(); i += Character.charCount(raw.codePointAt(i))) {
-            int codePoint = raw.codePointAt(i);
-            if (prints(codePoint)) {
-                line.appendCodePoint(codePoint);
-            } else {
-                line.append(escape(codePoint));
-            }
-        }
-        return line.toString();
-    }
-
     private static boolean prints(int codePoint) {
         if (codePoint >= ' ' && codePoint < 0x7f) {
             return true;
@@ -101,7 +86,10 @@ public final class Printable {
         };
     }
 
-    private static String escape(int codePoint) {
+    private static String printable(int codePoint) {
+        if (prints(codePoint)) {
+            return Character.toString(codePoint);
+        }
         return switch (codePoint) {
             case '\n' -> "\\n";
             case '\r' -> "\\r";

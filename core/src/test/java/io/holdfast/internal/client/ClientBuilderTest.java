@@ -11,6 +11,7 @@ import io.holdfast.ReactiveLock;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.Events;
 import io.holdfast.internal.engine.Randomness;
+import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
@@ -48,6 +49,21 @@ class ClientBuilderTest {
                 Mono.fromCallable(() -> LockClient.create(backend)).subscribeOn(Schedulers.parallel());
 
         assertThat(made.toFuture()).succeedsWithin(Duration.ofSeconds(10));
+    }
+
+    /** Claim ids of two clients must not meet. */
+    @Test
+    void theClientsOfOneBuilderMakeDifferentClaimIds() {
+        LockClient.Builder builder = LockClient.builder(InMemoryLockBackend.create());
+
+        String first = startOfClaimId(builder.build(), "stock/42");
+        assertThat(startOfClaimId(builder.build(), "stock/43")).isNotEqualTo(first);
+    }
+
+    /** The first half of an id has no time in it. */
+    private static String startOfClaimId(LockClient client, String lock) {
+        assertThat(client.lock(lock).tryAcquire().toFuture()).succeedsWithin(Duration.ofSeconds(10));
+        return client.report().holds().get(0).claimId().substring(0, 16);
     }
 
     @Test

@@ -56,8 +56,8 @@ class ClaimIdsTest {
     @Test
     void clonesOfOneClientNeverMakeTheSameId() {
         Seed remembered = Randomness.readSeed();
-        ClaimIds one = ClaimIds.ofSystem(remembered, "");
-        ClaimIds other = ClaimIds.ofSystem(remembered, "");
+        ClaimIds one = new Randomness(remembered, () -> 0, true).ids("");
+        ClaimIds other = new Randomness(remembered, () -> 0, true).ids("");
         Set<String> seen = new HashSet<>();
 
         for (int i = 0; i < 100_000; i++) {

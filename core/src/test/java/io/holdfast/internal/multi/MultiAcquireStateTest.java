@@ -2,7 +2,6 @@ package io.holdfast.internal.multi;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.internal.multi.MultiAcquireState.Signal;
 import io.holdfast.internal.multi.MultiAcquireState.Step;
@@ -14,8 +13,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class MultiAcquireStateTest {
 
@@ -129,14 +126,6 @@ class MultiAcquireStateTest {
                 .filter(at -> (set >>> at & 1) == 1)
                 .mapToObj(at -> " " + at)
                 .collect(Collectors.joining());
-    }
-
-    @ParameterizedTest
-    @ValueSource(ints = {0, 65})
-    void aCountOutOfRangeIsRefused(int count) {
-        assertThatThrownBy(() -> MultiAcquireState.of(count, true))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("1 to 64 locks, not " + count);
     }
 
     /**

@@ -3,8 +3,11 @@ package io.holdfast.internal.client;
 import io.holdfast.LockClient;
 import io.holdfast.LockListener;
 import io.holdfast.LockOptions;
+import io.holdfast.internal.engine.Engine;
+import io.holdfast.internal.engine.Events;
 import io.holdfast.internal.engine.Randomness;
 import io.holdfast.internal.engine.Randomness.Seed;
+import io.holdfast.internal.tenure.StoreFedBackend;
 import io.holdfast.proof.sim.Host;
 import io.holdfast.spi.LockBackend;
 import java.util.function.LongSupplier;
@@ -29,9 +32,15 @@ public final class SimulatedClients {
             LockListener listener,
             @Nullable Scheduler signals) {
         Seed seed = new Seed(bits.getAsLong(), bits.getAsLong(), bits.getAsLong());
-        ClientBuilder builder = new ClientBuilder(backend).randomness(new Randomness(seed, host.world()::random));
-        LockClient.Builder known =
-                builder.options(options).timer(host).listener(listener).closeBackend(true);
-        return (signals == null ? known : known.deliverOn(signals)).build();
+        Engine engine = new Engine(
+                StoreFedBackend.inFrontOf(backend, host, lease -> Engine.operationTimeout(null, lease)),
+                host,
+                signals,
+                new Events(listener),
+                null,
+                Engine.NO_LIMIT,
+                new Randomness(seed, host.world()::random),
+                "repeatable:host:1");
+        return new DefaultLockClient(engine, options, host, true);
     }
 }
