@@ -23,10 +23,9 @@ public final class Backoff {
     }
 
     /**
-     * Returns a back-off with a constant pause.
+     * {@return a back-off with a constant pause, without jitter}
      *
      * @param pause at least 1 ms
-     * @return a back-off without jitter
      * @throws IllegalArgumentException if the pause is under a millisecond
      */
     public static Backoff fixed(Duration pause) {
@@ -35,11 +34,10 @@ public final class Backoff {
     }
 
     /**
-     * Returns a back-off whose pause doubles from attempt to attempt.
+     * {@return a back-off whose pause doubles from attempt to attempt, without jitter}
      *
      * @param first the pause after the first attempt, at least 1 ms
      * @param max the longest pause, at least {@code first}
-     * @return a back-off without jitter
      * @throws IllegalArgumentException if a pause is under a millisecond, or max is less than first
      */
     public static Backoff exponential(Duration first, Duration max) {
@@ -53,10 +51,9 @@ public final class Backoff {
     }
 
     /**
-     * Returns the same pauses, each shortened at random.
+     * {@return the same pauses, each shortened at random}
      *
      * @param share the random share of a pause, from 0 (none) to 1 (full jitter)
-     * @return a copy
      * @throws IllegalArgumentException if the share is not in [0, 1]
      */
     public Backoff withJitter(double share) {

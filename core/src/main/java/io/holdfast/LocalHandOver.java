@@ -67,20 +67,18 @@ public final class LocalHandOver {
     private LocalHandOver() {}
 
     /**
-     * Decorates a back end, with the default bounds.
+     * {@return a decorated back end, with the default bounds}
      *
      * @param backend the back end that keeps the locks; closed when the result is closed
-     * @return a back end with the same name and features
      */
     public static LockBackend over(LockBackend backend) {
         return builder(backend).build();
     }
 
     /**
-     * Starts a builder with the default bounds.
+     * {@return a builder with the default bounds}
      *
      * @param backend the back end that keeps the locks; closed when the result is closed
-     * @return a builder
      */
     public static Builder builder(LockBackend backend) {
         return new Builder(backend);

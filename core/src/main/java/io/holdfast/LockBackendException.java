@@ -46,13 +46,12 @@ public final class LockBackendException extends LockException {
     }
 
     /**
-     * Makes an exception for a request that is over: the server has answered it with an error, or it was not sent.
+     * {@return an exception for a request that is over: the server has answered it with an error, or it was not sent}
      *
      * @param lockName the lock; empty when the failure concerns no single lock
      * @param message which lock, what was tried, and what to do
      * @param isTransient whether the same request may succeed a moment later
      * @param cause the driver's error, or null
-     * @return the exception
      */
     public static LockBackendException notUnderWay(
             String lockName, String message, boolean isTransient, @Nullable Throwable cause) {

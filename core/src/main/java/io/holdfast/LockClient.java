@@ -42,10 +42,9 @@ public interface LockClient {
     }
 
     /**
-     * Starts to build a client.
+     * {@return a builder with all defaults}
      *
      * @param backend the back end of the client
-     * @return a builder with all defaults
      */
     static Builder builder(LockBackend backend) {
         return new Builder(backend);

@@ -41,10 +41,9 @@ public final class LockClosedException extends LockException {
     }
 
     /**
-     * Makes an exception for a client that drains; for the engine.
+     * {@return an exception for a client that drains; for the engine}
      *
      * @param lockName the lock of the acquisition; empty when the call concerned no single lock
-     * @return the exception
      */
     public static LockClosedException draining(String lockName) {
         return new LockClosedException(lockName, "is being drained", "ask another instance");

@@ -21,10 +21,9 @@ public interface LockListener {
     void onEvent(LockEvent event);
 
     /**
-     * Combines two listeners.
+     * {@return a listener that calls this one and another}
      *
      * @param next called after this listener, even when this one throws
-     * @return a listener that calls both
      */
     default LockListener andThen(LockListener next) {
         requireNonNull(next, "next");

@@ -7,19 +7,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Says how the client acquires and keeps a lock. Immutable; the builder checks all options together.
- *
- * <table>
- * <caption>Options</caption>
- * <tr><th>option</th><th>default</th><th>what it bounds</th></tr>
- * <tr><td>{@code leaseDuration}</td><td>30 s</td><td>how long the server keeps the lock without a renewal</td></tr>
- * <tr><td>{@code waitTimeout}</td><td>none</td><td>how long {@code acquire} waits</td></tr>
- * <tr><td>{@code autoRenew}</td><td>true</td><td>whether the lease is renewed while it is held</td></tr>
- * <tr><td>{@code maxHoldTime}</td><td>none</td><td>how long a lease may be held in all</td></tr>
- * <tr><td>{@code minHoldTime}</td><td>none</td><td>how long the server keeps the lock at least</td></tr>
- * <tr><td>{@code backoff}</td><td>20 ms doubling to 1 s, jitter 0.5</td><td>pauses between attempts without a signal</td></tr>
- * <tr><td>{@code reentrant}</td><td>true</td><td>what an acquisition inside the same lock gives</td></tr>
- * </table>
+ * Says how the client acquires and keeps a lock. {@link Builder} has each option with its default and its range.
+ * Immutable; the builder checks all options together.
  */
 public final class LockOptions {
 
@@ -50,45 +39,37 @@ public final class LockOptions {
         return values.copy();
     }
 
-    /** {@return how long the server keeps the lock without a renewal, see {@link Builder#leaseDuration(Duration)}} */
+    /** {@return how long the server keeps the lock without a renewal} */
     public Duration leaseDuration() {
         return values.leaseDuration;
     }
 
-    /**
-     * {@return how long {@code acquire} waits: zero for one attempt, empty for no limit; see {@link
-     * Builder#waitTimeout(Duration)}}
-     */
+    /** {@return how long {@code acquire} waits: zero for one attempt, empty for no limit} */
     public Optional<Duration> waitTimeout() {
         return values.waitTimeout;
     }
 
-    /** {@return whether the client renews the lease while it is held, see {@link Builder#autoRenew(boolean)}} */
+    /** {@return whether the client renews the lease while it is held} */
     public boolean autoRenew() {
         return values.autoRenew;
     }
 
-    /** {@return how long a lease may be held in all, empty for no limit; see {@link Builder#maxHoldTime(Duration)}} */
+    /** {@return how long a lease may be held in all, empty for no limit} */
     public Optional<Duration> maxHoldTime() {
         return values.maxHoldTime;
     }
 
-    /**
-     * {@return how long the server keeps the lock at least, empty for no minimum; see {@link
-     * Builder#minHoldTime(Duration)}}
-     */
+    /** {@return how long the server keeps the lock at least, empty for no minimum} */
     public Optional<Duration> minHoldTime() {
         return values.minHoldTime;
     }
 
-    /** {@return the pauses between attempts when no signal can arrive, see {@link Builder#backoff(Backoff)}} */
+    /** {@return the pauses between attempts when no signal can arrive, and after failures} */
     public Backoff backoff() {
         return values.backoff;
     }
 
-    /**
-     * {@return whether an acquisition inside the same lock gives a nested view, see {@link Builder#reentrant(boolean)}}
-     */
+    /** {@return whether an acquisition inside the same lock gives a nested view} */
     public boolean reentrant() {
         return values.reentrant;
     }

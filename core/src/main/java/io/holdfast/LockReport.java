@@ -52,10 +52,9 @@ public record LockReport(
         SEMAPHORE;
 
         /**
-         * Returns the type of a lock whose claims have a given kind.
+         * {@return the type of a lock}
          *
          * @param kind the kind of one of its claims
-         * @return the type
          */
         public static Type of(LockKind kind) {
             return switch (kind) {

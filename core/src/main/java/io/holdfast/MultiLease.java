@@ -23,10 +23,9 @@ public interface MultiLease {
     List<LockLease> leases();
 
     /**
-     * Returns the lease of one member.
+     * {@return the lease of one member; that of the write side when both sides of a read/write lock were given}
      *
      * @param lockName its name, as given to the client
-     * @return the lease; that of the write side when both sides of a read/write lock were given
      * @throws IllegalArgumentException if no member has that name
      */
     LockLease of(String lockName);

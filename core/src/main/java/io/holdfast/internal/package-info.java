@@ -12,8 +12,8 @@
  * <li>{@code timing}: when code runs, and on which thread
  * </ul>
  *
- * <p>Doors: the API makes a client in {@code client}, and {@code LocalHandOver} a back end in {@code tenure}. A client
- * puts {@code tenure}'s {@code StoreFedBackend} between its engine and a back end that grants runs. The back
+ * <p>Doors: the builder of the API makes the engine and the client, with {@code tenure}'s {@code StoreFedBackend} in front
+ * of a back end that grants runs; {@code LocalHandOver} makes a back end in {@code tenure}. The back
  * end in {@code io.holdfast.memory} uses {@code memory} and {@code timing}, and the tools in
  * {@code io.holdfast.spi.support} use {@code timing}, and {@code claim} for a Reactor Context with leases.
  */

@@ -84,21 +84,16 @@ public final class InMemoryLockBackend implements LockBackend {
         this.locks = new LockTable(watches::isWatched, now());
     }
 
-    /**
-     * Makes an empty back end on the JVM's monotonic clock.
-     *
-     * @return a new back end, which delivers signals on {@link Schedulers#parallel()}
-     */
+    /** {@return an empty back end on the JVM's monotonic clock, which delivers signals on {@link Schedulers#parallel()}} */
     public static InMemoryLockBackend create() {
         return create(Schedulers.parallel());
     }
 
     /**
-     * Makes an empty back end on a clock of your choice, such as virtual time in a test.
+     * {@return an empty back end on a clock of your choice, such as virtual time in a test}
      *
      * @param clock its {@code now(NANOSECONDS)} is the time of the back end, and its threads deliver the signals of
      *     {@link #watch}; the caller disposes it
-     * @return a new back end
      */
     public static InMemoryLockBackend create(Scheduler clock) {
         return new InMemoryLockBackend(requireNonNull(clock, "clock"));
@@ -157,11 +152,7 @@ public final class InMemoryLockBackend implements LockBackend {
         return read("ping", "", now -> now).then();
     }
 
-    /**
-     * Returns all features.
-     *
-     * @return every {@link LockFeature}
-     */
+    /** {@return every {@link LockFeature}} */
     @Override
     public Set<LockFeature> features() {
         return FEATURES;
@@ -190,10 +181,8 @@ public final class InMemoryLockBackend implements LockBackend {
     }
 
     /**
-     * Returns an inspector of the locks of this back end. A holder whose lock is broken gets the signal at once. The
-     * inspector needs no closing.
-     *
-     * @return an inspector, which fails once the back end is closed
+     * {@return an inspector of the locks of this back end, which fails once the back end is closed} A holder whose lock
+     * is broken gets the signal at once. The inspector needs no closing.
      */
     public LockInspector inspector() {
         return new Inspector();

@@ -74,60 +74,39 @@ public record LockClaim(
     }
 
     /**
-     * Makes a claim that is never part of a run.
-     *
-     * @param key the lock
-     * @param id the id
-     * @param lease at least 1 ms
-     * @param waiting what the back end does when the lock is not available
-     * @param attempt at least 1
-     * @param tokenFloor not negative
-     * @param permits at least 1, and at most the permits of the key
-     * @throws IllegalArgumentException if the lease is under a millisecond, or a number is out of its range
-     */
-    public LockClaim(
-            LockKey key, String id, Duration lease, Waiting waiting, int attempt, long tokenFloor, int permits) {
-        this(key, id, lease, waiting, attempt, tokenFloor, permits, "");
-    }
-
-    /**
-     * Makes a new claim with the number of its first attempt.
+     * {@return a new claim with attempt 1, no floor, one permit, and no client}
      *
      * @param key the lock
      * @param id the id of the claim
      * @param lease the lease duration
      * @param waiting what the back end does when the lock is not available
-     * @return attempt 1, no floor, one permit
      */
     public static LockClaim first(LockKey key, String id, Duration lease, Waiting waiting) {
-        return new LockClaim(key, id, lease, waiting, 1, 0, 1);
+        return new LockClaim(key, id, lease, waiting, 1, 0, 1, "");
     }
 
     /**
-     * Returns this claim with the number of another attempt.
+     * {@return this claim with the number of another attempt; itself when nothing differs}
      *
      * @param number the number of the attempt
-     * @return a copy, or this when nothing differs
      */
     public LockClaim withAttempt(int number) {
         return number == attempt ? this : new LockClaim(key, id, lease, waiting, number, tokenFloor, permits, client);
     }
 
     /**
-     * Returns this claim with another floor.
+     * {@return this claim with another floor}
      *
      * @param floor the least token
-     * @return a copy
      */
     public LockClaim withTokenFloor(long floor) {
         return new LockClaim(key, id, lease, waiting, attempt, floor, permits, client);
     }
 
     /**
-     * Returns this claim with another lease duration.
+     * {@return this claim with another lease duration; itself when nothing differs}
      *
      * @param other at least 1 ms
-     * @return a copy, or this when nothing differs
      * @throws IllegalArgumentException if the lease is under a millisecond
      */
     public LockClaim withLease(Duration other) {
@@ -137,30 +116,27 @@ public record LockClaim(
     }
 
     /**
-     * Returns this claim with another way to wait.
+     * {@return this claim with another way to wait}
      *
      * @param how what the back end does when the lock is not available
-     * @return a copy
      */
     public LockClaim withWaiting(Waiting how) {
         return new LockClaim(key, id, lease, how, attempt, tokenFloor, permits, client);
     }
 
     /**
-     * Returns this claim as one of a client, which may be part of a run.
+     * {@return this claim as one of a client, which may be part of a run}
      *
      * @param name the client; empty for none
-     * @return a copy
      */
     public LockClaim withClient(String name) {
         return new LockClaim(key, id, lease, waiting, attempt, tokenFloor, permits, name);
     }
 
     /**
-     * Returns this claim with another number of permits.
+     * {@return this claim with another number of permits; itself when nothing differs}
      *
      * @param taken from 1 to the permits of the key
-     * @return a copy, or this when nothing differs
      * @throws IllegalArgumentException if the number is out of that range
      */
     public LockClaim withPermits(int taken) {
@@ -176,10 +152,9 @@ public record LockClaim(
     }
 
     /**
-     * Returns the label in a claim id.
+     * {@return the label in a claim id: the text after the first {@value #OWNER_MARK}; empty for an id without it}
      *
      * @param id a claim id
-     * @return the text after the first {@value #OWNER_MARK}; empty for an id without it
      */
     public static String ownerOf(String id) {
         int mark = id.indexOf(OWNER_MARK);

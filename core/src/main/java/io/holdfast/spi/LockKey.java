@@ -47,11 +47,10 @@ public record LockKey(LockKind kind, String name, int permits) {
     }
 
     /**
-     * Returns a key of a kind without a choice of permits.
+     * {@return a key with one permit}
      *
      * @param kind the kind
      * @param name the lock name
-     * @return a key with one permit
      */
     public static LockKey of(LockKind kind, String name) {
         return new LockKey(kind, name, 1);

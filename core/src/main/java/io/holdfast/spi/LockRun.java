@@ -39,20 +39,15 @@ public record LockRun(long number, List<String> members) {
     }
 
     /**
-     * Returns the token of a member.
+     * {@return the token of a member}
      *
      * @param index 0 for the first member
-     * @return the token
      */
     public long token(int index) {
         return number + index;
     }
 
-    /**
-     * Returns the token of the last member.
-     *
-     * @return the last token that the run has reserved
-     */
+    /** {@return the token of the last member: the last one that the run has reserved} */
     public long lastToken() {
         return token(members.size() - 1);
     }

@@ -15,14 +15,15 @@ class LockClaimTest {
 
     @Test
     void theFirstAttemptIsNumberOneWithoutAFloor() {
-        assertThat(claim).isEqualTo(new LockClaim(KEY, "id", LEASE, Waiting.QUEUE, 1, 0, 1));
+        assertThat(claim).isEqualTo(new LockClaim(KEY, "id", LEASE, Waiting.QUEUE, 1, 0, 1, ""));
     }
 
     @Test
     void aCopyChangesOnePart() {
-        assertThat(claim.withAttempt(2)).isEqualTo(new LockClaim(KEY, "id", LEASE, Waiting.QUEUE, 2, 0, 1));
-        assertThat(claim.withTokenFloor(9)).isEqualTo(new LockClaim(KEY, "id", LEASE, Waiting.QUEUE, 1, 9, 1));
-        assertThat(claim.withWaiting(Waiting.NONE)).isEqualTo(new LockClaim(KEY, "id", LEASE, Waiting.NONE, 1, 0, 1));
+        assertThat(claim.withAttempt(2)).isEqualTo(new LockClaim(KEY, "id", LEASE, Waiting.QUEUE, 2, 0, 1, ""));
+        assertThat(claim.withTokenFloor(9)).isEqualTo(new LockClaim(KEY, "id", LEASE, Waiting.QUEUE, 1, 9, 1, ""));
+        assertThat(claim.withWaiting(Waiting.NONE))
+                .isEqualTo(new LockClaim(KEY, "id", LEASE, Waiting.NONE, 1, 0, 1, ""));
         assertThat(claim.withAttempt(1)).isSameAs(claim);
     }
 

@@ -203,7 +203,8 @@ class EtcdFaultsIT {
                 io.holdfast.spi.Waiting.NONE,
                 2,
                 0,
-                1);
+                1,
+                "");
 
         assertThat(Waiting.forMono(first.tryAcquire(behind))).isInstanceOf(LockAttempt.Queued.class);
         assertThat(Waiting.forMono(second.adopt(writing, token))).isInstanceOf(Renewal.Held.class);

@@ -175,13 +175,14 @@ class RedisLockInspectorIT {
     @EnumSource
     void sinceIsTheTimeOfTheGrantWithAnyFloorAndRenewals(LockKind kind) {
         long ahead = (serverMicros() / 1_000_000 + 3_600) * 1_000_000;
-        LockClaim claim = new LockClaim(LockKey.of(kind, "orders"), "an id", Store.LEASE, Waiting.NONE, 1, ahead, 1);
+        LockClaim claim =
+                new LockClaim(LockKey.of(kind, "orders"), "an id", Store.LEASE, Waiting.NONE, 1, ahead, 1, "");
         Instant before = Instant.ofEpochSecond(0, serverMicros() * 1_000);
         held(claim);
         Instant after = Instant.ofEpochSecond(0, serverMicros() * 1_000);
         LockHolder first = only("orders").holders().get(0);
         assertThat(Store.answer(backend.renew(claim))).isInstanceOf(Renewal.Held.class);
-        held(new LockClaim(claim.key(), claim.id(), Store.LEASE, Waiting.NONE, 2, ahead + 7, 1));
+        held(new LockClaim(claim.key(), claim.id(), Store.LEASE, Waiting.NONE, 2, ahead + 7, 1, ""));
         LockHolder later = only("orders").holders().get(0);
 
         assertThat(first.fencingToken()).isEqualTo(ahead);

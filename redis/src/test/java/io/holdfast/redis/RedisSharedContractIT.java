@@ -121,7 +121,8 @@ class RedisSharedContractIT {
                     claim.waiting(),
                     claim.attempt(),
                     claim.tokenFloor(),
-                    claim.permits());
+                    claim.permits(),
+                    "");
         }
 
         /** Returns another name of the same length: the contract has the real lock of this kind under the first one. */

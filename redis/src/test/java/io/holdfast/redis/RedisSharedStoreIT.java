@@ -78,7 +78,7 @@ class RedisSharedStoreIT {
         LockClaim writer = claim(WRITE);
         long token = acquired(writer);
         String before = store.redis().hget(CLAIMS, ' ' + writer.id());
-        LockClaim reader = new LockClaim(READ, writer.id(), writer.lease(), Waiting.NONE, 2, 0, 1);
+        LockClaim reader = new LockClaim(READ, writer.id(), writer.lease(), Waiting.NONE, 2, 0, 1, "");
         assertThat(acquired(reader)).isEqualTo(token);
         assertThat(store.redis().hget(CLAIMS, ' ' + writer.id()))
                 .isEqualTo(before.replaceFirst("^write 1 ", "read 2 "))

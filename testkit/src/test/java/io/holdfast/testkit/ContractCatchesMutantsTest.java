@@ -741,7 +741,7 @@ class ContractCatchesMutantsTest {
     private static LockClaim copy(LockClaim claim, LockKey key) {
         int permits = Math.min(claim.permits(), key.permits());
         return new LockClaim(
-                key, claim.id(), claim.lease(), claim.waiting(), claim.attempt(), claim.tokenFloor(), permits);
+                key, claim.id(), claim.lease(), claim.waiting(), claim.attempt(), claim.tokenFloor(), permits, "");
     }
 
     private record LosesGrants(LockBackend delegate) implements ForwardingLockBackend {

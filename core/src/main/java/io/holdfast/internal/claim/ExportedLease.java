@@ -104,7 +104,7 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
             throw new IllegalArgumentException("token, least hold time, attempt or id");
         }
         int permits = Integer.parseInt(parts[2]);
-        LockClaim claim = new LockClaim(key, parts[7], lease, Waiting.NONE, attempt, 0, permits);
+        LockClaim claim = new LockClaim(key, parts[7], lease, Waiting.NONE, attempt, 0, permits, "");
         return new ExportedLease(claim, token, minHoldNanos);
     }
 

@@ -247,7 +247,6 @@ final class LockQueue {
         return true;
     }
 
-    /** Also confirms a pushed grant. */
     Outcome<Renewal> renew(LockClaim claim, long now) {
         examined[0]++;
         List<Push> pushes = trust(claim) ? promote(NO_CLAIM, now) : List.of();

@@ -42,7 +42,6 @@ public final class LockTable {
         this.lastSweepNanos = now;
     }
 
-    /** Grants the lock to a claim, confirms it, queues the claim, or only answers. */
     public Outcome<LockAttempt> tryAcquire(LockClaim claim, long now) {
         Tokens.check(claim.tokenFloor());
         sweepInTime(now);
@@ -54,13 +53,11 @@ public final class LockTable {
         return kept(lock, queue, queue.tryAcquire(claim, now));
     }
 
-    /** Sets a new expiry for a held claim; never grants the lock to it. */
     public Outcome<Renewal> renew(LockClaim claim, long now) {
         sweepInTime(now);
         return queue(LockId.of(claim.key())).renew(claim, now);
     }
 
-    /** Sets a new expiry for a claim that holds the lock with this token; never grants the lock to it. */
     public Outcome<Renewal> adopt(LockClaim claim, long token, long now) {
         sweepInTime(now);
         return tombstones.contains(claim.id())
@@ -78,7 +75,6 @@ public final class LockTable {
         return kept(lock, queue, queue.release(claim, now));
     }
 
-    /** Ends a run of which {@code served} members are over, if it has the lock, and serves the next waiters. */
     public Outcome<LockRun.End> endRun(LockClaim claim, long number, int served, long now) {
         sweepInTime(now);
         LockId lock = LockId.of(claim.key());
@@ -103,7 +99,6 @@ public final class LockTable {
         return pushes;
     }
 
-    /** Returns the holders of a lock, lower tokens first. Changes nothing. */
     public List<LockHolder> holders(LockKey key, long now) {
         return queue(LockId.of(key)).holders(now);
     }
@@ -145,7 +140,6 @@ public final class LockTable {
                 .toList();
     }
 
-    /** Counts the withdrawn claims that are remembered, because an attempt of theirs may still arrive. */
     public int tombstones(long now) {
         sweep(now);
         return tombstones.size();

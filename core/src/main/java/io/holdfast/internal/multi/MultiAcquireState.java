@@ -4,15 +4,8 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The decisions of one acquisition of many locks: it takes all of them, or none.
- *
- * <p>Waiting for one lock while others are held leads to a deadlock unless all clients wait in one order. So an
- * acquisition waits only for the first lock, in the canonical order, that it does not hold. Meanwhile it holds only
- * locks before that one. Trying needs no such rule, because it does not wait. The acquisition tries all missing locks
- * at once, at first and again when it has got the lock that it waited for. It releases at once the locks that it has
- * tried successfully and that come after the first missing one.
- *
- * <p>Sets of members are bits: the lowest is the first in the canonical order.
+ * The decisions of one acquisition of many locks, in the order that {@link io.holdfast.ReactiveMultiLock} describes.
+ * Sets of members are bits: the lowest is the first in the canonical order.
  *
  * @param isWaiting whether the member in {@code asked} is waited for
  * @param failure the first one; a try before a wait needs none, because the wait meets the failure again

@@ -23,16 +23,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Sinks;
 
 /**
- * The rules of {@link io.holdfast.LocalHandOver}: a tenure serves claims that wait in this process only.
- *
- * <ul>
- * <li>A claim joins the line. If no tenure waits at the back end, the claim takes a place there for the next one. Later
- *     attempts for that place are those of the waiting claims.
- * <li>While a tenure holds the lock, the claims of the line get it one after the other, within {@link Bounds}, also
- *     claims that arrive meanwhile.
- * <li>If the line is empty at the end of a tenure, the place of the next one is withdrawn.
- * <li>Owners get tokens up to a ceiling that the back end has acknowledged for this tenure.
- * </ul>
+ * The rules of {@link io.holdfast.LocalHandOver}, which describes them: a tenure serves claims that wait in this process
+ * only. Later attempts for the place of a tenure are those of the waiting claims.
  */
 class ClientFed extends TenureRules {
 

@@ -21,7 +21,7 @@ sealed interface Effect {
     /** Releases a claim. No claim waits for the answer; if none arrives, the lease ends by itself. */
     record Release(LockClaim claim) implements Effect {}
 
-    /** Ends a run. No claim waits for the answer; if none arrives, the lease ends by itself. */
+    /** The same for a run. */
     record EndRun(Tenure tenure, int served) implements Effect {}
 
     /** Continues a postponed release. */

@@ -16,12 +16,10 @@ public final class StoreDurations {
 
     private StoreDurations() {}
 
-    /** Returns 0, which ends at once, to 366 days. */
     public static long leaseNanos(Duration lease) {
         return within(0, lease);
     }
 
-    /** Returns 1 ms to 366 days. */
     public static long pauseNanos(Duration pause) {
         return within(LEAST_PAUSE_NANOS, pause);
     }

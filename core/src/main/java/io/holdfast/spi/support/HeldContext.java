@@ -26,11 +26,10 @@ public final class HeldContext {
     }
 
     /**
-     * Adds the leases of several locks.
+     * {@return the context with the leases of several locks}
      *
      * @param leases from {@code acquire} or {@code tryAcquire}
      * @param context the context so far
-     * @return the context with all leases
      */
     public static Context with(MultiLease leases, Context context) {
         return added(leases, context);

@@ -37,20 +37,18 @@ public final class OwnerLabel {
     }
 
     /**
-     * Returns the label of this process with a name that the application gives.
+     * {@return the label of this process with a name that the application gives, and with host and process}
      *
      * @param application any text; each character that a label may not contain becomes {@code -}
-     * @return application, host and process
      */
     public static String ofApplication(String application) {
         return of(application, OfProcess.HOST, OfProcess.PID);
     }
 
     /**
-     * Checks a label from a user.
+     * {@return the label, if it is a valid one}
      *
-     * @param label the label
-     * @return the same label
+     * @param label from a user
      * @throws IllegalArgumentException if the text is not a valid label
      */
     public static String require(String label) {

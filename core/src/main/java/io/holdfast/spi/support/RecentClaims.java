@@ -48,10 +48,9 @@ public final class RecentClaims<V> {
     }
 
     /**
-     * Returns whether a claim is remembered.
+     * {@return whether a claim is remembered: from {@link #add} until it is removed or forgotten}
      *
      * @param claimId the id of the claim
-     * @return true from {@link #add} until it is removed or forgotten
      */
     public boolean contains(String claimId) {
         if (isEmpty) {

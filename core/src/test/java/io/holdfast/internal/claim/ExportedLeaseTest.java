@@ -24,7 +24,8 @@ class ExportedLeaseTest {
 
     private static ExportedLease lease(LockKey key) {
         int taken = Math.max(1, key.permits() - 2);
-        LockClaim claim = new LockClaim(key, HEX + "@orders:host-7", Duration.ofSeconds(30), Waiting.NONE, 3, 0, taken);
+        LockClaim claim =
+                new LockClaim(key, HEX + "@orders:host-7", Duration.ofSeconds(30), Waiting.NONE, 3, 0, taken, "");
         return new ExportedLease(claim, 42, 1_500_000);
     }
 

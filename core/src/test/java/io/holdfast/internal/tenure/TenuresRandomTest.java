@@ -153,7 +153,7 @@ class TenuresRandomTest {
             // An attempt of a claim that does not wait makes the object forget ended claims.
             List<Effect> effects = new ArrayList<>();
             var unused = locks.tryAcquire(
-                    new LockClaim(KEY, "last", lease, Waiting.NONE, 1, 0, 1), new Moment(now, effects));
+                    new LockClaim(KEY, "last", lease, Waiting.NONE, 1, 0, 1, ""), new Moment(now, effects));
             carryOut(effects);
             assertThat(locks.contents()).isEmpty();
             assertThat(store.contents(now)).isEmpty();

@@ -100,7 +100,7 @@ final class ClaimAtMasters {
                 || !last.id().equals(there)
                 || !last.lease().equals(claim.lease())
                 || !last.key().equals(claim.key())) {
-            last = new LockClaim(claim.key(), there, claim.lease(), waiting, attempt, floor, claim.permits());
+            last = new LockClaim(claim.key(), there, claim.lease(), waiting, attempt, floor, claim.permits(), "");
             made = last;
         }
         return last;

@@ -74,7 +74,7 @@ class LateReleaseTest {
 
     @Test
     void aBackgroundReleaseThatFailsAtItsTimeLimitIsNotLoggedAsAnError() {
-        LockClaim claim = new LockClaim(LockKey.of(LockKind.MUTEX, "stock"), "claim", LEASE, Waiting.NONE, 1, 0, 1);
+        LockClaim claim = new LockClaim(LockKey.of(LockKind.MUTEX, "stock"), "claim", LEASE, Waiting.NONE, 1, 0, 1, "");
         masters.releases().release(0, claim);
         time.advanceTimeBy(masters.limit(LEASE));
 
