@@ -304,11 +304,7 @@ public interface LockClient {
      */
     LeaderElection election(String name);
 
-    /**
-     * Reports the leases and the waiting acquisitions of this client. Sends nothing, and has no effect on them.
-     *
-     * @return a report with bounded lists
-     */
+    /** {@return the leases and the waiting acquisitions of this client, in bounded lists} Sends nothing. */
     ClientReport report();
 
     /**

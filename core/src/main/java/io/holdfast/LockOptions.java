@@ -150,11 +150,7 @@ public final class LockOptions {
             return this;
         }
 
-        /**
-         * Waits without a limit, which is the default.
-         *
-         * @return this
-         */
+        /** {@return this; acquisitions wait without a limit, which is the default} */
         public Builder noWaitTimeout() {
             waitTimeout = Optional.empty();
             return this;
@@ -185,11 +181,7 @@ public final class LockOptions {
             return this;
         }
 
-        /**
-         * Holds without a limit, which is the default.
-         *
-         * @return this
-         */
+        /** {@return this; leases are held without a limit, which is the default} */
         public Builder noMaxHoldTime() {
             maxHoldTime = Optional.empty();
             return this;
@@ -221,11 +213,7 @@ public final class LockOptions {
             return this;
         }
 
-        /**
-         * Lets each release free the lock at once, which is the default.
-         *
-         * @return this
-         */
+        /** {@return this; each release frees the lock at once, which is the default} */
         public Builder noMinHoldTime() {
             minHoldTime = Optional.empty();
             return this;
