@@ -21,6 +21,7 @@ import io.holdfast.internal.timing.Fallible;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.WatchSignal;
+import io.holdfast.spi.support.Printable;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
@@ -405,7 +406,8 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
 
     @Override
     void broken(Throwable defect) {
-        Fallible.log(defect, LOG, "an event of a claim of lock '%s' could not be handled".formatted(lockName()));
+        String name = Printable.text(lockName());
+        Fallible.log(defect, LOG, "an event of a claim of lock '%s' could not be handled".formatted(name));
         try {
             fail(new LockBackendException(
                     lockName(),

@@ -15,6 +15,7 @@ import io.holdfast.internal.engine.LockTerms.Mode;
 import io.holdfast.internal.timing.AlarmClock.Alarm;
 import io.holdfast.internal.timing.Fallible;
 import io.holdfast.spi.support.Mailbox;
+import io.holdfast.spi.support.Printable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -200,7 +201,8 @@ public final class MultiAcquisition implements Emission.Owner {
     }
 
     private void broken(Throwable defect) {
-        Fallible.log(defect, LOG, "an event of the locks %s could not be handled".formatted(locks.names()));
+        String names = Printable.text(locks.names().toString());
+        Fallible.log(defect, LOG, "an event of the locks %s could not be handled".formatted(names));
         step(state.left());
         emission.fail(new LockBackendException(
                 "",
