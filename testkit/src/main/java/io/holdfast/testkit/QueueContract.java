@@ -9,6 +9,7 @@ import io.holdfast.spi.WatchSignal;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Schedulers;
 
 /** Waiting: the order of waiters, and how the next one gets the lock, by a signal or by its own attempt. */
@@ -36,6 +37,24 @@ interface QueueContract extends LockBackendUnderTest {
                 assertThat(owner.release()).isEqualTo(Ownership.HELD);
                 next.mustBeGranted();
                 owner = next;
+            }
+        }
+    }
+
+    /** The lock is new to the server and the client, and more claims come than a client sends at once. */
+    @Needs(Need.FIFO)
+    default void attemptsThatDoNotWaitForAnswersTakeTheirPlacesInTheirOrder() {
+        try (Contest contest = new Contest(this)) {
+            List<Contender> inOrder = Stream.generate(
+                            () -> contest.mutex(Contest.LONG, Waiting.QUEUE).watching())
+                    .limit(40)
+                    .toList();
+            contest.answer(Flux.fromIterable(inOrder)
+                    .flatMap(Contender::attempting, Integer.MAX_VALUE)
+                    .count());
+            for (Contender next : inOrder) {
+                next.mustBeGranted();
+                assertThat(next.release()).isEqualTo(Ownership.HELD);
             }
         }
     }

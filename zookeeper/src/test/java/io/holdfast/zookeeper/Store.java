@@ -113,6 +113,14 @@ final class Store implements AutoCloseable {
         }
     }
 
+    void deleteAll(String root) {
+        try {
+            eye.delete().quietly().deletingChildrenIfNeeded().forPath(root);
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
     CuratorFramework eye() {
         return eye;
     }

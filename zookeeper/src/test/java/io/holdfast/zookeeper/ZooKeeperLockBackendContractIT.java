@@ -143,6 +143,14 @@ class ZooKeeperLockBackendContractIT implements LockBackendContract {
         Waiting.forMono(backend.release(holder));
     }
 
+    /** Nor does the server have the nodes above the queue. */
+    @Test
+    @Override
+    public void attemptsThatDoNotWaitForAnswersTakeTheirPlacesInTheirOrder() {
+        store.deleteAll("/contract/holdfast");
+        LockBackendContract.super.attemptsThatDoNotWaitForAnswersTakeTheirPlacesInTheirOrder();
+    }
+
     private LockClaim claim(String id) {
         return LockClaim.first(
                 LockKey.of(LockKind.MUTEX, "taken for dead"), id, lease(), io.holdfast.spi.Waiting.QUEUE);
