@@ -140,7 +140,7 @@ public final class Fence {
      * <p>From {@code REPEATABLE READ} on, it judges the lease by the snapshot. So it may pass after an expiry, a release or a downgrade since then. That is
      * safe: it passes only if no other claim has got the lock since the snapshot.
      *
-     * @return {@code select holdfast_fence_v1(?, ?)}
+     * @return {@code select holdfast_fence_v1(cast(? as text), cast(? as bigint), false)}
      */
     public static String sql() {
         return sql("PostgreSQL");
@@ -164,7 +164,7 @@ public final class Fence {
      *
      * @param database {@code PostgreSQL}, {@code MariaDB} or {@code MySQL}, as {@code DatabaseMetaData.getDatabaseProductName()} returns it
      * @param schema the schema that has the tables and functions; MariaDB and MySQL call it a database
-     * @return such as {@code select "locks".holdfast_fence_v1(?, ?)}
+     * @return such as {@code select "locks".holdfast_fence_v1(cast(? as text), cast(? as bigint), false)}
      * @throws IllegalArgumentException if it is another database, or the schema is blank or contains the character U+0000
      */
     public static String sql(String database, String schema) {

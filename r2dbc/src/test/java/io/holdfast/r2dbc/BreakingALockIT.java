@@ -128,6 +128,20 @@ class BreakingALockIT {
         run(backend.close());
     }
 
+    /** It would learn of the grant by its next attempt only. */
+    @Test
+    void brokenLockIsNotGrantedToAWaiterThatCannotBeNotified() {
+        R2dbcLockBackend backend = R2dbcLockBackend.create(store.connections());
+        LockClaim waiter = LockClaim.first(
+                LockKey.of(LockKind.MUTEX, "orders"), UUID.randomUUID().toString(), LEASE, Waiting.QUEUE);
+        LockLease holder = run(lock(client, LockKind.MUTEX).acquire());
+        run(backend.tryAcquire(waiter));
+        breakHoldOf(holder);
+        assertThat(backend.holders(waiter.key()).collectList().block()).isEmpty();
+        run(backend.release(waiter.withAttempt(2)));
+        run(backend.close());
+    }
+
     @Test
     void oneReaderIsBrokenAndTheOthersKeepTheirShares() {
         LockLease broken = run(lock(client, LockKind.READ).acquire());

@@ -8,6 +8,7 @@ import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
 import io.r2dbc.spi.Connection;
+import io.r2dbc.spi.Result;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -48,7 +49,8 @@ class FenceSchemaIT {
         run(data.beginTransaction());
         run(Fence.check(data, lease, schema));
         run(data.commitTransaction());
-        assertThat(Fence.sql("PostgreSQL", schema)).isEqualTo("select \"ten\"\"ant; drop\".holdfast_fence_v1(?, ?)");
+        assertThat(Fence.sql("PostgreSQL", schema))
+                .isEqualTo("select \"ten\"\"ant; drop\".holdfast_fence_v1(cast(? as text), cast(? as bigint), false)");
 
         run(data.beginTransaction());
         assertThatThrownBy(() -> run(Fence.check(data, lease)))
@@ -58,6 +60,32 @@ class FenceSchemaIT {
         run(lease.release());
         run(locks.close());
         Store.end(backend);
+    }
+
+    /** Functions and operators of another user that match the types better. */
+    @Test
+    void fenceRunsNoCodeThatAnotherUserHasAddedToItsSchema() {
+        store.execute(
+                "create schema open_schema",
+                "set search_path = open_schema",
+                Store.schema(),
+                "create function run_code(bigint, integer) returns bigint language plpgsql as 'begin raise exception ''my code''; end'",
+                "create operator % (function = run_code, leftarg = bigint, rightarg = integer)",
+                "create function holdfast_fence_v1(varchar, bigint) returns boolean language sql as 'select true'",
+                "create function holdfast_fence_v1(varchar, bigint, boolean) returns boolean language sql as 'select true'",
+                "create function holdfast_fence_v1(varchar, integer) returns boolean language sql as 'select true'");
+        Connection data = store.connect();
+        run(data.beginTransaction());
+        assertThatThrownBy(() -> run(Mono.from(data.createStatement(Fence.sql("PostgreSQL", "open_schema")
+                                        .replaceFirst("[?]", "\\$1")
+                                        .replaceFirst("[?]", "\\$2"))
+                                .bind("$1", "a")
+                                .bind("$2", 4L)
+                                .execute())
+                        .flatMapMany(Result::getRowsUpdated)
+                        .then()))
+                .hasMessageContaining("does not have the lease with token 4");
+        run(data.close());
     }
 
     @ParameterizedTest

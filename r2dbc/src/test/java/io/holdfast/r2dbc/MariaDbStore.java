@@ -273,6 +273,14 @@ final class MariaDbStore extends Store {
     }
 
     @Override
+    void addOutdatedTraces(int count) {
+        execute("""
+                insert into holdfast_tombstone (id, until_us)
+                with recursive n (n) as (select 1 union all select n + 1 from n where n < 1000)
+                select concat('gone ', a.n * 1000 + b.n), 0 from n a join n b where a.n <= %d""".formatted(count / 1_000));
+    }
+
+    @Override
     void makeTracesOutdated() {
         execute("update holdfast_tombstone set until_us = 0");
     }

@@ -241,6 +241,12 @@ final class PostgresStore extends Store {
     }
 
     @Override
+    void addOutdatedTraces(int count) {
+        execute("insert into holdfast_tombstone select 'gone ' || n, '-infinity' from generate_series(1, %d) n"
+                .formatted(count));
+    }
+
+    @Override
     void makeTracesOutdated() {
         execute("update holdfast_tombstone set until = '-infinity'");
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockBackendException;
+import io.holdfast.LockHolder;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
@@ -154,6 +155,21 @@ class R2dbcLateCommitsIT {
         run(other.release(waiter.withAttempt(2)).retry(5));
         run(backend.release(another.withAttempt(2)).retry(5));
         Store.end(other);
+    }
+
+    /** Otherwise a crash of the server would undo it. */
+    @Test
+    void breakOfALockThatIsNotOnTheDiskIsNotAnswered() {
+        R2dbcLockInspector inspector = R2dbcLockBackend.builder(store.connections())
+                .replyTimeout(store.replyTimeout())
+                .inspector();
+        run(backend.tryAcquire(claim));
+        LockHolder holder = backend.holders(claim.key()).blockFirst();
+        store.holdUpCommits();
+        assertThatThrownBy(() -> run(inspector.breakHold(claim.key().name(), holder)))
+                .isInstanceOf(LockBackendException.class);
+        store.resumeCommits();
+        run(backend.release(claim).retry(5));
     }
 
     @CanIgnoreReturnValue

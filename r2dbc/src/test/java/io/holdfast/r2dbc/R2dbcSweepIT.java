@@ -123,6 +123,15 @@ class R2dbcSweepIT {
         assertThat(store.count(TRACES)).isZero();
     }
 
+    /** A step deletes 10 000 traces at most. */
+    @Test
+    void sweepGoesOnUntilNoTraceIsOutdated() {
+        store.addOutdatedTraces(25_000);
+        store.makeSweepDue();
+        assertThat(store.sweeps()).as("steps").isBetween(3, 5);
+        assertThat(store.count(TRACES)).isZero();
+    }
+
     /** A client asks for a sweep after 64 batches. */
     private void cycles() {
         for (int i = 0; i < 32; i++) {

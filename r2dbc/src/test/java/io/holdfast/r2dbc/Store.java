@@ -175,6 +175,9 @@ abstract class Store implements AutoCloseable {
     /** Does what an operator does to set how long a free lock keeps its rows. */
     abstract void keepFreeLocks(Duration time);
 
+    /** Adds traces of released claims, made long ago. */
+    abstract void addOutdatedTraces(int count);
+
     /** Makes the traces of released claims outdated, as if they were made long ago. */
     abstract void makeTracesOutdated();
 

@@ -231,7 +231,9 @@ final class SqlServer extends Server {
             boolean isDurable = answers.stream()
                             .anyMatch(it ->
                                     it.word().equals("acquired") || it.word().equals("granted"))
-                    || deeds.stream().anyMatch(it -> it.verb().equals("renew"));
+                    || deeds.stream()
+                            .anyMatch(it -> it.verb().equals("renew")
+                                    || (it.verb().equals("release") && it.attempt() == Integer.MAX_VALUE));
             List<Answer> others = answers.stream()
                     .filter(it -> it.isPush()
                             && !it.channel().isEmpty()

@@ -816,7 +816,7 @@ begin
   declare v_now, v_swept, v_keep, v_old bigint;
   declare v_due, v_read integer;
   declare v_from, v_last varbinary(1024);
-  declare v_end boolean default false;
+  declare v_end, v_full boolean default false;
   declare v_name varbinary(1024);
   declare v_kind varchar(10) character set ascii collate ascii_bin;
   declare v_slot, v_found bigint;
@@ -836,7 +836,7 @@ begin
   set transaction isolation level read committed;
   start transaction;
   select 1, swept_us, keep_s, swept_to into v_due, v_swept, v_keep, v_from from holdfast_schema
-   where swept_us < v_now - 60000000 or swept_to is not null and batch_us < v_now - 100000 limit 1 for update skip locked;
+   where (swept_us < v_now - 60000000 or swept_to is not null) and batch_us < v_now - 100000 limit 1 for update skip locked;
   if v_due is not null then
     set v_from = coalesce(v_from, ''), v_old = v_now - greatest(v_keep, 60) * 1000000;
     select count(*), max(name) into v_read, v_last from (
@@ -850,12 +850,19 @@ begin
     delete w from (select name, kind, id from holdfast_waiter
                     where looked_us + lease_ms * 500 <= v_now - 60000000 limit 1000 for update skip locked) old
              straight_join holdfast_waiter w on w.name = old.name and w.kind = old.kind and w.id = old.id;
+    set v_full = row_count() = 1000;
     delete g from (select id from holdfast_tombstone where until_us <= v_now limit 10000 for update skip locked) old
              straight_join holdfast_tombstone g on g.id = old.id;
+    set v_full = v_full or row_count() = 10000;
     delete t from (select n from holdfast_inbox where told_us <= v_now - 60000000 limit 10000 for update skip locked) old
              straight_join holdfast_inbox t on t.n = old.n;
+    set v_full = v_full or row_count() = 10000;
     delete c from (select channel from holdfast_client where seen_us <= v_now - 86400000000 limit 10000 for update skip locked) old
              straight_join holdfast_client c on c.channel = old.channel;
+    set v_full = v_full or row_count() = 10000;
+    if v_full then -- the next step goes on with them
+      update holdfast_schema set swept_us = v_swept;
+    end if;
     commit;
   end if;
   if v_due is not null then

@@ -723,7 +723,7 @@ begin
       return next (v_n, r.answer, null, null, null, null, null)::holdfast_answer_v1;
     elsif v_verb = 'release' then
       for r in select * from holdfast_release_v1(p_channel, v_n, v_name, v_kind, v_id, p_attempts[v_n], p_claim_ms, p_patient) loop
-        v_durable := v_durable or r.answer = 'granted';
+        v_durable := v_durable or r.answer = 'granted' or p_attempts[v_n] = 2147483647; -- perhaps an operator has broken the lock
         return next r;
       end loop;
     else
@@ -818,10 +818,11 @@ end $$;
 -- The transaction id that has locked the row is that of the transaction, or that of a subtransaction, whose rollback would undo the check. If
 -- it is not known to be the former, pg_locks tells: a transaction locks its own id, and those of its open subtransactions. Reading pg_locks each
 -- time would cost more. xmax may also be the number of a multixact, which is lower than the next one.
+-- It runs in transactions of applications, so each operator has its exact types: a better match in the schema of this function would run instead.
 create function holdfast_fence_v1(p_name text, p_token bigint, p_checked boolean default false) returns boolean
 language plpgsql volatile as $$
 declare
-  v_kind text collate "C" := case p_token % 4 when 0 then 'mutex' when 1 then 'rw' else 'semaphore' end;
+  v_kind text collate "C" := case p_token % 4::bigint when 0 then 'mutex' when 1 then 'rw' else 'semaphore' end;
   v_slot bigint;
   v_top  xid;
 begin
@@ -857,20 +858,25 @@ declare
   v_old  timestamptz;
   v_last text collate "C";
   v_read integer;
+  v_gone integer;
   s      holdfast_schema;
 begin
   select * into s from holdfast_schema
-   where swept_at < v_now - interval '1 minute' or swept_to is not null and batch_at < v_now - interval '100 ms' limit 1 for update skip locked;
+   where (swept_at < v_now - interval '1 minute' or swept_to is not null) and batch_at < v_now - interval '100 ms' limit 1 for update skip locked;
   if not found then
     return false;
   end if;
   if s.swept_at < v_now - interval '1 minute' then
-    s.swept_at := v_now;
     s.swept_to := coalesce(s.swept_to, '');
     delete from holdfast_tombstone where ctid = any (array(select ctid from holdfast_tombstone where until <= v_now limit 10000 for update skip locked));
+    get diagnostics v_read = row_count;
     delete from holdfast_waiter
      where ctid in (select ctid from holdfast_waiter
                      where looked_at + lease_ms * interval '0.5 ms' <= v_now - interval '1 minute' limit 10000 for update skip locked);
+    get diagnostics v_gone = row_count;
+    if v_read < 10000 and v_gone < 10000 then -- otherwise the next step goes on with them
+      s.swept_at := v_now;
+    end if;
   end if;
   v_old := v_now - s.keep;
   select count(*), max(name) into v_read, v_last from (

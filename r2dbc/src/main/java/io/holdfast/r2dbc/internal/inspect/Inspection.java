@@ -17,6 +17,7 @@ import io.holdfast.spi.support.Printable;
 import io.r2dbc.spi.Connection;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +38,9 @@ public final class Inspection {
     private final Connections connections;
     private final SqlFailures failures;
     private final long claimMillis;
+
+    /** Of no claim: waiters without a channel are passed over. */
+    private final String channel = "holdfast_" + UUID.randomUUID().toString().replace("-", "");
 
     /** Does not connect yet. */
     public Inspection(BackendSettings settings) {
@@ -118,7 +122,7 @@ public final class Inspection {
         LockClaim broken = LockClaim.first(key, claimId, Duration.ofSeconds(1), Waiting.NONE)
                 .withAttempt(Integer.MAX_VALUE);
         return Mono.usingWhen(
-                Mono.fromSupplier(() -> new Lanes(connections, failures, () -> "", claimMillis, pushed -> {})),
+                Mono.fromSupplier(() -> new Lanes(connections, failures, () -> channel, claimMillis, pushed -> {})),
                 lanes -> lanes.send(new Operation(Operation.Verb.RELEASE, broken, false))
                         .map(Answer::ownership)
                         .map(Ownership.HELD::equals),

@@ -6,7 +6,7 @@ import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.Statement;
 import java.util.Set;
 
-/** The fence of PostgreSQL. */
+/** The fence of PostgreSQL. With exact types, the server calls no other function of that name. */
 public record PostgresFence() implements FenceCheck {
 
     /** The SQL states of undefined functions, tables and schemas. */
@@ -20,14 +20,14 @@ public record PostgresFence() implements FenceCheck {
     @Override
     public Statement statement(Connection inTransaction, String function, String name, long token) {
         return inTransaction
-                .createStatement("select " + function + "($1, $2, true)")
+                .createStatement("select " + function + "($1::text, $2::bigint, true)")
                 .bind("$1", name)
                 .bind("$2", token);
     }
 
     @Override
     public String text(String function) {
-        return "select " + function + "(?, ?)";
+        return "select " + function + "(cast(? as text), cast(? as bigint), false)";
     }
 
     @Override
