@@ -1,5 +1,7 @@
 package io.holdfast.r2dbc.internal.lane;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.LockBackendException;
 import io.holdfast.r2dbc.internal.dialect.RowLockedException;
 import io.holdfast.r2dbc.internal.dialect.Session;
@@ -204,8 +206,9 @@ final class Lane {
         }
         Map<Boolean, List<Call>> follow = batch.stream()
                 .collect(Collectors.partitioningBy(call -> call.isAttempt() && locks.contains(call.lock())));
-        patient.submit(follow.get(true).stream().filter(Call::giveOn).toList());
-        return follow.get(false);
+        patient.submit(
+                requireNonNull(follow.get(true)).stream().filter(Call::giveOn).toList());
+        return requireNonNull(follow.get(false));
     }
 
     /**
@@ -268,8 +271,8 @@ final class Lane {
         int highest = calls.stream().mapToInt(Call::rank).max().orElse(0);
         Map<Boolean, List<Call>> parts =
                 calls.stream().collect(Collectors.partitioningBy(it -> it.rank() > 0 && it.rank() == highest));
-        to.submit(parts.get(true));
-        putBack(parts.get(false), false, Call.LAST_RANK);
+        to.submit(requireNonNull(parts.get(true)));
+        putBack(requireNonNull(parts.get(false)), false, Call.LAST_RANK);
     }
 
     private void took(int calls, long startNanos) {
