@@ -33,6 +33,9 @@ final class ClientFromProperties {
             if (properties.operationTimeout() != null) {
                 builder = builder.operationTimeout(properties.operationTimeout());
             }
+            if (properties.maxWaiters() != null) {
+                builder = builder.maxWaiters(properties.maxWaiters());
+            }
             if (properties.owner() != null) {
                 builder = builder.owner(properties.owner());
             } else if (applicationName != null && !applicationName.isBlank()) {

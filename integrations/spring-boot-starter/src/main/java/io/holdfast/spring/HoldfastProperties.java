@@ -35,6 +35,8 @@ import org.springframework.boot.convert.DurationUnit;
  *     lease duration, at most 2 s. A number without a unit is in seconds.
  * @param warmUp How long the start of the application may wait until the client has connected and loaded its classes. After it, the start
  *     goes on. Zero turns the warm-up off. A number without a unit is in seconds.
+ * @param maxWaiters How many acquisitions of this client may be under way, over all its locks. One more fails at once. Without a limit by
+ *     default.
  * @param owner The label of this client, which inspectors show beside its claims: 1 to 48 letters, digits, dots, underscores, colons and
  *     hyphens. By default spring.application.name, the host and the process id.
  * @param deliverOn The threads that emit leases, losses and results, so work under a lock begins on them: auto, threads, virtual-threads,
@@ -67,6 +69,7 @@ record HoldfastProperties(
         @DurationUnit(ChronoUnit.SECONDS) @DefaultValue("10s")
         Duration warmUp,
 
+        @Nullable Integer maxWaiters,
         @Nullable String owner,
         @DefaultValue(Delivery.AUTO) String deliverOn,
         @DefaultValue("256") int deliverThreads,

@@ -8,6 +8,7 @@ import io.holdfast.LockEvent;
 import io.holdfast.LockHolder;
 import io.holdfast.LockLease;
 import io.holdfast.LockListener;
+import io.holdfast.LockQueueFullException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.LossReason;
 import io.holdfast.ReactiveLock;
@@ -111,6 +112,20 @@ class ClientOfTheApplicationTest {
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration(exclude = R2dbcAutoConfiguration.class)
     static class Application {}
+
+    @Test
+    void aPropertyBoundsTheAcquisitionsThatAreUnderWay() {
+        runner.withPropertyValues("holdfast.max-waiters=1").run(context -> {
+            LockClient locks = context.getBean(LockClient.class);
+            assertThat(locks.lock("a").tryAcquire().block(LIMIT)).isNotNull();
+            Disposable waiter = locks.lock("a").acquire().subscribe();
+
+            StepVerifier.create(locks.lock("b").acquire())
+                    .expectError(LockQueueFullException.class)
+                    .verify(LIMIT);
+            waiter.dispose();
+        });
+    }
 
     @Test
     void optionsComeFromTheProperties() {
