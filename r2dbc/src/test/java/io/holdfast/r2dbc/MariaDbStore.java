@@ -287,7 +287,7 @@ final class MariaDbStore extends Store {
 
     @Override
     void makeSweepDue() {
-        execute("update holdfast_schema set swept_us = 0");
+        execute("update holdfast_schema set swept_us = 0, batch_us = 0");
     }
 
     @Override

@@ -253,7 +253,7 @@ final class PostgresStore extends Store {
 
     @Override
     void makeSweepDue() {
-        execute("update holdfast_schema set swept_at = '-infinity'");
+        execute("update holdfast_schema set swept_at = '-infinity', batch_at = '-infinity'");
     }
 
     @Override
