@@ -255,9 +255,10 @@ final class SimulatedZooKeeper extends ZooKeeper {
             return;
         }
         heardAt = host.nanoTime();
-        boolean isData = type != EventType.NodeChildrenChanged && (data.remove(path) | absent.remove(path));
+        boolean isAbsent = type != EventType.NodeChildrenChanged && absent.remove(path);
+        boolean isData = type != EventType.NodeChildrenChanged && data.remove(path);
         boolean isChild = type != EventType.NodeDataChanged && children.remove(path);
-        if (isData || isChild) {
+        if (isAbsent || isData || isChild) {
             List.copyOf(watchers)
                     .forEach(watcher -> watcher.process(new WatchedEvent(type, KeeperState.SyncConnected, path)));
         }

@@ -196,7 +196,7 @@ class BackEndCustomizersTest {
                         .toList());
 
         assertThatThrownBy(() -> RedisBackends.over(masters, List.of(builder -> builder.names(List.of("too few")))))
-                .hasMessageContaining("names must be one for each");
+                .hasMessageContaining("names must be a different one for each");
 
         assertThat(masters)
                 .allSatisfy(it -> assertThatThrownBy(() -> it.ping().block(Duration.ofSeconds(10)))
