@@ -13,6 +13,7 @@ import io.holdfast.LossReason;
 import io.holdfast.ReactiveLock;
 import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.testkit.ExclusionProbe;
+import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -273,6 +274,29 @@ class DeliveryTest {
 
         assertThat(world.on(Operation.RELEASE).calls()).isOne();
         world.subscribe(client.close());
+    }
+
+    @Test
+    void aCloseHasTimeForItsReleasesAlthoughTheSchedulerDoesNotRunItsTasks() {
+        VirtualTimeScheduler stuck = VirtualTimeScheduler.create();
+        AtomicBoolean isStuck = new AtomicBoolean();
+        LockClient client = world.client(builder -> builder.deliverOn(Schedulers.fromExecutor(task -> {
+            if (isStuck.get()) {
+                stuck.schedule(task, 1, TimeUnit.DAYS);
+            } else {
+                task.run();
+            }
+        })));
+        Disposable unused = world.granted(client.lock(NAME).acquire()).onLoss().subscribe();
+        isStuck.set(true);
+        world.on(Operation.RELEASE).next(Fault.delayedReply(World.OPERATION_TIMEOUT.dividedBy(4)));
+        TestSubscriber<Void> closed = world.subscribe(client.close());
+
+        world.pass(World.OPERATION_TIMEOUT.dividedBy(4).multipliedBy(3));
+
+        assertThat(closed.isTerminatedComplete()).isTrue();
+        assertThat(world.on(Operation.RELEASE).calls()).isOne();
+        assertThat(world.store.contents()).isEmpty();
     }
 
     /** The outermost release ends nested work. */

@@ -277,12 +277,13 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
         }
     }
 
-    /** A busy thread of {@code deliverOn} delays it for an operation timeout at most. */
+    /** A busy thread of {@code deliverOn} delays it for an operation timeout at most, or half of the time of a close. */
     private void afterSignals(LeaseSignals signals, Action action, @Nullable LockLostException lost) {
         if (signals.areDelivered()) {
             goOn(action, lost);
         } else {
-            signals.whenDelivered(() -> goOn(action, lost), engine().alarms, now() + lock.operationNanos());
+            long longest = engine().isClosed() ? lock.operationNanos() / 2 : lock.operationNanos();
+            signals.whenDelivered(() -> goOn(action, lost), engine().alarms, now() + longest);
         }
     }
 
