@@ -23,7 +23,7 @@ class QueueTraceIT {
 
     @Test
     void eachStepOfTheScriptsIsAStepOfTheModel() throws IOException, InterruptedException {
-        assertThat(check().complete(QueueTraces::of, 250)).isGreaterThan(33);
+        assertThat(check().complete(QueueTraces::of, 150)).isGreaterThan(33);
     }
 
     @ParameterizedTest

@@ -23,7 +23,7 @@ class RunTraceIT {
 
     @Test
     void eachStepOfTheCodeIsAStepOfTheModel() throws IOException, InterruptedException {
-        assertThat(check().complete(RunTraces::of, 1_000)).isGreaterThan(33);
+        assertThat(check().complete(RunTraces::of, 600)).isGreaterThan(33);
     }
 
     @ParameterizedTest
