@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,8 +22,12 @@ final class Program {
     private final Process process;
     private final BufferedReader lines;
 
-    private Program(Process process) {
+    /** Why it failed, if it did. */
+    private final Path errors;
+
+    private Program(Process process, Path errors) {
         this.process = process;
+        this.errors = errors;
         this.lines = process.inputReader(StandardCharsets.UTF_8);
     }
 
@@ -43,8 +46,10 @@ final class Program {
                 System.getProperty("java.class.path"),
                 program.getName()));
         command.addAll(List.of(arguments));
+        Path errors = Files.createTempFile(program.getSimpleName(), ".txt");
+        errors.toFile().deleteOnExit();
         return new Program(
-                new ProcessBuilder(command).redirectError(Redirect.DISCARD).start());
+                new ProcessBuilder(command).redirectError(errors.toFile()).start(), errors);
     }
 
     String nextLine() throws IOException {
@@ -65,11 +70,11 @@ final class Program {
     }
 
     /** Returns its output until it ends by itself with exit code 0. */
-    String output() throws InterruptedException {
+    String output() throws InterruptedException, IOException {
         try {
             String output = lines.lines().map(it -> it + "\n").collect(Collectors.joining());
             assertThat(process.waitFor(30, TimeUnit.SECONDS)).as("it ends").isTrue();
-            assertThat(process.exitValue()).isZero();
+            assertThat(process.exitValue()).as("%s", Files.readString(errors)).isZero();
             return output;
         } finally {
             kill();
