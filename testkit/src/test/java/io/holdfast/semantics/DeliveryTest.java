@@ -330,6 +330,28 @@ class DeliveryTest {
     }
 
     @Test
+    void aCancelledExportReleasesTheLockWhenItsEndWasTold() {
+        VirtualTimeScheduler slow = VirtualTimeScheduler.create();
+        LockClient client = world.client(builder -> builder.deliverOn(new Late(slow)));
+        TestSubscriber<LockLease> acquiring = world.subscribe(client.lock(NAME).acquire());
+        slow.advanceTimeBy(Duration.ofSeconds(1));
+        LockLease lease = world.only(acquiring);
+        List<Integer> releasesWhenTold = new ArrayList<>();
+        Disposable unused = lease.onLoss()
+                .subscribe(
+                        reason -> {},
+                        error -> {},
+                        () -> releasesWhenTold.add(world.on(Operation.RELEASE).calls()));
+        world.subscribe(lease.export()).cancel();
+
+        slow.advanceTimeBy(Duration.ofSeconds(1));
+
+        assertThat(releasesWhenTold).containsExactly(0);
+        assertThat(world.on(Operation.RELEASE).calls()).isOne();
+        world.subscribe(client.close());
+    }
+
+    @Test
     void theLeaderIsReportedWithoutTheDeliveryScheduler() {
         Rejecting delivery = new Rejecting(world.clock);
         LockClient client = world.client(builder -> builder.deliverOn(delivery));

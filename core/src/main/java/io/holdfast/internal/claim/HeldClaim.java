@@ -217,8 +217,9 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
         }
     }
 
+    /** Not before nested work was told: the successor then releases the lock in place of its text. */
     final boolean isHandedOnTo(Successor<?> wanted) {
-        return successor == wanted && lease().phase() == Phase.EXPORTED;
+        return successor == wanted && leaseOver && lease().phase() == Phase.EXPORTED;
     }
 
     final void releaseInBackground() {
@@ -228,12 +229,13 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
     void act(Step step) {
         switch (step.action()) {
             case STOP_RENEWING -> signals().releaseAsked();
-            case RENEW_BEFORE_EXPORT, ASK_FOR_READ_LEASE -> tellNested(step.action());
+            case RENEW_BEFORE_EXPORT -> tellNested(this::renewBeforeExport);
+            case ASK_FOR_READ_LEASE -> tellNested(this::askForReadLease);
             case EXPORT -> Turn.runUsersCode(this::exported);
             case RENEW -> engine().renewals.add(this);
             case RELEASE -> {
                 releasedAtNanos = now();
-                tellNested(Action.RELEASE);
+                tellNested(() -> endAtStore(lastClaim(), lease().validUntilNanos(), this));
             }
             case SIGNAL_RELEASED, SIGNAL_LOSS, SIGNAL_LOSS_AND_RELEASE -> {
                 if (Turn.isTaken()) {
@@ -247,59 +249,53 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
     }
 
     private void end(Action action) {
-        LeaseState over = lease();
-        LockLostException lost = null;
-        if (over.lossReason() != null) {
-            Loss loss = loss(over.isReader());
-            holdEvents.ended(new LockEvent.Lost(lockName(), fencingToken(), loss.reason(), heldFor(), loss.why()));
-            lost = loss.exception(lockName(), fencingToken());
-        }
+        LeaseState last = lease();
+        LockLostException lost = last.lossReason() == null ? null : reportedLoss(last.isReader());
         stopWatching();
         LeaseSignals signals = signals();
         try {
             signals.end(lost);
         } finally {
             if (action == Action.SIGNAL_LOSS_AND_RELEASE || action == Action.EXPORT) {
-                afterSignals(signals, action, lost);
+                afterSignals(signals, () -> ended(action, lost));
             } else {
-                goOn(action, lost);
+                ended(action, lost);
             }
         }
     }
 
+    private LockLostException reportedLoss(boolean asReader) {
+        Loss loss = loss(asReader);
+        holdEvents.ended(new LockEvent.Lost(lockName(), fencingToken(), loss.reason(), heldFor(), loss.why()));
+        return loss.exception(lockName(), fencingToken());
+    }
+
     /** Nested work must not go on when the next owner gets the lock. */
-    private void tellNested(Action action) {
+    private void tellNested(Runnable next) {
         LeaseSignals signals = signals();
         try {
             signals.releaseAsked();
         } finally {
-            afterSignals(signals, action, null);
+            afterSignals(signals, next);
         }
     }
 
     /** A busy thread of {@code deliverOn} delays it for an operation timeout at most, or half of the time of a close. */
-    private void afterSignals(LeaseSignals signals, Action action, @Nullable LockLostException lost) {
+    private void afterSignals(LeaseSignals signals, Runnable next) {
         if (signals.areDelivered()) {
-            goOn(action, lost);
+            next.run();
         } else {
             long longest = engine().isClosed() ? lock.operationNanos() / 2 : lock.operationNanos();
-            signals.whenDelivered(() -> goOn(action, lost), engine().alarms, now() + longest);
+            signals.whenDelivered(next, engine().alarms, now() + longest);
         }
     }
 
-    private void goOn(Action action, @Nullable LockLostException lost) {
-        switch (action) {
-            case RELEASE -> endAtStore(lastClaim(), lease().validUntilNanos(), this);
-            case ASK_FOR_READ_LEASE -> askForReadLease();
-            case RENEW_BEFORE_EXPORT -> {
-                engine().renewals.add(this);
-                engine().renewals.flush();
-            }
-            default -> over(action, lost);
-        }
+    private void renewBeforeExport() {
+        engine().renewals.add(this);
+        engine().renewals.flush();
     }
 
-    private void over(Action action, @Nullable LockLostException lost) {
+    private void ended(Action action, @Nullable LockLostException lost) {
         if (action == Action.SIGNAL_LOSS_AND_RELEASE) {
             releaseInBackground();
         }

@@ -96,7 +96,7 @@ final class LeaseSignals {
         return undelivered == 0;
     }
 
-    /** Runs the code when the signals so far have been delivered, or at the given time. */
+    /** Runs the code when the signals so far have been delivered, or at the given time; only the last code. */
     void whenDelivered(Runnable next, AlarmClock alarms, long latestNanos) {
         synchronized (this) {
             whenDelivered = next;

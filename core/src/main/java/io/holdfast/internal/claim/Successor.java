@@ -78,6 +78,10 @@ abstract class Successor<T> implements Emission.Owner {
         }
 
         void succeeded(long minHoldNanos) {
+            if (emission.isOver()) {
+                release();
+                return;
+            }
             String text;
             try {
                 text = lease.claim.handedOn(minHoldNanos).text();

@@ -11,6 +11,7 @@ import io.holdfast.internal.engine.LockSettings;
 import io.holdfast.internal.guard.Guarded;
 import io.holdfast.internal.timing.AlarmClock;
 import io.holdfast.internal.timing.AlarmClock.Alarm;
+import io.holdfast.internal.timing.Fallible;
 import io.holdfast.internal.timing.StoreDurations;
 import io.holdfast.spi.support.Printable;
 import java.time.Duration;
@@ -80,10 +81,10 @@ final class Candidate<T> {
         }
         boolean isNewSeries = lock.engine().alarms.now() - begunAtNanos > longestOfSeries(wasElected);
         if (!wasElected && (isNewSeries || !isBackEndUnreachable)) {
-            LOG.warn(
+            Fallible.tell(() -> LOG.warn(
                     "the back end failed for a candidate of the election '{}', which stands again after a pause: {}",
                     Printable.text(lock.name()),
-                    error.getMessage());
+                    error.getMessage()));
         }
         isBackEndUnreachable = !wasElected;
         inARow = isNewSeries ? 1 : Math.max(inARow, inARow + 1); // it does not overflow

@@ -10,6 +10,7 @@ import io.holdfast.internal.engine.Activities.Stage;
 import io.holdfast.internal.timing.AlarmClock;
 import io.holdfast.internal.timing.AlarmClock.Alarm;
 import io.holdfast.internal.timing.Delivery;
+import io.holdfast.internal.timing.Fallible;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKind;
@@ -209,7 +210,7 @@ public final class Engine {
     private void timerDied() {
         timerDied = true;
         closed = true;
-        Events.log(() -> LOG.error(
+        Fallible.tell(() -> LOG.error(
                 "the lock client's timer was disposed before the client: its leases are lost and its waits end"));
         alarms.set(
                 Alarm.of(() -> {

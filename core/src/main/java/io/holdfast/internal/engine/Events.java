@@ -29,7 +29,7 @@ public final class Events {
 
     public void report(LockEvent event) {
         if (isUnexpected(event)) {
-            log(() -> LOG.warn("{}", EventText.of(event)));
+            Fallible.tell(() -> LOG.warn("{}", EventText.of(event)));
             notify(event);
         } else {
             reportWithoutWarning(event);
@@ -38,7 +38,7 @@ public final class Events {
 
     public void reportWithoutWarning(LockEvent event) {
         if (LOG.isDebugEnabled()) {
-            log(() -> LOG.debug("{}", EventText.of(event)));
+            Fallible.tell(() -> LOG.debug("{}", EventText.of(event)));
         }
         notify(event);
     }
@@ -48,19 +48,14 @@ public final class Events {
         long held = leases.stream().filter(Renewable::isHeld).count();
         long failures = held == 0 ? 0 : failedRenewals.count(nowNanos);
         if (failures == 1) {
-            log(() -> LOG.warn(
+            Fallible.tell(() -> LOG.warn(
                     "renewal of {} lease(s) failed, will be tried again until their deadline: {}",
                     held,
                     error.getMessage()));
         } else if (failures > 1) {
-            log(() -> LOG.warn(
+            Fallible.tell(() -> LOG.warn(
                     "{} renewals failed since the last such line, the last one: {}", failures, error.getMessage()));
         }
-    }
-
-    /** What the caller does next is more important than a log that throws. */
-    static void log(Runnable line) {
-        Fallible.run(line, LOG, "a line could not be logged");
     }
 
     private void notify(LockEvent event) {
@@ -73,7 +68,7 @@ public final class Events {
         try {
             listener.onEvent(event);
         } catch (Throwable broken) {
-            log(() -> LOG.error("lock listener {} threw on: {}", listener, EventText.of(event), broken));
+            Fallible.tell(() -> LOG.error("lock listener {} threw on: {}", listener, EventText.of(event), broken));
         }
     }
 

@@ -288,11 +288,9 @@ public final class AlarmClock {
     }
 
     private static void warnThatTasksAreNotRun() {
-        Fallible.run(
+        Fallible.tell(
                 () -> LOG.warn(
-                        "the timer of a lock client, or of its back end, does not run its tasks, so another thread does: is it blocked?"),
-                LOG,
-                "a line could not be logged");
+                        "the timer of a lock client, or of its back end, does not run its tasks, so another thread does: is it blocked?"));
     }
 
     private void died() {

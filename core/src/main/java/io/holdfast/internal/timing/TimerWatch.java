@@ -71,7 +71,7 @@ final class TimerWatch implements Runnable {
         try {
             return clock != null && clock.isWorthWatching();
         } catch (Throwable broken) {
-            LOG.error("the timer of a lock client could not be checked", broken);
+            Fallible.log(broken, LOG, "the timer of a lock client could not be checked");
             return true;
         }
     }
