@@ -33,7 +33,6 @@ final class Claims {
     private static final Duration LATE = Duration.ofSeconds(30);
 
     private final Map<String, Tracked> tracked = new ConcurrentHashMap<>();
-
     private final Map<String, List<SignalSink>> sinks = new ConcurrentHashMap<>();
     private final Slots slots;
     private final Followers followers;

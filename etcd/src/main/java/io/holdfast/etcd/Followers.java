@@ -20,7 +20,7 @@ import reactor.core.scheduler.Scheduler;
  */
 final class Followers {
 
-    /** How long a waiter behind a holder of its own client has no watch: up to twice this time. */
+    /** How long a waiter behind a holder of its own client has no watch, at most. */
     private static final Duration UNWATCHED = Duration.ofMillis(100);
 
     private final Scheduler scheduler;
@@ -36,27 +36,7 @@ final class Followers {
     private volatile boolean isStopped;
 
     /** A claim that waits for the end of another one, and for nothing else. */
-    static final class Follower {
-        private final Tracked claim;
-        private final ByteSequence place;
-        private final Wish wish;
-
-        /** Written by the thread that adds it, and then by the timer's. */
-        private volatile boolean isWatched;
-
-        private Follower(Tracked claim, ByteSequence place, Wish wish) {
-            this.claim = claim;
-            this.place = place;
-            this.wish = wish;
-        }
-
-        Tracked claim() {
-            return claim;
-        }
-
-        ByteSequence place() {
-            return place;
-        }
+    record Follower(Tracked claim, ByteSequence place, Wish wish, AtomicBoolean isWatched) {
 
         /** {@return the revision of its place; with another place it waits for something else} */
         long created() {
@@ -76,8 +56,11 @@ final class Followers {
     /** The place of the claim waits for this key only. */
     void add(Tracked it, ByteSequence place, ByteSequence blocker, Wish wish) {
         forget(it, blocker);
-        Follower added = new Follower(it, place, wish);
-        followers.put(blocker, added);
+        Follower added = new Follower(it, place, wish, new AtomicBoolean());
+        Follower former = followers.put(blocker, added);
+        if (former != null && former.claim != it) {
+            watch(former); // the claim before it has entered again, with the same key
+        }
         watchIfNeeded(blocker, added, false); // after it was added: the other claim may end meanwhile
     }
 
@@ -85,17 +68,22 @@ final class Followers {
         Tracked before = claims.get(blocker);
         boolean isWaiter = before != null && before.isBefore(it.created()) && !(isLate && before.tokenIfHeld() != 0);
         if (!isWaiter) {
-            it.isWatched = true;
-            watch.accept(it.wish);
+            watch(it);
         } else if (!isStopped && isTimed.compareAndSet(false, true)) {
             var unused = scheduler.schedule(this::watchIfNeeded, UNWATCHED.toNanos(), NANOSECONDS);
+        }
+    }
+
+    private void watch(Follower it) {
+        if (it.isWatched.compareAndSet(false, true)) {
+            watch.accept(it.wish);
         }
     }
 
     private void watchIfNeeded() {
         isTimed.set(false);
         followers.forEach((blocker, it) -> {
-            if (!it.isWatched && it.claim.tokenIfHeld() == 0) {
+            if (!it.isWatched.get() && it.claim.tokenIfHeld() == 0) {
                 watchIfNeeded(blocker, it, true);
             }
         });

@@ -14,7 +14,6 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -24,8 +23,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Waits for deletions. A waiter of this client watches the key before it, unless it is one of the {@link Followers}. If this client has more waiters of a lock, they share one watch of
- * the whole line, or of the marks of all writers: each watch of the driver is a stream of its own. All state is used on one worker only.
+ * Waits for deletions. A waiter of this client watches the key before it, unless {@link Followers} find that it needs no watch. If this client
+ * has more waiters of a lock, they share one watch of the whole line, or of the marks of all writers: each watch of the driver is a stream of
+ * its own. All state changes on one worker only.
  */
 final class Watches {
 
@@ -93,10 +93,9 @@ final class Watches {
     private final Predicate<String> isWaiting;
     private final Consumer<String> onChange;
     private final ObjLongConsumer<String> onHold;
-    private final Map<String, Wish> wishes = new HashMap<>();
 
-    /** The claims with a wish. Written on the worker, but for removals. */
-    private final Set<String> waiting = ConcurrentHashMap.newKeySet();
+    /** By their claims. Written on the worker. */
+    private final Map<String, Wish> wishes = new ConcurrentHashMap<>();
 
     private final Map<ByteSequence, OfPrefix> prefixes = new HashMap<>();
     private final AtomicInteger streams = new AtomicInteger();
@@ -130,18 +129,17 @@ final class Watches {
                 return;
             }
             drop(wish.claimId);
-            waiting.add(wish.claimId); // first: an end that comes now sees it, and one that has come is seen
-            if (!isWaiting.test(wish.claimId)) {
-                waiting.remove(wish.claimId);
-            } else {
-                wishes.put(wish.claimId, wish);
+            wishes.put(wish.claimId, wish); // first: an end that comes now sees it, and one that has come is seen
+            if (isWaiting.test(wish.claimId)) {
                 prefixes.computeIfAbsent(wish.among, OfPrefix::new).add(wish);
+            } else {
+                wishes.remove(wish.claimId);
             }
         });
     }
 
     void forget(String claimId) {
-        if (waiting.remove(claimId)) {
+        if (wishes.containsKey(claimId)) {
             onWorker(() -> drop(claimId));
         }
     }
@@ -179,7 +177,6 @@ final class Watches {
             return;
         }
         drop(wish.claimId);
-        waiting.remove(wish.claimId);
         if (next == Next.HOLD) {
             onHold.accept(wish.claimId, wish.created);
         } else {

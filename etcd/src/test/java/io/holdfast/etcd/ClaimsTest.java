@@ -149,6 +149,22 @@ class ClaimsTest {
         assertThat(wishes).hasSize(1);
     }
 
+    /** It comes behind this one then, with the same key, and another claim comes behind it. */
+    @Test
+    void waiterWhosePredecessorHasEnteredAgainHasAWatch() {
+        Tracked other = other(5);
+        ByteSequence blocker = claims.slot(other);
+        follows(other, 7);
+        follows(other, 7); // it has looked again
+        assertThat(wishes).isEmpty();
+        boolean unused = other.lose();
+        other.placed(LockKind.MUTEX, 9, new EtcdLease(1, 1_000));
+        Tracked last = claims.of(LockClaim.first(claim.key(), "last", claim.lease(), Waiting.QUEUE));
+        claims.follow(last, claims.slot(last), blocker, wish(11, blocker));
+        time.advanceTimeBy(Duration.ofSeconds(60));
+        assertThat(wishes).extracting(Watches.Wish::created).containsExactly(7L);
+    }
+
     @Test
     void noTaskRepeatsWhenAllHaveEnded() {
         Tracked other = other(5);
