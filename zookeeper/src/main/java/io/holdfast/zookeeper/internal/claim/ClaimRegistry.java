@@ -80,9 +80,8 @@ public final class ClaimRegistry {
 
     /** A request of the claim has ended. Advances its queue, and forgets the claim when it has nothing in ZooKeeper. */
     public void settle(ClaimState state) {
-        if (!state.isHeld()) {
-            queues.advance(state); // even a claim without a node may have learned something that other claims wait for
-        }
+        queues.advance(
+                state); // even one that holds, or has no node, may have learned something that other claims wait for
         if (state.isEmpty() && state.operations().areOver()) {
             byClaim.remove(state.id(), state);
             tellIfEmpty();

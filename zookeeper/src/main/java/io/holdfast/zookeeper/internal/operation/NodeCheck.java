@@ -27,11 +27,8 @@ record NodeCheck(Session session, AsyncZooKeeper zooKeeper, Subject subject) {
      * just found, or after a pause, the second of two transactions proves more than the first.
      */
     Mono<List<Boolean>> areThere(List<String> paths) {
-        return askAll(paths).flatMap(answers -> session.validity().suffices() ? Mono.just(answers) : askAll(paths));
-    }
-
-    private Mono<List<Boolean>> askAll(List<String> paths) {
-        return ask(parts(paths));
+        Mono<List<Boolean>> all = ask(parts(paths));
+        return all.flatMap(answers -> session.validity().suffices() ? Mono.just(answers) : all);
     }
 
     private Mono<List<Boolean>> ask(List<List<String>> parts) {

@@ -52,10 +52,7 @@ record NodeCreation(AcquireOperation acquire) {
         return acquire.contended();
     }
 
-    /**
-     * Sends create and list back to back: the server answers one session in order, so the list contains the new node. The gate is notified
-     * in any case, since a creation that it counts as under way keeps other claims out.
-     */
+    /** Whatever comes of it, the gate is notified, since a creation that it counts as under way keeps other claims out. */
     private Mono<LockAttempt> create(int tries) {
         return queues().mayBegin(acquire.queue()) ? beginOrWait(tries) : createInLine(tries);
     }
@@ -125,7 +122,10 @@ record NodeCreation(AcquireOperation acquire) {
                 .doFinally(end -> queue.enteringAnswered());
     }
 
-    /** Leaves the list out if the number of the new node may show enough. */
+    /**
+     * Sends create and list back to back: the server answers one session in order, so the list contains the new node. Leaves the list out if
+     * the number of the new node may show enough.
+     */
     private Mono<LockAttempt> createInLine(int tries) {
         LockQueue<ClaimState> queue = acquire.queue();
         boolean isListed = state().isDoubtful() || !queue.mayDoWithoutList(QueueNode.newcomer(acquire.claim()));
@@ -277,8 +277,7 @@ record NodeCreation(AcquireOperation acquire) {
     /** Creates the nodes above the queue. */
     private Mono<LockAttempt> makeRoom(int tries) {
         List<String> nodes = state().queue().fromTheTop();
-        return zooKeeper()
-                .ensure(session(), nodes)
+        return Mono.defer(() -> zooKeeper().ensure(session(), nodes))
                 .doOnError(noRights -> beginningEnded(null))
                 .flatMap(made -> {
                     boolean isChrootMissing = made.isNoNode() && made.path().equals(nodes.get(0));

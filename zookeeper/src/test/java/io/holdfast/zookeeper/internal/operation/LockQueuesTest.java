@@ -181,11 +181,8 @@ class LockQueuesTest {
         List<ClaimState> readers = new ArrayList<>();
         List<String> names = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
-            ClaimState reader = open(LockKey.of(LockKind.READ, "lock"), "reader" + i, io.holdfast.spi.Waiting.QUEUE);
-            names.add(QueueNode.prefix(reader.claim(), 1) + "%010d".formatted(i + 1));
-            reader.entered(session, new AsyncZooKeeper.Created(reader.queue().of(names.get(i)), i));
-            reader.stands();
-            claims.queues().at(reader.queue().path()).entered(reader.node(), reader);
+            ClaimState reader = standing("reader" + i, i + 1);
+            names.add(reader.node().name());
             Disposable unused = signals.of("reader" + i).subscribe(signalled::add);
             readers.add(reader);
         }
@@ -200,6 +197,36 @@ class LockQueuesTest {
                     .as("each reader attempts again, to prove its session")
                     .hasSize(3);
         }
+    }
+
+    /** The other claim holds when its attempt ends. */
+    @Test
+    void waiterThatReliesOnTheListOfAnotherClaimIsGrantedTheLock() {
+        for (int proof = 0; proof < 2; proof++) {
+            Disposable unused = zooKeeper.check(session, List.of(QUEUE)).subscribe();
+            handle.answerTransaction(Code.OK);
+        }
+        ClaimState first = standing("first", 1);
+        ClaimState second = standing("second", 2);
+        assertThat(attempt(first)).isSameAs(first);
+        assertThat(attempt(second)).isSameAs(second);
+        assertThat(handle.lists()).isOne();
+        handle.answerList(
+                first.queue().path(), List.of(first.node().name(), second.node().name()));
+        assertThat(first.isHeld()).isTrue();
+        assertThat(second.isHeld()).isTrue();
+        assertThat(handle.lists()).isZero();
+    }
+
+    /** Adds a reader that waits for a node that is not known any more. */
+    private ClaimState standing(String id, int number) {
+        ClaimState reader = open(LockKey.of(LockKind.READ, "lock"), id, io.holdfast.spi.Waiting.QUEUE);
+        String name = QueueNode.prefix(reader.claim(), 1) + "%010d".formatted(number);
+        reader.asked(1, executor.now());
+        reader.entered(session, new AsyncZooKeeper.Created(reader.queue().of(name), number));
+        reader.stands();
+        claims.queues().at(reader.queue().path()).entered(reader.node(), reader);
+        return reader;
     }
 
     /** Before the transaction that proves the session, a claim of another client may list the node, and then wait for it to hold. */

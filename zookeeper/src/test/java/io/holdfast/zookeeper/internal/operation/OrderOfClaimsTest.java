@@ -19,9 +19,14 @@ import io.holdfast.zookeeper.internal.session.SessionValidity;
 import io.holdfast.zookeeper.internal.signal.ClaimSignals;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
+import org.apache.curator.framework.api.ACLProvider;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -36,7 +41,22 @@ class OrderOfClaimsTest {
 
     private final SerialExecutor executor = new SerialExecutor(Schedulers.immediate());
     private final ClaimSignals signals = new ClaimSignals(Schedulers.immediate());
-    private final AsyncZooKeeper zooKeeper = new AsyncZooKeeper(executor, new AccessRights(null));
+    private final Set<String> failing = new HashSet<>();
+    private final ACLProvider rights = new ACLProvider() {
+        @Override
+        public List<ACL> getDefaultAcl() {
+            return Ids.OPEN_ACL_UNSAFE;
+        }
+
+        @Override
+        public List<ACL> getAclForPath(String path) {
+            if (failing.contains(path)) {
+                throw new IllegalStateException("no rights for " + path);
+            }
+            return getDefaultAcl();
+        }
+    };
+    private final AsyncZooKeeper zooKeeper = new AsyncZooKeeper(executor, new AccessRights(rights));
     private final ClaimRegistry claims = new ClaimRegistry(signals, zooKeeper, executor, LockQueue::create);
     private final QueueAdmission admission = new QueueAdmission(zooKeeper, PLACES);
 
@@ -146,6 +166,15 @@ class OrderOfClaimsTest {
     void claimEntersWhenTheOneThatCreatedTheQueueHasFailed() {
         attempts(0, 2);
         answerBeginning(Code.NOAUTH, Code.RUNTIMEINCONSISTENCY, Code.RUNTIMEINCONSISTENCY);
+        assertBegins(1);
+    }
+
+    /** The provider of the user may fail for any node: the lock must not be closed to all other claims of the client. */
+    @Test
+    void claimEntersWhenTheOneBeforeItFindsNoRightsForTheNodesAboveTheQueue() {
+        attempts(0, 2);
+        failing.add("/holdfast/mutex");
+        answerBeginning(Code.NONODE, Code.RUNTIMEINCONSISTENCY, Code.RUNTIMEINCONSISTENCY);
         assertBegins(1);
     }
 }
