@@ -256,7 +256,7 @@ class R2dbcErrorsIT {
     void serverFindsOutWithinHalfAMinuteThatTheHostOfAClientIsGone() {
         store.execute(Store.schema());
         Connection connection = store.connect();
-        run(new PostgresDialect().prepare(connection, new SessionSettings(null, Duration.ofSeconds(2)), false));
+        run(new PostgresDialect().prepare(connection, new SessionSettings(null, Duration.ofSeconds(2))));
         String settings = Flux.from(connection
                         .createStatement(
                                 "select concat_ws(' ', current_setting('tcp_keepalives_idle'), current_setting('tcp_keepalives_interval'), current_setting('tcp_keepalives_count'), current_setting('tcp_user_timeout'))")

@@ -15,11 +15,10 @@ public interface Dialect {
     String database();
 
     /**
-     * Sets up a new connection. Fails if the database cannot be used, or lacks the schema.
-     *
-     * @param isPatient whether it is for calls that wait for rows, each only for a moment, so that the others have their turn
+     * Sets up a new connection. Fails if the database cannot be used, or lacks the schema. A call on it waits for a row only for a moment, so
+     * that the others have their turn.
      */
-    Mono<Session> prepare(Connection connection, SessionSettings settings, boolean isPatient);
+    Mono<Session> prepare(Connection connection, SessionSettings settings);
 
     /**
      * Acquires, renews and releases in one transaction. Notifies other clients.
@@ -38,11 +37,12 @@ public interface Dialect {
     Mono<Boolean> sweep(Connection connection);
 
     /**
-     * Requests that the server stop its work for a connection that will be dropped.
+     * Requests that the server end the session of a connection that will be dropped.
      *
-     * @param another opens a connection for that, without settings, if the driver has no other way
+     * @param silent has a name
+     * @param another a connection without settings
      */
-    Mono<Void> interrupt(Session silent, Mono<Connection> another);
+    Mono<Void> interrupt(Session silent, Connection another);
 
     /** Closes a connection that gives no answers. Does not wait for one. */
     default Mono<Void> drop(Connection silent) {

@@ -13,9 +13,10 @@ public record SessionSettings(@Nullable String schema, Duration replyTimeout) {
 
     private static final long ROW_WAIT_MILLIS = 100;
 
-    private static final long ADDED_ROW_WAIT_MILLIS = 50;
-
-    /** Returns how long the server may work on one call. The server gives up before the client does, and so can report why. */
+    /**
+     * Returns how long a call may wait for locks, and how long the server may work for an inspector. Both end before the client gives up, and
+     * so can report why.
+     */
     public long serverMillis() {
         return Math.max(1, replyTimeout.toMillis() * 3 / 4);
     }
@@ -23,10 +24,5 @@ public record SessionSettings(@Nullable String schema, Duration replyTimeout) {
     /** Returns how long a call waits for a locked row until calls for other rows have their turn. */
     public long rowWaitMillis() {
         return Math.min(ROW_WAIT_MILLIS, serverMillis());
-    }
-
-    /** Returns how long the usual lane waits for another transaction that is adding the same row. */
-    public long addedRowWaitMillis() {
-        return Math.min(ADDED_ROW_WAIT_MILLIS, serverMillis());
     }
 }

@@ -17,7 +17,6 @@ import io.holdfast.spi.support.Printable;
 import io.r2dbc.spi.Connection;
 import java.time.Duration;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -33,14 +32,14 @@ public final class Inspection {
     /** The number of locks that one statement reads. */
     private static final int LOCKS_PER_PAGE = 500;
 
+    /** Of no claim: waiters without a channel are passed over. */
+    private static final String CHANNEL = "inspector";
+
     private final LockQuery query;
     private final Dialect dialect;
     private final Connections connections;
     private final SqlFailures failures;
     private final long claimMillis;
-
-    /** Of no claim: waiters without a channel are passed over. */
-    private final String channel = "holdfast_" + UUID.randomUUID().toString().replace("-", "");
 
     /** Does not connect yet. */
     public Inspection(BackendSettings settings) {
@@ -102,14 +101,9 @@ public final class Inspection {
 
     private Mono<List<FoundLock>> ask(
             String lockName, String subject, Function<Connection, Mono<List<FoundLock>>> question) {
-        Mono<List<FoundLock>> answer = Mono.usingWhen(
-                connections.openBare(),
-                fresh -> connections
-                        .limited(dialect.prepareInspector(fresh, connections.settings()))
-                        .then(connections.limited(question.apply(fresh))),
-                used -> connections.limited(Mono.from(used.close())).onErrorComplete(),
-                connections::closed,
-                used -> Mono.fromRunnable(() -> connections.close(used)));
+        Mono<List<FoundLock>> answer = connections.once(fresh -> connections
+                .limited(dialect.prepareInspector(fresh, connections.settings()))
+                .then(connections.limited(question.apply(fresh))));
         return Mono.defer(() -> Mono.fromFuture(answer.toFuture(), true))
                 .onErrorMap(error -> failures.of(lockName, subject, error));
     }
@@ -122,7 +116,7 @@ public final class Inspection {
         LockClaim broken = LockClaim.first(key, claimId, Duration.ofSeconds(1), Waiting.NONE)
                 .withAttempt(Integer.MAX_VALUE);
         return Mono.usingWhen(
-                Mono.fromSupplier(() -> new Lanes(connections, failures, () -> channel, claimMillis, pushed -> {})),
+                Mono.fromSupplier(() -> new Lanes(connections, failures, () -> CHANNEL, claimMillis, pushed -> {})),
                 lanes -> lanes.send(new Operation(Operation.Verb.RELEASE, broken, false))
                         .map(Answer::ownership)
                         .map(Ownership.HELD::equals),

@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
@@ -46,26 +47,35 @@ public record Connections(
                 new AtomicReference<>(OpeningLimit.first(settings.replyTimeout())));
     }
 
-    /**
-     * Opens a connection with the settings of this library. Fails if that takes too long. A connection that opens later is closed.
-     *
-     * @param isPatient whether it is for calls that wait for rows
-     */
-    public Mono<Session> open(boolean isPatient) {
+    /** Opens a connection with the settings of this library. Fails if that takes too long. A connection that opens later is closed. */
+    public Mono<Session> open() {
         return Mono.defer(() -> {
             CompletableFuture<Connection> made =
                     Mono.<Connection>from(factory.create()).toFuture();
-            Mono<Session> prepared = Mono.fromFuture(made, true).flatMap(fresh -> prepared(fresh, isPatient));
+            Mono<Session> prepared = Mono.fromFuture(made, true).flatMap(this::prepared);
             return opened(made, prepared.toFuture());
         });
     }
 
-    private Mono<Session> prepared(Connection fresh, boolean isPatient) {
-        return dialect.prepare(fresh, settings, isPatient).doOnError(unusable -> close(fresh));
+    private Mono<Session> prepared(Connection fresh) {
+        return dialect.prepare(fresh, settings).doOnError(unusable -> close(fresh));
     }
 
-    /** Opens a connection without these settings, which need a client's rights. Otherwise as {@link #open}. */
-    public Mono<Connection> openBare() {
+    /**
+     * Opens a connection without these settings, which need a client's rights, and closes it after the work.
+     *
+     * @param work each of its steps is limited
+     */
+    public <T> Mono<T> once(Function<Connection, Mono<T>> work) {
+        return Mono.usingWhen(
+                openBare(),
+                work,
+                used -> limited(Mono.from(used.close())).onErrorComplete(),
+                this::closed,
+                used -> Mono.fromRunnable(() -> close(used)));
+    }
+
+    private Mono<Connection> openBare() {
         return Mono.defer(() -> {
             CompletableFuture<Connection> made =
                     Mono.<Connection>from(factory.create()).toFuture();
@@ -130,10 +140,12 @@ public record Connections(
 
     /**
      * Closes a connection on which the server is silent. First it interrupts the server, which might work on for long and keep one of its
-     * sessions.
+     * sessions. If that takes too long, it goes on in the background, and its own connection is closed in any case.
      */
     public void abandon(Session silent) {
-        Disposable unused = limited(dialect.interrupt(silent, openBare()))
+        Mono<Void> interrupted =
+                silent.name().isEmpty() ? Mono.empty() : once(open -> limited(dialect.interrupt(silent, open)));
+        Disposable unused = limited(interrupted)
                 .subscribe(nothing -> {}, error -> drop(silent.connection()), () -> drop(silent.connection()));
     }
 
@@ -153,7 +165,7 @@ public record Connections(
     }
 
     /** Closes the connection after an error of a call. */
-    public Mono<Void> closed(Connection used, Throwable error) {
+    private Mono<Void> closed(Connection used, Throwable error) {
         return error instanceof TimeoutException
                 ? Mono.fromRunnable(() -> drop(used))
                 : limited(Mono.from(used.close())).onErrorComplete();

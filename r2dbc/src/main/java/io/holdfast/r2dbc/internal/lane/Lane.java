@@ -1,7 +1,5 @@
 package io.holdfast.r2dbc.internal.lane;
 
-import static java.util.Objects.requireNonNull;
-
 import io.holdfast.LockBackendException;
 import io.holdfast.r2dbc.internal.dialect.RowLockedException;
 import io.holdfast.r2dbc.internal.dialect.Session;
@@ -11,12 +9,10 @@ import io.holdfast.r2dbc.internal.protocol.Operation;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -81,9 +77,6 @@ final class Lane {
     }
 
     void submit(List<Call> calls) {
-        if (calls.isEmpty()) {
-            return;
-        }
         switch (queue.add(calls)) {
             case STARTS -> next();
             case REFUSED -> calls.forEach(this::failAsClosed);
@@ -204,11 +197,12 @@ final class Lane {
         if (patient == null || locks.isEmpty()) {
             return batch;
         }
-        Map<Boolean, List<Call>> follow = batch.stream()
-                .collect(Collectors.partitioningBy(call -> call.isAttempt() && locks.contains(call.lock())));
-        patient.submit(
-                requireNonNull(follow.get(true)).stream().filter(Call::giveOn).toList());
-        return requireNonNull(follow.get(false));
+        List<Call> followers = batch.stream()
+                .filter(it -> it.isAttempt() && locks.contains(it.lock()) && it.giveOn())
+                .toList();
+        List<Call> others = batch.stream().filter(Call::isAwaited).toList();
+        patient.submit(followers);
+        return others;
     }
 
     /**
@@ -268,11 +262,9 @@ final class Lane {
     }
 
     private void handOn(List<Call> calls, Lane to) {
-        int highest = calls.stream().mapToInt(Call::rank).max().orElse(0);
-        Map<Boolean, List<Call>> parts =
-                calls.stream().collect(Collectors.partitioningBy(it -> it.rank() > 0 && it.rank() == highest));
-        to.submit(requireNonNull(parts.get(true)));
-        putBack(requireNonNull(parts.get(false)), false, Call.LAST_RANK);
+        int highest = calls.stream().mapToInt(Call::rank).reduce(1, Math::max); // a renewal needs no such row
+        to.submit(calls.stream().filter(it -> it.rank() == highest).toList());
+        putBack(calls.stream().filter(it -> it.rank() < highest).toList(), false, Call.LAST_RANK);
     }
 
     private void took(int calls, long startNanos) {
@@ -294,7 +286,7 @@ final class Lane {
 
     private Mono<Session> opened() {
         session = null;
-        return connections.open(isPatient).doOnNext(fresh -> session = fresh);
+        return connections.open().doOnNext(fresh -> session = fresh);
     }
 
     private void answered(List<Call> batch, List<Answer> answers, boolean hasWaited) {

@@ -54,7 +54,7 @@ public final class MariaDbDialect implements Dialect {
     }
 
     @Override
-    public Mono<Session> prepare(Connection connection, SessionSettings settings, boolean isPatient) {
+    public Mono<Session> prepare(Connection connection, SessionSettings settings) {
         String limits = // a second is the shortest wait for a row that both databases accept
                 "set session autocommit = 1, completion_type = 0, innodb_lock_wait_timeout = 1, lock_wait_timeout = %d, wait_timeout = %d"
                         .formatted(seconds(settings), IDLE_SECONDS);
@@ -114,14 +114,9 @@ public final class MariaDbDialect implements Dialect {
      * number.
      */
     @Override
-    public Mono<Void> interrupt(Session silent, Mono<Connection> another) {
-        return silent.name().isEmpty()
-                ? Mono.empty()
-                : Mono.usingWhen(
-                        another,
-                        open -> number(open, "select is_used_lock('" + silent.name() + "')")
-                                .flatMap(session -> run(open, "kill " + session)),
-                        Connection::close);
+    public Mono<Void> interrupt(Session silent, Connection another) {
+        return number(another, "select is_used_lock('" + silent.name() + "')")
+                .flatMap(session -> run(another, "kill " + session));
     }
 
     /** Emits the first column of the only row; empty if that is null. */

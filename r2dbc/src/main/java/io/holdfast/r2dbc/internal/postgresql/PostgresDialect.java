@@ -39,8 +39,12 @@ public final class PostgresDialect implements Dialect {
 
     private static final String RENEW = "select n, answer from holdfast_renew_v1($1, $2, $3, $4, $5, $6)";
 
-    private static final String END =
-            "select pg_terminate_backend(pid) from pg_stat_activity where pid || ' ' || backend_start = $1";
+    /** Whoever has asked whether this channel lives has its advisory lock until a commit, which may take longer than {@code lock_timeout}. */
+    private static final String LIVE =
+            "select set_config('lock_timeout', '0', false), pg_advisory_lock(hashtextextended($1, 0))";
+
+    private static final String END = "select pg_terminate_backend(pid) from pg_stat_activity"
+            + " where pid || ' ' || extract(epoch from backend_start) = $1";
 
     /**
      * All settings in one round trip. With {@code synchronous_commit} off, a crash would lose grants. A {@code statement_timeout} would end
@@ -51,7 +55,8 @@ public final class PostgresDialect implements Dialect {
      */
     private static final String PREPARE = """
             select current_setting('server_encoding'),
-                   (select pid || ' ' || backend_start from pg_stat_activity where pid = pg_backend_pid()),
+                   (select pid || ' ' || extract(epoch from backend_start)
+                      from pg_stat_activity where pid = pg_backend_pid()),
                    set_config('default_transaction_isolation', 'read committed', false),
                    set_config('synchronous_commit',
                               case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end, false),
@@ -88,13 +93,13 @@ public final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public Mono<Session> prepare(Connection connection, SessionSettings settings, boolean isPatient) {
+    public Mono<Session> prepare(Connection connection, SessionSettings settings) {
         String schema = settings.schema();
         Statement statement = connection
                 .createStatement(PREPARE)
                 .bind("$1", Long.toString(settings.serverMillis()))
                 .bind("$2", schema == null ? "" : schema)
-                .bind("$3", Long.toString(isPatient ? settings.rowWaitMillis() : settings.addedRowWaitMillis()));
+                .bind("$3", Long.toString(settings.rowWaitMillis()));
         return rows(statement, row -> session(connection, row))
                 .single()
                 .flatMap(open -> ping(connection).thenReturn(open));
@@ -162,9 +167,8 @@ public final class PostgresDialect implements Dialect {
      * wait, and the procedure would go on.
      */
     @Override
-    public Mono<Void> interrupt(Session silent, Mono<Connection> another) {
-        return Mono.usingWhen(
-                another, open -> done(open.createStatement(END).bind("$1", silent.name())), Connection::close);
+    public Mono<Void> interrupt(Session silent, Connection another) {
+        return done(another.createStatement(END).bind("$1", silent.name()));
     }
 
     /** Renews no lease: this fails if the function is missing, or the user may not call it. */
@@ -182,9 +186,7 @@ public final class PostgresDialect implements Dialect {
             Disposable unused = listening
                     .getNotifications()
                     .subscribe(it -> pass(it, channel, heard), heard::tryEmitError, heard::tryEmitComplete);
-            return done(connection
-                            .createStatement("select pg_advisory_lock(hashtextextended($1, 0))")
-                            .bind("$1", channel))
+            return done(connection.createStatement(LIVE).bind("$1", channel))
                     .then(done(connection.createStatement("listen \"" + channel + "\"")))
                     .thenReturn(new Notifications(heard.asFlux().flatMapIterable(Push::read)));
         });

@@ -107,8 +107,7 @@ public final class Channel {
 
     /** Opens a connection. This is the only place that subscribes to it. */
     private void open(int number) {
-        Disposable unused =
-                connections.open(false).subscribe(fresh -> listen(fresh, number), error -> lost(number, error));
+        Disposable unused = connections.open().subscribe(fresh -> listen(fresh, number), error -> lost(number, error));
     }
 
     private void listen(Session fresh, int number) {

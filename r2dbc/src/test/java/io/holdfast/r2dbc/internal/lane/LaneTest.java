@@ -51,6 +51,7 @@ class LaneTest {
     private Mono<Connection> making = Mono.just(connection);
     private int made;
     private int dropped;
+    private String sessionName = "";
     private int sweeps;
     private Mono<Boolean> sweep = Mono.just(false);
     private final List<List<Operation>> batches = new ArrayList<>();
@@ -59,7 +60,8 @@ class LaneTest {
             Dialect.class,
             Map.of(
                     "database", args -> "a test",
-                    "prepare", args -> Mono.just(new Session((Connection) args[0], "")),
+                    "prepare", args -> Mono.just(new Session((Connection) args[0], sessionName)),
+                    "interrupt", args -> Mono.never(),
                     "drop", args -> Mono.fromRunnable(() -> dropped++),
                     "explain", args -> Optional.of(new KnownError(true, true, "no room")),
                     "sweep",
@@ -215,6 +217,16 @@ class LaneTest {
                 .hasSize(2);
         assertThat(made).isEqualTo(3);
         assertThat(dropped).as("dropped connections that came late").isEqualTo(1);
+    }
+
+    /** A server that is silent on one connection may be so on the next one, which would end the session of the first. */
+    @Test
+    void connectionThatIsToEndASilentSessionIsDroppedTooWhenTheServerStaysSilent() {
+        sessionName = "session 1";
+        send(Verb.RENEW, 0);
+        time.advanceTimeBy(Duration.ofSeconds(10));
+        assertThat(made).isEqualTo(2);
+        assertThat(dropped).isEqualTo(2);
     }
 
     @Test
