@@ -91,7 +91,9 @@ final class LockedInterceptor implements MethodInterceptor {
         AtomicBoolean begun = new AtomicBoolean();
         Flux<Object> guarded = lock(call).withLockMany(lease -> {
             begun.set(true);
-            return Flux.from(call.proceed()).contextWrite(context -> call.locked(lease, context));
+            return Flux.from(call.proceed())
+                    .doOnNext(call::requireDone)
+                    .contextWrite(context -> call.locked(lease, context));
         });
         return call.method().skipWhenTaken()
                 ? guarded.onErrorResume(error -> isTaken(error, begun) ? Flux.empty() : Flux.error(error))

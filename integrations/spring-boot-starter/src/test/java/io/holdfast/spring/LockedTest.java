@@ -132,6 +132,11 @@ class LockedTest {
             return Mono.just(ResponseEntity.ok(tokenOf("later")));
         }
 
+        @Locked("many")
+        public Flux<Object> emitsLaterBodies() {
+            return Flux.just("done", ResponseEntity.ok(tokenOf("many")));
+        }
+
         @Locked("outer")
         public Mono<Long> reentrant() {
             return LockedLease.current()
@@ -244,6 +249,10 @@ class LockedTest {
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("which goes on after the release");
             assertThat(app.isHeld("later")).isFalse();
+            assertThatThrownBy(() -> app.as(Shop.class).emitsLaterBodies().blockLast(LIMIT))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("which goes on after the release");
+            assertThat(app.isHeld("many")).isFalse();
         });
     }
 
