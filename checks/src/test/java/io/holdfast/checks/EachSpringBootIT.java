@@ -132,6 +132,7 @@ class EachSpringBootIT {
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
         command.addAll(List.of("-cp", "target/classes:" + classPath, "Main", "--spring.data.redis.url=" + redis.uri()));
+        command.add("--holdfast.redis.key-prefix=" + output.getFileName() + ":"); // they run at the same time
         return new ProcessBuilder(command)
                 .directory(folder.resolve(version).toFile())
                 .redirectErrorStream(true)

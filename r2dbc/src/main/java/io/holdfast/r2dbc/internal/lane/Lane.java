@@ -127,13 +127,13 @@ final class Lane {
                             }
                         },
                         error -> {
+                            dropUnlessAnswered(error);
+                            next();
                             if (sweeping.begins()) {
                                 LOG.warn(
                                         "outdated rows of locks are not deleted, so their tables grow: {}",
                                         failures.described(error));
                             }
-                            dropUnlessAnswered(error);
-                            next();
                         },
                         this::next);
     }

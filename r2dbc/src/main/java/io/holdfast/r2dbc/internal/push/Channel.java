@@ -180,15 +180,15 @@ public final class Channel {
         }
         watches.disarm();
         stopped.dispose();
-        if (!wasOpen && listenings.begins()) {
-            LOG.warn("this client cannot listen, so its waiters get locks late: {}", failures.described(error));
-        }
         if (before != null && error instanceof TimeoutException) {
             connections.abandon(before);
         } else if (before != null) {
             connections.close(before.connection());
         }
         Disposable unused = connections.timer().schedule(this::reopen, now.toMillis(), TimeUnit.MILLISECONDS);
+        if (!wasOpen && listenings.begins()) {
+            LOG.warn("this client cannot listen, so its waiters get locks late: {}", failures.described(error));
+        }
     }
 
     private void reopen() {

@@ -178,13 +178,13 @@ public final class Quarantine {
         }
         OptionalLong seconds =
                 text == null ? OptionalLong.empty() : ServerInfo.parse(text).uptimeSeconds();
-        if (seconds.isEmpty()) {
-            warn();
-        }
         OptionalLong nanos = seconds.isEmpty()
                 ? seconds
                 : OptionalLong.of(TimeUnit.SECONDS.toNanos(Math.max(0, seconds.getAsLong() - RESOLUTION_SECONDS)));
         mine.age().complete(new Age(mine.link(), mine.epoch(), nanos, nanoTime.getAsLong()));
+        if (seconds.isEmpty()) {
+            warn();
+        }
     }
 
     private void warn() {

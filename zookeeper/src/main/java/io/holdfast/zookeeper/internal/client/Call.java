@@ -85,8 +85,8 @@ final class Call<T> extends Mono<Reply<T>> implements Subscription, Runnable {
         try {
             request.send(session.handle(), this);
         } catch (RuntimeException refused) {
-            LOG.error("The driver of ZooKeeper refused a request for {}", path, refused);
             answered(Code.BADARGUMENTS.intValue(), null);
+            LOG.error("The driver of ZooKeeper refused a request for {}", path, refused);
         }
     }
 

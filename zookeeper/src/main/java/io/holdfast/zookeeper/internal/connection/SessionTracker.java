@@ -222,8 +222,8 @@ public final class SessionTracker {
         } else if (error instanceof IllegalStateException) {
             sessionWaiters.fail(subject -> ZooKeeperFailures.clientNotRunning(subject, error));
         } else {
-            LOG.warn("Curator could not open a session with ZooKeeper: {}", Printable.text(error.toString()));
             sessionWaiters.fail(subject -> ZooKeeperFailures.notOpened(subject, search.servers(), error));
+            LOG.warn("Curator could not open a session with ZooKeeper: {}", Printable.text(error.toString()));
         }
     }
 
@@ -282,10 +282,13 @@ public final class SessionTracker {
         int before = agreedMillis;
         disconnectedNanos = 0;
         agreedMillis = to.handle().getSessionTimeout();
-        if (agreedMillis < before) {
-            LOG.warn("{} lasts {} ms from now on, and no longer {} ms", to, agreedMillis, before);
+        boolean isShorter = agreedMillis < before;
+        if (isShorter) {
             events.shortened(to);
         }
         events.reconnected(to);
+        if (isShorter) {
+            LOG.warn("{} lasts {} ms from now on, and no longer {} ms", to, agreedMillis, before);
+        }
     }
 }
