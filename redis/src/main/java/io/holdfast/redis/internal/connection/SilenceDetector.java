@@ -12,7 +12,7 @@ import java.util.function.LongSupplier;
  */
 final class SilenceDetector {
 
-    /** A shorter time does not count as silence. */
+    /** A shorter time does not count: after a pause of this process, the answers are there and only have to be read. */
     static final long SHORTEST_MILLIS = 100;
 
     private final long patienceNanos;
