@@ -163,6 +163,7 @@ final class Tlc {
                                     .toString(),
                             "-Xmx2g",
                             "-XX:+UseSerialGC",
+                            "-XX:TieredStopAtLevel=1",
                             "-Djava.io.tmpdir=" + Files.createTempDirectory(temporary, "modules"), // unpacked by TLC
                             "-cp",
                             placeOf(Tlc.class) + File.pathSeparator + placeOf(TLC.class),
