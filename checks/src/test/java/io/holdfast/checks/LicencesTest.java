@@ -26,13 +26,9 @@ class LicencesTest {
 
             Holdfast is under the [Apache License 2.0](../../LICENSE).
 
-            These libraries come with it at run time, under licences of their own, as their poms state them. The names are those of SPDX. The build fails if one is
-            missing here. Each module brings those that name it; `holdfast-spring-boot-starter` also brings what the back end needs that the
-            application adds. `cli` is the program, whose jar has its libraries in it, and their licences in `META-INF/licences`. Nothing is copied into
-            the other jars of Holdfast.
-
-            | library | licence | comes with |
-            | --- | --- | --- |
+            These libraries come with its modules at run time, under licences of their own, as their poms state them. The names are those of SPDX. The build
+            fails if one is missing here. `holdfast-spring-boot-starter` also brings what the back end needs that the application adds. `cli` is the program,
+            whose jar has its libraries in it, and their licences in `META-INF/licences`. Nothing is copied into the other jars of Holdfast.
             """;
 
     private static List<PublishedModule> modules() {
@@ -79,9 +75,17 @@ class LicencesTest {
                 }
             }
         }
+        Map<String, Map<String, Set<String>>> groups = new TreeMap<>(); // by modules, then by licence
+        modules.forEach((name, with) -> groups.computeIfAbsent(
+                        with.contains("`core`") ? "" : String.join(", ", with), it -> new TreeMap<>())
+                .computeIfAbsent(licences.get(name), it -> new TreeSet<>())
+                .add("`" + name + "`"));
         StringBuilder text = new StringBuilder(HEAD);
-        modules.forEach((name, with) -> text.append("| `%s` | %s | %s |%n"
-                .formatted(name, licences.get(name), with.contains("`core`") ? "all" : String.join(", ", with))));
+        groups.forEach((with, libraries) -> {
+            text.append("%nWith %s:%n%n".formatted(with.isEmpty() ? "all modules" : with));
+            libraries.forEach(
+                    (licence, names) -> text.append("- %s: %s%n".formatted(licence, String.join(", ", names))));
+        });
 
         Repository.assertUpToDate(
                 Repository.ROOT.resolve("docs/reference/licences.md"), text.toString(), "LicencesTest");

@@ -8,8 +8,6 @@ import io.holdfast.kotlin.closeAndAwait
 import io.holdfast.kotlin.releaseAndAwait
 import io.holdfast.memory.InMemoryLockBackend
 import kotlinx.coroutines.ExperimentalCoroutinesApi
-import kotlinx.coroutines.async
-import kotlinx.coroutines.awaitAll
 import kotlinx.coroutines.test.TestScope
 import kotlinx.coroutines.test.currentTime
 import kotlinx.coroutines.test.runTest
@@ -19,16 +17,6 @@ import org.junit.jupiter.api.Test
 
 @OptIn(ExperimentalCoroutinesApi::class)
 class ShopTest {
-    @Test
-    fun nothingIsSoldTwice() =
-        runTest {
-            val locks = locks()
-            val shop = Shop(locks, Stock(mapOf("tea" to 3)))
-            val sales = List(5) { async { shop.sell("tea") } }.awaitAll()
-            assertThat(sales).containsExactlyInAnyOrder(2, 1, 0, null, null)
-            locks.closeAndAwait()
-        }
-
     @Test
     fun aCustomerWaitsForThreeSecondsAtMost() =
         runTest {
