@@ -25,8 +25,8 @@ public final class Backoff {
     /**
      * {@return a back-off with a constant pause, without jitter}
      *
-     * @param pause at least 1 ms
-     * @throws IllegalArgumentException if the pause is under a millisecond
+     * @param pause 1 ms to 366 days
+     * @throws IllegalArgumentException if the pause is out of range
      */
     public static Backoff fixed(Duration pause) {
         long nanos = Durations.atLeastOneMilli("backoff pause", pause).toNanos();
@@ -37,8 +37,8 @@ public final class Backoff {
      * {@return a back-off whose pause doubles from attempt to attempt, without jitter}
      *
      * @param first the pause after the first attempt, at least 1 ms
-     * @param max the longest pause, at least {@code first}
-     * @throws IllegalArgumentException if a pause is under a millisecond, or max is less than first
+     * @param max the longest pause, at least {@code first}, at most 366 days
+     * @throws IllegalArgumentException if a pause is out of range
      */
     public static Backoff exponential(Duration first, Duration max) {
         long firstNanos = Durations.atLeastOneMilli("backoff first", first).toNanos();

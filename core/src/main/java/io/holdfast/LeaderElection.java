@@ -24,7 +24,7 @@ import reactor.core.publisher.Mono;
  * for a term that ignores its cancellation, or that cleans up asynchronously. The next term may begin meanwhile, in
  * this process or another. So a leader should send its token with each write.
  *
- * <p>Users do not implement this interface.
+ * <p>Signals arrive as {@link ReactiveLock} says. Users do not implement this interface.
  */
 public interface LeaderElection {
 

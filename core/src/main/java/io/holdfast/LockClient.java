@@ -25,7 +25,8 @@ import reactor.core.scheduler.Schedulers;
  * Mono<Receipt> sale = locks.lock("stock/42").withLock(lease -> sell(42, lease.fencingToken()));
  * }</pre>
  *
- * <p>Thread-safe. Users do not implement this interface.
+ * <p>Leases arrive as {@link ReactiveLock} says; {@link #ping()}, {@link #warmUp()} and {@link #close()} signal on the
+ * thread of the back end, of the timer or of the caller. Thread-safe. Users do not implement this interface.
  */
 public interface LockClient {
 
@@ -86,6 +87,7 @@ public interface LockClient {
          * @param limit at least 1 ms, and at most a third of every lease duration used; default a quarter of the lease
          *     duration, at most 2 s
          * @return this
+         * @throws IllegalArgumentException if it is less than 1 ms; {@link #build()} checks the rest
          */
         public Builder operationTimeout(Duration limit) {
             requireNonNull(limit, "operationTimeout");
@@ -263,7 +265,7 @@ public interface LockClient {
     /**
      * Returns several locks as one: an acquisition takes all of them, or none.
      *
-     * @param locks locks of this client, in any order, of any kinds; at least one name, and at most 64. A lock that is given twice counts once, also a
+     * @param locks locks of this client, in any order, of any kinds; at least one, and at most 64. A lock that is given twice counts once, also a
      *     semaphore with the same number of permits to take
      * @return the locks as one; the client sends nothing
      * @throws IllegalArgumentException if there are none or too many, if one lock is not of this client, if two

@@ -36,7 +36,8 @@ public sealed interface LockEvent {
     record Acquired(String lockName, long fencingToken, Duration waited, int attempts) implements LockEvent {}
 
     /**
-     * {@code tryAcquire} found the lock taken.
+     * An attempt that does not wait did not get the lock: that of {@code tryAcquire}, of {@link LockClient#adopt}, or of
+     * {@link LockClient#all}, which may then wait for it.
      *
      * @param lockName the lock
      * @param waited from subscription to the answer

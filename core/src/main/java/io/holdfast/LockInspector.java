@@ -18,8 +18,9 @@ import reactor.core.publisher.Mono;
  * }</pre>
  *
  * <p>The methods that return a publisher are cold, except {@link #close()}: each subscription sends its own requests. A
- * failure is a {@link LockBackendException}. Its message says what to do. The inspector repeats nothing by itself.
- * Thread-safe. Users do not implement this interface.
+ * failure is a {@link LockBackendException}. Its message says what to do. The inspector repeats nothing by itself. A
+ * request without an answer fails within seconds, as the back end documents; a cancellation ends the waiting, and only a
+ * request that was not sent yet. Signals arrive on threads of the back end: do not block there. Thread-safe. Applications do not implement this interface; authors of back ends do. New methods have a default.
  */
 public interface LockInspector {
 

@@ -28,7 +28,7 @@ import reactor.core.publisher.Mono;
  * it, the client notices when the lease is garbage collected, and releases it at the next renewal tick. Do not rely on
  * that: use {@link ReactiveLock#withLock}.
  *
- * <p>Thread-safe. Users do not implement this interface.
+ * <p>Signals arrive as {@link ReactiveLock} says. Thread-safe. Users do not implement this interface.
  */
 public interface LockLease {
 
@@ -67,7 +67,7 @@ public interface LockLease {
     Mono<LossReason> onLoss();
 
     /**
-     * Renews the lease now, for its full duration. The automatic renewals go on. Cold: each subscription sends one
+     * Renews the lease now, for as long as the back end keeps a lease of this duration. The automatic renewals go on. Cold: each subscription sends one
      * request; cancelling it has no effect on the lease.
      *
      * @return completes when the back end has confirmed; fails with {@link LockLostException} when the lease is lost or

@@ -39,7 +39,7 @@ public final class LockOptions {
         return values.copy();
     }
 
-    /** {@return how long the server keeps the lock without a renewal} */
+    /** {@return how long the server keeps the lock without a renewal; a back end with sessions keeps it otherwise} */
     public Duration leaseDuration() {
         return values.leaseDuration;
     }
@@ -94,7 +94,7 @@ public final class LockOptions {
                         .toArray());
     }
 
-    /** Collects options. Not thread-safe. */
+    /** Collects options. No duration may be longer than 366 days. Not thread-safe. */
     public static final class Builder {
 
         private Duration leaseDuration = Duration.ofSeconds(30);
@@ -126,8 +126,8 @@ public final class LockOptions {
 
         /**
          * Sets how long the server keeps the lock without a renewal. After a crash of the holder, it is also the
-         * longest time for which no other claim can get the lock. The client renews at a third of it. At least three
-         * operation timeouts of the client must fit into it.
+         * longest time for which no other claim can get the lock. A back end with sessions keeps it otherwise: see its
+         * class. The client renews at a third of it. At least three operation timeouts of the client must fit into it.
          *
          * @param lease at least 10 ms; default 30 s
          * @return this
@@ -143,7 +143,7 @@ public final class LockOptions {
          *
          * @param timeout {@link Duration#ZERO} for one attempt, else at least 1 ms; default none
          * @return this
-         * @throws IllegalArgumentException if negative, or between 0 and 1 ms
+         * @throws IllegalArgumentException if out of range
          */
         public Builder waitTimeout(Duration timeout) {
             waitTimeout = Optional.of(Durations.zeroOrAtLeastOneMilli("waitTimeout", "one attempt", timeout));

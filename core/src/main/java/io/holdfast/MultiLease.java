@@ -12,7 +12,7 @@ import reactor.core.publisher.Mono;
  * the data with a write. When one is lost, the others stay held until {@link #release()}, or until a {@code withLock}
  * has cancelled its work: no other client gets them before the work can stop.
  *
- * <p>Thread-safe. Users do not implement this interface.
+ * <p>Signals arrive as {@link ReactiveLock} says. Thread-safe. Users do not implement this interface.
  */
 public interface MultiLease {
 

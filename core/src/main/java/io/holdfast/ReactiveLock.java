@@ -33,13 +33,16 @@ import reactor.core.publisher.Mono;
  * <ul>
  * <li>{@link LockBackendException} when the back end fails. {@code acquire} repeats transient failures until
  *     {@code waitTimeout} or, without one, for one lease duration in a row.
+ * <li>{@link LockQueueFullException} when it would wait, and {@code maxWaiters} of the client or of the back end is
+ *     reached.
  * <li>{@link LockClosedException} when the client is closed or drained.
+ * <li>{@link java.util.concurrent.RejectedExecutionException} when the {@code deliverOn} scheduler rejects the lease.
  * <li>{@link IllegalStateException} when nested with {@code reentrant(false)}, or when a reader acquires the write lock.
  * <li>{@link LockLostException} when nested in a lost lease.
  * </ul>
  *
- * <p>Signals arrive on the client's {@code deliverOn} scheduler, or else on the thread of the back end or of the timer.
- * Users do not implement this interface.
+ * <p>Signals arrive on the client's {@code deliverOn} scheduler, or else on the thread of the back end, of the timer or
+ * of the subscriber. Users do not implement this interface.
  */
 public interface ReactiveLock {
 
@@ -60,7 +63,8 @@ public interface ReactiveLock {
      * Takes the lock if it is available now. One attempt: completes within one round trip, leaves nothing behind when
      * the lock is taken, and never overtakes a waiter.
      *
-     * @return the lease, or empty when the lock is not available
+     * @return the lease, or empty when the lock is not available; fails with {@link LockBackendException} when the back
+     *     end did not answer within the operation timeout
      */
     Mono<LockLease> tryAcquire();
 

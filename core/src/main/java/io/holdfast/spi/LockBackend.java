@@ -25,6 +25,10 @@ import reactor.core.publisher.Mono;
  *     sent yet must then not be sent; the outcome of a sent request is unknown.
  * </ul>
  *
+ * <p>A later minor version may add methods, which have a default, and kinds, ways to wait and answers, which the client
+ * uses only with a back end that declares a {@link LockFeature} for them. A decorator extends
+ * {@link io.holdfast.spi.support.ForwardingLockBackend}, or leaves features out that it does not know.
+ *
  * <p>{@code LockBackendContract} in {@code holdfast-testkit} is the executable specification of this interface.
  */
 public interface LockBackend {

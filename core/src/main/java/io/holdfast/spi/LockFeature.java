@@ -73,6 +73,9 @@ public enum LockFeature {
      *
      * <p>A back end whose commits check its stored token, such as a database, must not have it: two members would pass
      * that check.
+     *
+     * <p>This feature and all types and methods of runs may change in a minor version. A back end without it is not
+     * concerned.
      */
     RUNS
 }

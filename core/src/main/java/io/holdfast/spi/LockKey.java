@@ -10,6 +10,9 @@ import java.nio.charset.StandardCharsets;
 /**
  * The kind and the name of a lock. Back ends compare names as they are: they must not normalise, trim or fold them.
  *
+ * <p>This is not the key of a lock's data: two claims of one lock may differ in the side, and in {@code permits}. Use
+ * the name and {@link io.holdfast.LockReport.Type#of}.
+ *
  * @param kind the kind
  * @param name 1 to {@value #MAX_NAME_BYTES} bytes in UTF-8, any characters, not blank; not normalised: two spellings of one text in
  *     Unicode are two locks

@@ -24,6 +24,7 @@ import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.Closing;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -408,7 +409,7 @@ public final class EtcdLockBackend implements LockBackend {
         /**
          * Sets how long waiters and fresh holders of a client that vanished keep their places.
          *
-         * @param time whole seconds, at least 2; etcd does not grant less than one and a half times its election time-out; default 6 s
+         * @param time at least 2 s, rounded down to whole seconds; etcd does not grant less than one and a half times its election time-out; default 6 s
          * @return this
          * @throws IllegalArgumentException if it is shorter
          */
@@ -416,7 +417,7 @@ public final class EtcdLockBackend implements LockBackend {
             if (time.compareTo(LEAST_PRESENCE) < 0) {
                 throw new IllegalArgumentException("presence must be at least 2 s, was " + time);
             }
-            presence = time;
+            presence = time.truncatedTo(ChronoUnit.SECONDS);
             return this;
         }
 

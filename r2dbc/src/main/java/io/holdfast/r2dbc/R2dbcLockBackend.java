@@ -163,10 +163,8 @@ public final class R2dbcLockBackend implements LockBackend {
     }
 
     /**
-     * Returns the features: a queue, read/write locks, semaphores and least hold times. There are no token floors, so this back end cannot
-     * be a member of a quorum.
-     *
-     * @return always the same
+     * {@return {@link LockFeature#FIFO}, {@link LockFeature#READ_WRITE}, {@link LockFeature#SEMAPHORE}, {@link LockFeature#MANY_PERMITS},
+     * {@link LockFeature#HOLDERS}, {@link LockFeature#MIN_HOLD}, {@link LockFeature#HAND_ON} and {@link LockFeature#DOWNGRADE}}
      */
     @Override
     public Set<LockFeature> features() {

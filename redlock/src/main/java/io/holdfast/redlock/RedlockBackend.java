@@ -340,8 +340,8 @@ public final class RedlockBackend implements LockBackend {
         /**
          * Sets the timer of time limits and pauses.
          *
-         * @param clockAndDelays its {@code now(NANOSECONDS)} must be monotonic; owned by the caller; default: a shared
-         *     scheduler
+         * @param clockAndDelays its {@code now(NANOSECONDS)} must be monotonic; owned by the caller; default {@link
+         *     Schedulers#parallel()}
          * @return this
          */
         public Builder timer(Scheduler clockAndDelays) {

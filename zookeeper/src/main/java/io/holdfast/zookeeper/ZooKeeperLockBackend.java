@@ -183,10 +183,9 @@ public final class ZooKeeperLockBackend implements LockBackend {
     }
 
     /**
-     * Returns all features but two. {@link LockFeature#TOKEN_FLOOR} is missing because the servers make the tokens. {@link
-     * LockFeature#MIN_HOLD} is missing because the nodes of a client are deleted with its session, so no lock outlives its client.
-     *
-     * @return first come first served, read/write locks, semaphores, holders, writers that become readers
+     * {@return {@link LockFeature#FIFO}, {@link LockFeature#READ_WRITE}, {@link LockFeature#SEMAPHORE}, {@link LockFeature#MANY_PERMITS},
+     * {@link LockFeature#HOLDERS} and {@link LockFeature#DOWNGRADE}} The servers make the tokens, and delete the nodes of a client with its
+     * session: so no floor is possible, and no lock outlives its client.
      */
     @Override
     public Set<LockFeature> features() {

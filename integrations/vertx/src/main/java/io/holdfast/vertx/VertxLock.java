@@ -2,7 +2,6 @@ package io.holdfast.vertx;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.LockBackendException;
 import io.holdfast.LockClosedException;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
@@ -29,8 +28,8 @@ import reactor.core.publisher.Mono;
  * arrives later, is renewed, and holds the lock until the garbage collector finds it.
  *
  * <p><b>Failures</b> of all methods: {@link LockTimeoutException} when {@code waitTimeout} is over (not for {@code tryAcquire}); {@link
- * CancellationException} when the wait was given up; {@link LockClosedException} when the view or its client is closed; {@link
- * LockBackendException} when the back end fails, see {@link ReactiveLock}.
+ * CancellationException} when the wait was given up; {@link LockClosedException} when the view or its client is closed; and the others of
+ * {@link ReactiveLock}.
  *
  * <p>Thread-safe.
  */
@@ -69,7 +68,8 @@ public final class VertxLock {
      *
      * @param options for acquisitions through the copy
      * @return a copy; this lock stays as it is
-     * @throws IllegalArgumentException if the options do not fit the client's operation timeout
+     * @throws IllegalArgumentException as {@link ReactiveLock#with}
+     * @throws UnsupportedOperationException as {@link ReactiveLock#with}
      */
     public VertxLock with(LockOptions options) {
         return new VertxLock(lock.with(options), vertx, calls, end, patience);
