@@ -142,13 +142,15 @@ public interface LockClient {
         }
 
         /**
-         * Sets the listener for the events of this client; {@link LockListener#andThen} joins several.
+         * Adds a listener for the events of this client. Several get each event in the order in which they were added,
+         * also when one throws.
          *
          * @param receiver a listener that never blocks; default none
          * @return this
          */
         public Builder listener(LockListener receiver) {
-            listener = requireNonNull(receiver, "listener");
+            requireNonNull(receiver, "listener");
+            listener = listener == null ? receiver : listener.andThen(receiver);
             return this;
         }
 

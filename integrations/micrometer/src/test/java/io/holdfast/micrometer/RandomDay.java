@@ -67,7 +67,7 @@ final class RandomDay {
         random = new Random(seed);
         boolean late = random.nextBoolean();
         client = shop.client(builder -> {
-            LockClient.Builder listened = builder.listener(shop.metrics.andThen(stories::record));
+            LockClient.Builder listened = builder.listener(stories::record);
             return late ? listened.deliverOn(Schedulers.fromExecutor(deliveries::add)) : listened;
         });
         for (Operation operation : Operation.values()) {

@@ -44,9 +44,8 @@ final class ClientFromProperties {
             if (delivery.scheduler() != null) {
                 builder = builder.deliverOn(delivery.scheduler());
             }
-            if (!listeners.isEmpty()) {
-                builder = builder.listener(
-                        listeners.stream().reduce(LockListener::andThen).orElseThrow());
+            for (LockListener listener : listeners) {
+                builder = builder.listener(listener);
             }
             for (LockClientCustomizer customizer : customizers) {
                 builder = customizer.customize(builder);

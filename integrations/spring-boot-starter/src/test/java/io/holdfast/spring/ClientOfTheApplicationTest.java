@@ -264,12 +264,13 @@ class ClientOfTheApplicationTest {
     void everyListenerIsNotifiedAndEveryCustomizerIsCalled() {
         List<LockEvent> first = new CopyOnWriteArrayList<>();
         List<LockEvent> second = new CopyOnWriteArrayList<>();
+        List<LockEvent> third = new CopyOnWriteArrayList<>();
         List<String> asked = new ArrayList<>();
         runner.withBean("first", LockListener.class, () -> first::add)
                 .withBean("second", LockListener.class, () -> second::add)
                 .withBean(LockClientCustomizer.class, () -> builder -> {
                     asked.add("customizer");
-                    return builder.operationTimeout(Duration.ofSeconds(1));
+                    return builder.operationTimeout(Duration.ofSeconds(1)).listener(third::add);
                 })
                 .run(context -> {
                     StepVerifier.create(
@@ -278,7 +279,7 @@ class ClientOfTheApplicationTest {
                             .expectComplete()
                             .verify(LIMIT);
 
-                    assertThat(first).isNotEmpty().isEqualTo(second);
+                    assertThat(first).isNotEmpty().isEqualTo(second).isEqualTo(third);
                     assertThat(asked).containsExactly("customizer");
                 });
     }
