@@ -45,6 +45,10 @@ final class Json {
                         text(finding.check().help()));
     }
 
+    static String broken(String lockName, LockHolder holder) {
+        return "{\"name\":%s,\"broken\":true,\"holder\":%s}".formatted(text(lockName), holder(holder));
+    }
+
     private static String holder(LockHolder holder) {
         return "{\"owner\":%s,\"claim\":%s,\"kind\":%s,\"token\":%d,\"heldMillis\":%s,\"leftMillis\":%s,\"details\":%s}"
                 .formatted(

@@ -259,8 +259,7 @@ final class Program {
         }
         out.println(
                 arguments.isJson()
-                        ? "{\"broken\":%s,\"claim\":%s}"
-                                .formatted(Json.text(arguments.lockName()), Json.text(holder.claimId()))
+                        ? Json.broken(arguments.lockName(), holder)
                         : "Broken: %s does not hold lock '%s' any more. Its client finds out by its next renewal at the latest."
                                 .formatted(owner, name));
         return DONE;

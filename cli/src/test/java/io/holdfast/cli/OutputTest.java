@@ -76,4 +76,12 @@ class OutputTest {
                 .contains("\"lastToken\":7")
                 .contains("\"waitingMillis\":3000");
     }
+
+    @Test
+    void jsonOfABreakIsThatOfTheEndpoint() {
+        assertThat(Json.broken(HOSTILE, holder("01@orders:host-7:4711", 7)))
+                .matches("\\p{Print}*")
+                .startsWith("{\"name\":\"\\u001b[2J")
+                .contains("\"broken\":true,\"holder\":{\"owner\":\"orders:host-7:4711\",\"claim\":\"01@orders");
+    }
 }

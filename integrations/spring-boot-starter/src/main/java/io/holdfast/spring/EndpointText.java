@@ -54,7 +54,7 @@ final class EndpointText {
         text.put("holders", lock.holders().stream().map(EndpointText::of).toList());
         text.put("waiterCount", lock.waiterCount());
         text.put("waiters", lock.waiters().stream().map(EndpointText::of).toList());
-        lock.lastToken().ifPresent(token -> text.put("lastToken", token));
+        text.put("lastToken", lock.lastToken().isPresent() ? lock.lastToken().getAsLong() : null);
         text.put("details", lock.details());
         text.put("warnings", List.copyOf(lock.warnings()));
         return text;

@@ -77,7 +77,7 @@ final class LockEndpoint {
 
     private Mono<Map<String, Object>> breakOne(String lockName, List<LockHolder> holders) {
         if (holders.isEmpty()) {
-            return Mono.just(answer(Map.of("broken", false)));
+            return Mono.just(answer(Map.of("name", lockName, "broken", false)));
         }
         if (holders.size() > 1) {
             throw new InvalidEndpointRequestException(
@@ -87,7 +87,8 @@ final class LockEndpoint {
         LockHolder holder = holders.get(0);
         return inspector()
                 .breakHold(lockName, holder)
-                .map(isBroken -> answer(Map.of("broken", isBroken, "holder", EndpointText.of(holder))));
+                .map(isBroken ->
+                        answer(Map.of("name", lockName, "broken", isBroken, "holder", EndpointText.of(holder))));
     }
 
     private static Map<String, Object> answer(Map<String, Object> body) {

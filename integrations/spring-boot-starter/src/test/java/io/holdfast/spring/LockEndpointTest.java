@@ -7,12 +7,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.LockClient;
 import io.holdfast.LockInspector;
 import io.holdfast.LockLease;
+import io.holdfast.LockReport;
 import io.holdfast.LossReason;
 import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.spi.LockBackend;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
@@ -89,15 +91,27 @@ class LockEndpointTest {
     }
 
     @Test
+    void unknownLastTokenIsNull() {
+        LockReport unknown = new LockReport(
+                "a", LockReport.Type.MUTEX, 0, List.of(), 0, List.of(), OptionalLong.empty(), Map.of(), List.of());
+
+        assertThat(EndpointText.of(unknown)).containsEntry("lastToken", null);
+    }
+
+    @Test
     void endpointBreaksTheOnlyHold() {
         runner.run(context -> {
             LockLease lease = take(context, "stock/42");
             LockEndpoint endpoint = context.getBean(LockEndpoint.class);
 
-            assertThat(endpoint.breakHold("stock/42", null).block(LIMIT)).containsEntry("broken", true);
+            assertThat(endpoint.breakHold("stock/42", null).block(LIMIT))
+                    .containsEntry("name", "stock/42")
+                    .containsEntry("broken", true)
+                    .containsKey("holder");
 
             assertThat(lease.onLoss().block(LIMIT)).isEqualTo(LossReason.NOT_HELD);
-            assertThat(endpoint.breakHold("stock/42", null).block(LIMIT)).containsEntry("broken", false);
+            assertThat(endpoint.breakHold("stock/42", null).block(LIMIT))
+                    .containsOnly(Map.entry("name", "stock/42"), Map.entry("broken", false));
         });
     }
 
