@@ -56,7 +56,7 @@ import reactor.core.scheduler.Schedulers;
  * <p><b>Leases</b> of different durations are not mixed: a turn serves claims of one lease duration.
  *
  * <p><b>Threads</b>: a grant of the back end is delivered on the back end's thread. The hand-overs that follow from it
- * run there too, for half a millisecond. The {@link Builder#clock clock} delivers all other hand-overs, and the rest of
+ * run there too, for half a millisecond. The {@link Builder#timer timer} delivers all other hand-overs, and the rest of
  * that turn. A release never runs the code of the next owner within its own call.
  *
  * <p>Each instance hands over between the clients that share it. Its {@code close()} closes the decorated back end, and
@@ -90,9 +90,9 @@ public final class LocalHandOver {
         private static final int MOST_HAND_OVERS = 1 << 20;
 
         private final LockBackend backend;
-        private int mostHandOvers = 1024;
-        private Duration longestTurn = Duration.ofMillis(5);
-        private Scheduler clock = Schedulers.parallel();
+        private int maxHandOvers = 1024;
+        private Duration maxTurnTime = Duration.ofMillis(5);
+        private Scheduler timer = Schedulers.parallel();
 
         private Builder(LockBackend backend) {
             this.backend = requireNonNull(backend, "backend");
@@ -101,7 +101,7 @@ public final class LocalHandOver {
         /**
          * Sets how often this process hands a lock over before it releases it at the back end. For each turn ahead of
          * it, a claim of another process waits for at most that many owners more. A hand-over takes about 3 µs. So
-         * 1 024 of them fit into the default of {@link #longestTurn}, and processes with work that short get equal
+         * 1 024 of them fit into the default of {@link #maxTurnTime}, and processes with work that short get equal
          * shares. With 256, a turn takes less than a millisecond, and its two or three round trips cost about a quarter
          * of the rate. A turn requests that many tokens from the back end, although it may use few of them.
          *
@@ -109,12 +109,12 @@ public final class LocalHandOver {
          * @return this
          * @throws IllegalArgumentException if it is out of range
          */
-        public Builder mostHandOvers(int most) {
+        public Builder maxHandOvers(int most) {
             if (most < 1 || most > MOST_HAND_OVERS) {
                 throw new IllegalArgumentException(
-                        "mostHandOvers must be 1 to %d, was %d".formatted(MOST_HAND_OVERS, most));
+                        "maxHandOvers must be 1 to %d, was %d".formatted(MOST_HAND_OVERS, most));
             }
-            mostHandOvers = most;
+            maxHandOvers = most;
             return this;
         }
 
@@ -128,12 +128,12 @@ public final class LocalHandOver {
          * @return this
          * @throws IllegalArgumentException if it is out of range
          */
-        public Builder longestTurn(Duration most) {
+        public Builder maxTurnTime(Duration most) {
             requireNonNull(most, "most");
             if (most.compareTo(Duration.ofNanos(1_000)) < 0 || most.compareTo(Duration.ofMinutes(1)) > 0) {
-                throw new IllegalArgumentException("longestTurn must be 1 µs to 1 minute, was " + most);
+                throw new IllegalArgumentException("maxTurnTime must be 1 µs to 1 minute, was " + most);
             }
-            longestTurn = most;
+            maxTurnTime = most;
             return this;
         }
 
@@ -142,12 +142,12 @@ public final class LocalHandOver {
          * end must measure leases by the same clock. If the clients have a {@linkplain LockClient.Builder#timer timer}
          * of their own, give that one.
          *
-         * @param timer its {@code now(NANOSECONDS)} must be monotonic; the caller disposes it; default:
+         * @param clockAndDelays its {@code now(NANOSECONDS)} must be monotonic; the caller disposes it; default:
          *     {@link Schedulers#parallel()}
          * @return this
          */
-        public Builder clock(Scheduler timer) {
-            clock = requireNonNull(timer, "timer");
+        public Builder timer(Scheduler clockAndDelays) {
+            timer = requireNonNull(clockAndDelays, "timer");
             return this;
         }
 
@@ -158,7 +158,7 @@ public final class LocalHandOver {
          */
         public LockBackend build() {
             return backend.features().contains(LockFeature.TOKEN_FLOOR)
-                    ? new TenureBackend(backend, new Bounds(mostHandOvers, longestTurn.toNanos()), clock)
+                    ? new TenureBackend(backend, new Bounds(maxHandOvers, maxTurnTime.toNanos()), timer)
                     : backend;
         }
     }

@@ -230,7 +230,7 @@ class RedlockContractTest {
 
         /** A turn ends after some milliseconds: of the clock of this test, so that each turn costs the same. */
         private LockBackend over(LockBackend client) {
-            return LocalHandOver.builder(client).clock(clock).build();
+            return LocalHandOver.builder(client).timer(clock).build();
         }
 
         /** A broken hold ends a turn of its process, and a claim that is served costs the masters a part of a turn. */

@@ -22,7 +22,7 @@ class RedlockHandOverTest {
     private final Five.Client client = five.client();
     private final Five.Client rival = five.client();
     private final LockClient locks = LockClient.builder(
-                    LocalHandOver.builder(client.backend).clock(five.time).build())
+                    LocalHandOver.builder(client.backend).timer(five.time).build())
             .timer(five.time)
             .build();
 

@@ -134,7 +134,7 @@ class AbsurdAnswersTest {
     @MethodSource({"absurdlyLong", "absurdlyShort"})
     void anAbsurdPauseEndsWithTheWaitUnderLocalHandOverToo(Duration pause) {
         LockClient handingOver = LockClient.builder(
-                        LocalHandOver.builder(queueing()).clock(clock).build())
+                        LocalHandOver.builder(queueing()).timer(clock).build())
                 .timer(clock)
                 .options(LockOptions.builder().waitTimeout(WAIT).build())
                 .build();

@@ -576,7 +576,7 @@ class DrainTest {
     @Test
     void oneClientOfALocalHandOverDrainsAndTheOtherIsServed() {
         LockBackend shared =
-                LocalHandOver.builder(world.faulty).clock(world.clock).build();
+                LocalHandOver.builder(world.faulty).timer(world.clock).build();
         LockClient leaving = LockClient.builder(shared)
                 .timer(world.clock)
                 .closeBackend(false)

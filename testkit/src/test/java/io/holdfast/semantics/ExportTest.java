@@ -932,7 +932,7 @@ class ExportTest {
     @Test
     void aBackEndThatTiesClaimsToTheirClientRefuses() {
         LockClient process = LockClient.builder(
-                        LocalHandOver.builder(world.store).clock(world.clock).build())
+                        LocalHandOver.builder(world.store).timer(world.clock).build())
                 .timer(world.clock)
                 .closeBackend(false)
                 .build();

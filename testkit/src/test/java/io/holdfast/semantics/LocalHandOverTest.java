@@ -67,7 +67,7 @@ class LocalHandOverTest {
 
     private LockClient process(LockBackend backend, UnaryOperator<LocalHandOver.Builder> bounds) {
         LockBackend handsOver =
-                bounds.apply(LocalHandOver.builder(backend).clock(clock)).build();
+                bounds.apply(LocalHandOver.builder(backend).timer(clock)).build();
         LockClient client = LockClient.builder(handsOver)
                 .timer(clock)
                 .options(LockOptions.builder().leaseDuration(LEASE).build())
@@ -168,7 +168,7 @@ class LocalHandOverTest {
 
     @Test
     void aLongChainOfHandOversDoesNotOverflowTheStack() {
-        ReactiveLock many = process(faulty, it -> it.mostHandOvers(100_000).longestTurn(Duration.ofMinutes(1)))
+        ReactiveLock many = process(faulty, it -> it.maxHandOvers(100_000).maxTurnTime(Duration.ofMinutes(1)))
                 .lock(NAME);
         TestSubscriber<LockLease> first = subscribe(many.acquire());
         int[] done = new int[1];
@@ -182,7 +182,7 @@ class LocalHandOverTest {
 
     @Test
     void aClaimOfAnotherProcessWaitsForTheTurnAheadOfItAndNoLonger() {
-        ReactiveLock bounded = process(faulty, it -> it.mostHandOvers(2)).lock(NAME);
+        ReactiveLock bounded = process(faulty, it -> it.maxHandOvers(2)).lock(NAME);
         TestSubscriber<LockLease> first = subscribe(foreign.acquire());
         List<TestSubscriber<LockLease>> waiting = waiters(bounded, 5);
         otherWaits();
@@ -229,7 +229,7 @@ class LocalHandOverTest {
 
     @Test
     void aProcessInAClosedLoopHandsOverAtMostSoOftenBeforeAWaiterOfAnotherProcess() {
-        ReactiveLock bounded = process(faulty, it -> it.mostHandOvers(10)).lock(NAME);
+        ReactiveLock bounded = process(faulty, it -> it.maxHandOvers(10)).lock(NAME);
         int[] done = new int[1];
         TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
         for (int i = 0; i < 20; i++) {
@@ -252,7 +252,7 @@ class LocalHandOverTest {
 
     @Test
     void theNextTurnHasItsPlaceWhenTheBoundsEndThisOne() {
-        ReactiveLock bounded = process(faulty, it -> it.mostHandOvers(1)).lock(NAME);
+        ReactiveLock bounded = process(faulty, it -> it.maxHandOvers(1)).lock(NAME);
         TestSubscriber<LockLease> holder = subscribe(foreign.acquire());
         List<TestSubscriber<LockLease>> waiting = waiters(bounded, 3);
         release(holder);
@@ -632,7 +632,7 @@ class LocalHandOverTest {
     @Test
     void boundsOutOfRangeAreRefused() {
         LocalHandOver.Builder builder = LocalHandOver.builder(store);
-        assertThatThrownBy(() -> builder.mostHandOvers(0)).hasMessageContaining("was 0");
-        assertThatThrownBy(() -> builder.longestTurn(Duration.ZERO)).hasMessageContaining("was PT0S");
+        assertThatThrownBy(() -> builder.maxHandOvers(0)).hasMessageContaining("was 0");
+        assertThatThrownBy(() -> builder.maxTurnTime(Duration.ZERO)).hasMessageContaining("was PT0S");
     }
 }

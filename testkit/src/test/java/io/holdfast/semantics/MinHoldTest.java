@@ -291,7 +291,7 @@ class MinHoldTest {
     void aTurnHandsNothingOverWithinTheMinimum() {
         VirtualTimeScheduler clock = world.clock;
         LockClient process = LockClient.builder(
-                        LocalHandOver.builder(world.store).clock(clock).build())
+                        LocalHandOver.builder(world.store).timer(clock).build())
                 .timer(clock)
                 .closeBackend(false)
                 .build();
@@ -316,7 +316,7 @@ class MinHoldTest {
     @Test
     void aTurnRenewsWithTheUsualLeaseAfterTheMinimum() {
         LockClient process = LockClient.builder(
-                        LocalHandOver.builder(world.faulty).clock(world.clock).build())
+                        LocalHandOver.builder(world.faulty).timer(world.clock).build())
                 .timer(world.clock)
                 .closeBackend(false)
                 .build();

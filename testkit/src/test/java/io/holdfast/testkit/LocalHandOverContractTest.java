@@ -36,10 +36,10 @@ class LocalHandOverContractTest implements LockBackendContract {
     private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
     private final InMemoryLockBackend store = InMemoryLockBackend.create(clock);
     private final LockBackend backend =
-            LocalHandOver.builder(store).clock(clock).build();
+            LocalHandOver.builder(store).timer(clock).build();
     private final Map<LockBackend, Network> networks = new HashMap<>();
     private final LockBackend another =
-            LocalHandOver.builder(store).clock(clock).build();
+            LocalHandOver.builder(store).timer(clock).build();
 
     @Override
     public LockBackend backend() {
@@ -61,7 +61,7 @@ class LocalHandOverContractTest implements LockBackendContract {
     @Override
     public LockBackend newClient() {
         Network network = new Network(store, new AtomicBoolean());
-        LockBackend client = LocalHandOver.builder(network).clock(clock).build();
+        LockBackend client = LocalHandOver.builder(network).timer(clock).build();
         networks.put(client, network);
         return client;
     }

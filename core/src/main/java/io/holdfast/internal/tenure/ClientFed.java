@@ -200,10 +200,10 @@ class ClientFed extends TenureRules {
                 signalGrant(tenure, first, at);
             }
         }
-        if (line.size() > bounds.mostHandOvers()) {
+        if (line.size() > bounds.maxHandOvers()) {
             // This tenure does not serve that claim: it takes a place for the next one.
             LocalClaim unserved =
-                    line.stream().skip(bounds.mostHandOvers()).findFirst().orElse(null);
+                    line.stream().skip(bounds.maxHandOvers()).findFirst().orElse(null);
             push(unserved, new WatchSignal.Changed(), at);
         }
     }
@@ -231,7 +231,7 @@ class ClientFed extends TenureRules {
 
     /** Requests a token for as many owners as the tenure may have: claims may still arrive. */
     void reserve(Tenure tenure, Moment at) {
-        at.out().add(new Effect.Reserve(tenure, tenure.reserve(tenure.token + bounds.mostHandOvers(), at.now())));
+        at.out().add(new Effect.Reserve(tenure, tenure.reserve(tenure.token + bounds.maxHandOvers(), at.now())));
     }
 
     boolean hasNextToken(Tenure tenure) {

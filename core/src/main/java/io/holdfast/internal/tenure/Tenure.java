@@ -174,7 +174,7 @@ final class Tenure {
     }
 
     boolean isWithin(Bounds bounds, long now) {
-        return handOvers < bounds.mostHandOvers() && now - begunAtNanos < bounds.nanos() && !isDoubted;
+        return handOvers < bounds.maxHandOvers() && now - begunAtNanos < bounds.nanos() && !isDoubted;
     }
 
     /** Returns whether the back end grants the next token to no other claim. */

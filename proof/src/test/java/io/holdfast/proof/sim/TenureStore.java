@@ -27,7 +27,7 @@ final class TenureStore implements Store {
 
     @Override
     public int mostPerTurn() {
-        return 1 + bounds.mostHandOvers();
+        return 1 + bounds.maxHandOvers();
     }
 
     @Override
