@@ -14,7 +14,7 @@ import org.springframework.context.annotation.Import;
  * Makes a {@link LockClient} from the properties under {@code holdfast}, unless the application defines its own. {@code holdfast.backend}
  * names the back end, unless the application has its own {@link LockBackend}.
  *
- * <p>Each client is warmed up when the application starts, for at most {@code holdfast.warm-up}. An application starts even if its back end
+ * <p>Each client is warmed up when the application starts, for at most {@code holdfast.warm-up-timeout}. An application starts even if its back end
  * is unreachable. Every {@link LockListener} bean is notified of events, and every {@link
  * LockClientCustomizer} may change the client before it is made.
  *
@@ -60,6 +60,6 @@ public final class HoldfastAutoConfiguration {
     @Bean
     LockClientLifecycle holdfastLockClientLifecycle(
             ConfigurableApplicationContext context, HoldfastProperties properties) {
-        return new LockClientLifecycle(context, properties.warmUp());
+        return new LockClientLifecycle(context, properties.warmUpTimeout());
     }
 }

@@ -33,7 +33,7 @@ import org.springframework.boot.convert.DurationUnit;
  *     memory. For work under 1 ms on Redis or Redlock. No effect with ZooKeeper, etcd and databases.
  * @param operationTimeout The time limit of one request to the back end. After it, the outcome is unknown. By default a quarter of the
  *     lease duration, at most 2 s. A number without a unit is in seconds.
- * @param warmUp How long the start of the application may wait until the client has connected and loaded its classes. After it, the start
+ * @param warmUpTimeout How long the start of the application may wait until the client has connected and loaded its classes. After it, the start
  *     goes on. Zero turns the warm-up off. A number without a unit is in seconds.
  * @param maxWaiters How many acquisitions of this client may be under way, over all its locks. One more fails at once. Without a limit by
  *     default.
@@ -67,7 +67,7 @@ record HoldfastProperties(
         @DurationUnit(ChronoUnit.SECONDS) @Nullable Duration operationTimeout,
 
         @DurationUnit(ChronoUnit.SECONDS) @DefaultValue("10s")
-        Duration warmUp,
+        Duration warmUpTimeout,
 
         @Nullable Integer maxWaiters,
         @Nullable String owner,

@@ -107,14 +107,14 @@ class EtcdBackendIT {
 
     @Test
     void healthIsDownWithoutAServer() {
-        runner.withPropertyValues("holdfast.warm-up=0s", "holdfast.etcd.endpoints=http://127.0.0.1:1")
+        runner.withPropertyValues("holdfast.warm-up-timeout=0s", "holdfast.etcd.endpoints=http://127.0.0.1:1")
                 .run(context -> assertThat(health(context.getBean(ReactiveHealthIndicator.class)))
                         .isEqualTo(Status.DOWN));
     }
 
     @Test
     void theFirstLockMayComeFromAThreadThatMustNotBlock() {
-        runner.withPropertyValues("holdfast.warm-up=0s", "holdfast.etcd.endpoints=http://localhost:" + server.port())
+        runner.withPropertyValues("holdfast.warm-up-timeout=0s", "holdfast.etcd.endpoints=http://localhost:" + server.port())
                 .run(context -> context.getBean(LockClient.class)
                         .lock("named")
                         .acquire()

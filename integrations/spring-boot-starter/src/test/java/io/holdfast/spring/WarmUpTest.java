@@ -24,7 +24,7 @@ class WarmUpTest {
     private ApplicationContextRunner application(Mono<Void> answer) {
         return new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(HoldfastAutoConfiguration.class))
-                .withPropertyValues("holdfast.warm-up=10s")
+                .withPropertyValues("holdfast.warm-up-timeout=10s")
                 .withBean(LockBackend.class, () -> backEnd(answer));
     }
 
@@ -56,14 +56,14 @@ class WarmUpTest {
     @Test
     void aBackEndThatDoesNotAnswerDelaysTheStartUpToTheLimitOnly() {
         application(Mono.never())
-                .withPropertyValues("holdfast.warm-up=50ms")
+                .withPropertyValues("holdfast.warm-up-timeout=50ms")
                 .run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test
     void zeroTurnsItOff() {
         application(Mono.empty())
-                .withPropertyValues("holdfast.warm-up=0s")
+                .withPropertyValues("holdfast.warm-up-timeout=0s")
                 .run(context -> assertThat(requests).isEmpty());
     }
 }
