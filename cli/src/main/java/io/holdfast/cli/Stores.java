@@ -84,7 +84,7 @@ final class Stores {
                 Client client = etcd(address);
                 return new Closing(
                         EtcdLockBackend.builder(client)
-                                .prefix(etcdPrefix(arguments))
+                                .keyPrefix(etcdPrefix(arguments))
                                 .inspector(),
                         client::close);
             }

@@ -103,7 +103,7 @@ public final class EtcdLockBackend implements LockBackend {
     private final Heartbeat heartbeat;
 
     private EtcdLockBackend(Builder builder) {
-        layout = new Layout(builder.prefix);
+        layout = new Layout(builder.keyPrefix);
         scheduler = builder.scheduler;
         answerLimit = builder.answerLimit;
         String node = UUID.randomUUID().toString().substring(0, 18);
@@ -381,7 +381,7 @@ public final class EtcdLockBackend implements LockBackend {
         private static final Duration LEAST_PRESENCE = Duration.ofSeconds(2);
 
         private final Client client;
-        private String prefix = "holdfast/";
+        private String keyPrefix = "holdfast/";
         private Duration presence = Duration.ofSeconds(6);
         private Duration answerLimit = Duration.ofSeconds(3);
         private int maxWaiters = 10_000;
@@ -394,15 +394,15 @@ public final class EtcdLockBackend implements LockBackend {
         /**
          * Sets the prefix of all keys, below the namespace of the client.
          *
-         * @param keys not blank; a slash is added if it does not end with one; default {@code holdfast/}
+         * @param prefix not blank; a slash is added if it does not end with one; default {@code holdfast/}
          * @return this
          * @throws IllegalArgumentException if it is blank
          */
-        public Builder prefix(String keys) {
-            if (keys.isBlank()) {
-                throw new IllegalArgumentException("prefix must not be blank: no other program may use its keys");
+        public Builder keyPrefix(String prefix) {
+            if (prefix.isBlank()) {
+                throw new IllegalArgumentException("keyPrefix must not be blank: no other program may use its keys");
             }
-            prefix = keys.endsWith("/") ? keys : keys + '/';
+            keyPrefix = prefix.endsWith("/") ? prefix : prefix + '/';
             return this;
         }
 
@@ -466,7 +466,7 @@ public final class EtcdLockBackend implements LockBackend {
         }
 
         /**
-         * Makes an inspector of the locks under the {@link #prefix}, for operators. It borrows the client as a back end does; close it
+         * Makes an inspector of the locks under the {@link #keyPrefix}, for operators. It borrows the client as a back end does; close it
          * before the client. To break a hold, it deletes the place of the claim, and leaves a notice for its client.
          *
          * @return an inspector that has not sent anything yet

@@ -127,7 +127,7 @@ public final class EtcdDoctor implements Doctor {
     }
 
     private LockBackend backend() {
-        return EtcdLockBackend.builder(client).prefix(prefix).build();
+        return EtcdLockBackend.builder(client).keyPrefix(prefix).build();
     }
 
     private KV kv() {

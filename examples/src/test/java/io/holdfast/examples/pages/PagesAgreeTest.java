@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -111,8 +113,10 @@ class PagesAgreeTest {
     /** Such as 30 s for the lease of all locks. */
     @Test
     void propertiesOfSpringBootHaveTheDefaultsOfTheirOptions() {
-        Map<String, String> options = new HashMap<>();
-        rows("docs/reference/options.md").forEach(row -> options.putIfAbsent(row[1], row[2]));
+        Map<String, Set<String>> options = new HashMap<>(); // back ends have defaults of their own
+        rows("docs/reference/options.md")
+                .forEach(row -> options.computeIfAbsent(row[1], it -> new HashSet<>())
+                        .add(row[2]));
 
         List<String> compared = new ArrayList<>();
         rows("docs/reference/spring-properties.md")
@@ -123,7 +127,7 @@ class PagesAgreeTest {
                         .forEach(it -> {
                             String option = '`' + camelCase(it.group(1)) + '`';
                             if (options.containsKey(option)) {
-                                assertThat(row[2]).as(row[1]).isEqualTo(options.get(option));
+                                assertThat(options.get(option)).as(row[1]).contains(row[2]);
                                 compared.add(option);
                             }
                         }));

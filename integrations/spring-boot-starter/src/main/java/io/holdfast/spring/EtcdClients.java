@@ -48,8 +48,8 @@ final class EtcdClients {
                 // Of a connection that went silent, jetcd would hear after 40 s.
                 .keepaliveTime(BETWEEN_PINGS)
                 .keepaliveTimeout(ANSWER_TO_A_PING);
-        if (properties.user() != null && properties.password() != null) {
-            client = client.user(bytes(properties.user())).password(bytes(properties.password()));
+        if (properties.username() != null && properties.password() != null) {
+            client = client.user(bytes(properties.username())).password(bytes(properties.password()));
         }
         SslBundle bundle = connection.getSslBundle();
         return (bundle != null || isTls(members) ? secured(client, bundle) : client).build();
@@ -129,7 +129,7 @@ final class EtcdClients {
         boolean isOwn = !connection.getEndpoints().isEmpty();
         requireThatItFits(properties, isOwn);
         EtcdLockBackend.Builder builder = EtcdLockBackend.builder(isOwn ? own.getObject() : only(borrowed))
-                .prefix(properties.prefix())
+                .keyPrefix(properties.keyPrefix())
                 .presence(properties.presence());
         for (EtcdLockBackendCustomizer customizer : customizers) {
             builder = customizer.customize(builder);
@@ -161,14 +161,14 @@ final class EtcdClients {
     }
 
     private static void requireThatItFits(Etcd properties, boolean isOwn) {
-        if ((properties.user() == null) != (properties.password() == null)) {
+        if ((properties.username() == null) != (properties.password() == null)) {
             throw new InvalidLockPropertiesException(
-                    "One of holdfast.etcd.user and holdfast.etcd.password is set, and the other is not.",
+                    "One of holdfast.etcd.username and holdfast.etcd.password is set, and the other is not.",
                     "Set both or neither.");
         }
-        if (!isOwn && (properties.user() != null || properties.ssl().bundle() != null)) {
+        if (!isOwn && (properties.username() != null || properties.ssl().bundle() != null)) {
             throw new InvalidLockPropertiesException(
-                    "holdfast.etcd.user or holdfast.etcd.ssl.bundle is set, but the client is the application's own.",
+                    "holdfast.etcd.username or holdfast.etcd.ssl.bundle is set, but the client is the application's own.",
                     "Give that client its user and its TLS where it is built, or set holdfast.etcd.endpoints.");
         }
     }

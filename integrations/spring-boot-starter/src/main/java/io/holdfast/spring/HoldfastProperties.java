@@ -302,28 +302,28 @@ record HoldfastProperties(
      *
      * @param endpoints The members, such as http://host:2379, or https://host:2379 for TLS. Without them, the locks use the application's
      *     own Client of jetcd.
-     * @param prefix The beginning of every key.
+     * @param keyPrefix The beginning of every key.
      * @param presence How long the waiters and new holders of an application that vanished keep their places. At least 2 s. A number without
      *     a unit is in seconds.
-     * @param user The user of the starter's own client.
+     * @param username The user of the starter's own client.
      * @param password The password of that user.
      * @param ssl TLS.
      */
     record Etcd(
             @DefaultValue List<String> endpoints,
-            @DefaultValue("holdfast/") String prefix,
+            @DefaultValue("holdfast/") String keyPrefix,
 
             @DurationUnit(ChronoUnit.SECONDS) @DefaultValue("6s")
             Duration presence,
 
-            @Nullable String user,
+            @Nullable String username,
             @Nullable String password,
             @DefaultValue Ssl ssl) {
 
         /** Leaves addresses and credentials out. */
         @Override
         public String toString() {
-            return "Etcd[prefix=%s, presence=%s]".formatted(prefix, presence);
+            return "Etcd[keyPrefix=%s, presence=%s]".formatted(keyPrefix, presence);
         }
     }
 

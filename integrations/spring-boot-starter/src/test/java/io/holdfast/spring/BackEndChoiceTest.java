@@ -139,7 +139,8 @@ class BackEndChoiceTest {
                             assertThat(context).getBean(LockBackend.class).isInstanceOf(EtcdLockBackend.class));
             assertThat(closed).isEmpty();
 
-            runner.withPropertyValues("holdfast.backend=etcd", "holdfast.etcd.user=me", "holdfast.etcd.password=secret")
+            runner.withPropertyValues(
+                            "holdfast.backend=etcd", "holdfast.etcd.username=me", "holdfast.etcd.password=secret")
                     .withBean(Client.class, () -> watched, definition -> definition.setDestroyMethodName(""))
                     .run(context -> assertThat(Refusal.of(context))
                             .hasMessageContaining("Give that client its user")
@@ -356,9 +357,9 @@ class BackEndChoiceTest {
                 "holdfast.backend=zookeeper; holdfast.zookeeper.connect-string=127.0.0.1:1; holdfast.zookeeper.acl=creator | holdfast.zookeeper.acl is creator, but holdfast.zookeeper.auth is not set",
                 "holdfast.backend=etcd | holdfast.etcd.endpoints is not set",
                 "holdfast.backend=etcd; holdfast.etcd.endpoints=http://h:1,https://h:2 | members with TLS, and others without it",
-                "holdfast.backend=etcd; holdfast.etcd.endpoints=http://h:1; holdfast.etcd.user=me | One of holdfast.etcd.user and holdfast.etcd.password is set",
+                "holdfast.backend=etcd; holdfast.etcd.endpoints=http://h:1; holdfast.etcd.username=me | One of holdfast.etcd.username and holdfast.etcd.password is set",
                 "holdfast.backend=etcd; holdfast.etcd.endpoints=http://h:1; holdfast.etcd.presence=1s | presence must be at least 2 s, was PT1S",
-                "holdfast.backend=etcd; holdfast.etcd.endpoints=http://h:1; holdfast.etcd.prefix= | prefix must not be blank",
+                "holdfast.backend=etcd; holdfast.etcd.endpoints=http://h:1; holdfast.etcd.key-prefix= | keyPrefix must not be blank",
                 "holdfast.backend=etcd; holdfast.etcd.endpoints=http://h:1; holdfast.etcd.ssl.bundle=locks | but the application has no SSL bundles",
                 "holdfast.backend=r2dbc | but the application has no ConnectionFactory",
                 "holdfast.backend=redlock | holdfast.redlock.uris has 0 servers",

@@ -91,7 +91,7 @@ class BackEndCustomizersTest {
         @Bean
         @Order(2)
         EtcdLockBackendCustomizer secondOfEtcd(Lines lines) {
-            return builder -> recorded(lines, "etcd 2", builder.prefix("shop/"));
+            return builder -> recorded(lines, "etcd 2", builder.keyPrefix("shop/"));
         }
 
         @Bean

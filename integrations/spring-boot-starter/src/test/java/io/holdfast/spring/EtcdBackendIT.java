@@ -86,7 +86,8 @@ class EtcdBackendIT {
     @Test
     void keysAreUnderThePrefixAndHealthIsUp() throws Exception {
         try (Client eye = Client.builder().endpoints(server.endpoint()).build()) {
-            runner.withPropertyValues("holdfast.etcd.endpoints=" + server.endpoint(), "holdfast.etcd.prefix=shop/locks")
+            runner.withPropertyValues(
+                            "holdfast.etcd.endpoints=" + server.endpoint(), "holdfast.etcd.key-prefix=shop/locks")
                     .run(context -> {
                         LockLease lease = acquired(context.getBean(LockClient.class), "stock/42");
                         assertThat(eye.getKVClient()
@@ -114,7 +115,8 @@ class EtcdBackendIT {
 
     @Test
     void theFirstLockMayComeFromAThreadThatMustNotBlock() {
-        runner.withPropertyValues("holdfast.warm-up-timeout=0s", "holdfast.etcd.endpoints=http://localhost:" + server.port())
+        runner.withPropertyValues(
+                        "holdfast.warm-up-timeout=0s", "holdfast.etcd.endpoints=http://localhost:" + server.port())
                 .run(context -> context.getBean(LockClient.class)
                         .lock("named")
                         .acquire()
@@ -149,7 +151,7 @@ class EtcdBackendIT {
                     .get(30, TimeUnit.SECONDS);
             auth.authEnable().get(30, TimeUnit.SECONDS);
             var guardedRunner = runner.withPropertyValues(
-                    "holdfast.etcd.endpoints=" + guarded.endpoint(), "holdfast.etcd.user=locks");
+                    "holdfast.etcd.endpoints=" + guarded.endpoint(), "holdfast.etcd.username=locks");
 
             guardedRunner
                     .withPropertyValues("holdfast.etcd.password=secret-locks")
