@@ -133,17 +133,6 @@ public final class RedisLockBackend implements LockBackend {
     }
 
     /**
-     * Makes a back end with the defaults on shared driver resources.
-     *
-     * @param resources owned by the caller: {@link #close} does not shut them down
-     * @param uri the server, or the sentinels and the name of their master
-     * @return a back end that has not connected yet
-     */
-    public static RedisLockBackend create(ClientResources resources, RedisURI uri) {
-        return builder(uri).resources(resources).build();
-    }
-
-    /**
      * Starts with the defaults.
      *
      * @param uri the server, or the sentinels and the name of their master; copied

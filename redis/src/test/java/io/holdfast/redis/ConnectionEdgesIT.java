@@ -61,7 +61,8 @@ class ConnectionEdgesIT {
         ClientResources shared = DefaultClientResources.create();
         long before = store.clients();
         store.server.pause();
-        RedisLockBackend backend = RedisLockBackend.create(shared, store.uri());
+        RedisLockBackend backend =
+                RedisLockBackend.builder(store.uri()).resources(shared).build();
         CompletableFuture<LockAttempt> attempt =
                 backend.tryAcquire(Store.claim("orders")).toFuture();
         CompletableFuture<Void> closed = backend.close().toFuture();
@@ -84,7 +85,8 @@ class ConnectionEdgesIT {
                 .nettyCustomizer(new AnsweredAtOnce())
                 .build();
         for (int i = 0; i < 3; i++) {
-            RedisLockBackend backend = RedisLockBackend.create(shared, uri);
+            RedisLockBackend backend =
+                    RedisLockBackend.builder(uri).resources(shared).build();
             LockClaim claim = Store.claim("orders");
             assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class);
             assertThat(Store.answer(backend.release(claim))).isEqualTo(Ownership.HELD);

@@ -59,9 +59,10 @@ class MappedAddressIT {
     @Test
     void aNameThatNobodyKnowsIsMapped() {
         store = Store.start();
-        backend = RedisLockBackend.create(
-                resources,
-                RedisURI.create("redis://redis.invalid:" + store.uri().getPort()));
+        backend = RedisLockBackend.builder(
+                        RedisURI.create("redis://redis.invalid:" + store.uri().getPort()))
+                .resources(resources)
+                .build();
         works(backend);
         assertThat(asked).containsExactly("redis.invalid");
     }

@@ -98,8 +98,9 @@ class RedisLifecycleIT {
     @Test
     void sharedResourcesOutliveTheBackend() {
         ClientResources shared = DefaultClientResources.create();
-        Store.end(used(RedisLockBackend.create(shared, store.uri())));
-        RedisLockBackend second = used(RedisLockBackend.create(shared, store.uri()));
+        Store.end(used(RedisLockBackend.builder(store.uri()).resources(shared).build()));
+        RedisLockBackend second =
+                used(RedisLockBackend.builder(store.uri()).resources(shared).build());
         Store.end(second);
         assertThat(shared.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(5_000))
                 .isTrue();
@@ -129,7 +130,7 @@ class RedisLifecycleIT {
                     }
                 })
                 .build();
-        Store.end(used(RedisLockBackend.create(shared, store.uri())));
+        Store.end(used(RedisLockBackend.builder(store.uri()).resources(shared).build()));
         assertThat(bootstraps).hasPositiveValue();
         assertThat(firstHandlers).isNotEmpty().containsOnly("FlushConsolidationHandler");
         assertThat(shared.shutdown(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(5_000))
