@@ -130,29 +130,21 @@ public final class Fence {
     }
 
     /**
-     * Returns the check of PostgreSQL for JDBC and JPA: a statement with two parameters, in this order: {@link LockLease#lockName()} and {@link
+     * Returns the check for JDBC and JPA: a statement with two parameters, in this order: {@link LockLease#lockName()} and {@link
      * LockLease#fencingToken()}. Run it in the transaction, if {@link LockLease#isValid()}. If it fails, roll back. If it does not, no other
      * claim gets the lock until the transaction ends.
      *
-     * <p>It refuses savepoints and nested transactions (SQL state HF002), and leases that were downgraded. It does not know of an export: an exported
-     * lease and the adopted one have the same token. It does not work for a lock name that contains the character U+0000 or U+0001.
+     * <p>It refuses leases that were downgraded. It does not know of an export: an exported lease and the adopted one have the same token. It does
+     * not work for a lock name that contains the character U+0000 or U+0001.
      *
-     * <p>From {@code REPEATABLE READ} on, it judges the lease by the snapshot. So it may pass after an expiry, a release or a downgrade since then. That is
-     * safe: it passes only if no other claim has got the lock since the snapshot.
+     * <p><b>PostgreSQL</b>: it refuses savepoints and nested transactions (SQL state HF002). From {@code REPEATABLE READ} on, it judges the lease by the snapshot. So it may pass after an expiry, a release
+     * or a downgrade since then. That is safe: it passes only if no other claim has got the lock since the snapshot.
      *
-     * @return {@code select holdfast_fence_v1(cast(? as text), cast(? as bigint), false)}
-     */
-    public static String sql() {
-        return sql("PostgreSQL");
-    }
-
-    /**
-     * Returns the check of one database for JDBC and JPA: a statement with two parameters, as that of {@link #sql()}. With MariaDB and MySQL, the
-     * text of the connection must be UTF-8, as is usual. There it changes a row, which keeps the check through {@code XA PREPARE}. So transactions of
-     * one lease wait for each other.
+     * <p><b>MariaDB and MySQL</b>: the text of the connection must be UTF-8, as is usual. The check changes a row, which keeps it through
+     * {@code XA PREPARE}. So transactions of one lease wait for each other.
      *
      * @param database {@code PostgreSQL}, {@code MariaDB} or {@code MySQL}, as {@code DatabaseMetaData.getDatabaseProductName()} returns it
-     * @return such as {@code call holdfast_fence_v1(?, ?, false)}
+     * @return such as {@code select holdfast_fence_v1(cast(? as text), cast(? as bigint), false)}
      * @throws IllegalArgumentException if it is another database
      */
     public static String sql(String database) {

@@ -88,7 +88,7 @@ class FenceIT {
 
     /** Returns the name of the database, as the driver names it. */
     String sql() {
-        return Fence.sql();
+        return Fence.sql("PostgreSQL");
     }
 
     @BeforeAll
