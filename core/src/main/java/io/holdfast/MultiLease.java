@@ -28,7 +28,7 @@ public interface MultiLease {
      * @param lockName its name, as given to the client
      * @throws IllegalArgumentException if no member has that name
      */
-    LockLease of(String lockName);
+    LockLease lease(String lockName);
 
     /** {@return whether {@link LockLease#isValid()} is true for all leases} */
     boolean isValid();

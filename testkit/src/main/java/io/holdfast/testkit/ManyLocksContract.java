@@ -141,7 +141,7 @@ interface ManyLocksContract extends LockBackendUnderTest {
             return Mono.just(from);
         }
         int member = some.get(from);
-        long token = leases.of(names.get(member)).fencingToken();
+        long token = leases.lease(names.get(member)).fencingToken();
         return probes.get(member).guard(token, Mono.defer(() -> guarded(probes, leases, names, some, from + 1)));
     }
 }

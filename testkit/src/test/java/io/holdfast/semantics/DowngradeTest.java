@@ -470,7 +470,7 @@ class DowngradeTest {
         assertThat(world.subscribe(world.client
                                 .all(writeLock())
                                 .acquire()
-                                .flatMap(leases -> leases.of(NAME)
+                                .flatMap(leases -> leases.lease(NAME)
                                         .downgrade()
                                         .onErrorResume(
                                                 refused -> leases.release().then(Mono.error(refused)))))

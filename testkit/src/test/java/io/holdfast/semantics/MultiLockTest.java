@@ -68,7 +68,7 @@ class MultiLockTest {
         MultiLease lease = world.only(leases);
         assertThat(lease.leases()).extracting(LockLease::lockName).containsExactly("a", "b", "c");
         assertThat(lease.leases()).allMatch(each -> each.fencingToken() > 0);
-        assertThat(lease.of("b")).isSameAs(lease.leases().get(1));
+        assertThat(lease.lease("b")).isSameAs(lease.leases().get(1));
         assertThat(lease.isValid()).isTrue();
         assertThat(world.on(Operation.TRY_ACQUIRE).calls()).isEqualTo(3);
         assertThat(lease.remaining()).isPositive().isLessThan(LEASE);
@@ -77,7 +77,7 @@ class MultiLockTest {
         world.subscribe(lease.release()).expectTerminalSignal();
         assertThat(lease.isValid()).isFalse();
         assertThat(world.store.contents()).isEmpty();
-        assertThatThrownBy(() -> lease.of("d")).hasMessageContaining("'d' is not one of [a, b, c]");
+        assertThatThrownBy(() -> lease.lease("d")).hasMessageContaining("'d' is not one of [a, b, c]");
     }
 
     @Test
@@ -300,7 +300,7 @@ class MultiLockTest {
                 .withLock(leases -> world.client
                         .lock("b")
                         .withLock(nested -> Mono.just(
-                                nested.fencingToken() == leases.of("b").fencingToken()))));
+                                nested.fencingToken() == leases.lease("b").fencingToken()))));
         assertThat(world.only(same)).isTrue();
     }
 
@@ -309,7 +309,7 @@ class MultiLockTest {
         TestSubscriber<Boolean> same = world.subscribe(world.client
                 .lock("b")
                 .withLock(outer -> all("a", "b")
-                        .withLock(leases -> Mono.just(leases.of("b").fencingToken() == outer.fencingToken()))));
+                        .withLock(leases -> Mono.just(leases.lease("b").fencingToken() == outer.fencingToken()))));
         assertThat(world.only(same)).isTrue();
         assertThat(world.store.contents()).isEmpty();
     }

@@ -41,7 +41,7 @@ final class MultiLeaseHandle implements MultiLease, GuardedLease {
     }
 
     @Override
-    public LockLease of(String lockName) {
+    public LockLease lease(String lockName) {
         for (EngineLease member : members) {
             if (member.lockName().equals(lockName)) {
                 return member;

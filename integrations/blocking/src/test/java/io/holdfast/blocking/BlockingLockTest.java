@@ -439,12 +439,12 @@ class BlockingLockTest {
         assertThat(both.names()).containsExactly("a", "b");
         try (BlockingLease a = lock.acquire();
                 BlockingMultiLease ab = both.acquire()) {
-            assertThat(ab.leases().of("a").fencingToken()).isEqualTo(a.lease().fencingToken());
+            assertThat(ab.leases().lease("a").fencingToken()).isEqualTo(a.lease().fencingToken());
             assertThat(store.locks.lock("b").<Long>withLock(LockLease::fencingToken))
-                    .isEqualTo(ab.leases().of("b").fencingToken());
+                    .isEqualTo(ab.leases().lease("b").fencingToken());
         }
         assertThat(both.<Long>withLock(leases ->
-                        lock.withLock(a -> a.fencingToken() - leases.of("a").fencingToken())))
+                        lock.withLock(a -> a.fencingToken() - leases.lease("a").fencingToken())))
                 .isZero();
         try (BlockingLease b = store.locks.lock("b").acquire()) {
             assertThat(elsewhere(both::tryAcquire).get()).isEmpty();
@@ -456,7 +456,7 @@ class BlockingLockTest {
     @Test
     void theLossOfOneOfSeveralInterruptsTheWork() {
         assertThatThrownBy(() -> store.locks.all(lock, store.locks.lock("b")).withLock(leases -> {
-                    store.lose(leases.of("b"));
+                    store.lose(leases.lease("b"));
                     Thread.sleep(10_000);
                     return 1;
                 }))

@@ -113,7 +113,7 @@ abstract class WrongMultiLock implements ReactiveMultiLock {
     private record Leases(List<LockLease> leases) implements MultiLease {
 
         @Override
-        public LockLease of(String lockName) {
+        public LockLease lease(String lockName) {
             return leases.stream()
                     .filter(it -> it.lockName().equals(lockName))
                     .findFirst()

@@ -58,7 +58,8 @@ class SharingRecipesTest {
         ReactiveMultiLock both = locks.all(locks.lock("room/7"), locks.lock("projector/2"))
                 .with(LockOptions.builder().waitTimeout(Duration.ofSeconds(3)).build());
         return both.withLock(leases -> book(
-                leases.of("room/7").fencingToken(), leases.of("projector/2").fencingToken()));
+                leases.lease("room/7").fencingToken(),
+                leases.lease("projector/2").fencingToken()));
     }
     // recipe: end
 
