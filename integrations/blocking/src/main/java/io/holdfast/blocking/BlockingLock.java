@@ -74,11 +74,12 @@ public interface BlockingLock {
      *
      * @param work the work
      * @param <T> the result of the work
+     * @param <E> the checked exception of the work
      * @return the result of the work
      * @throws InterruptedException if the thread is interrupted while it waits for the lock
      * @throws LockLostException if the lease was lost; its fencing token is that of the work
-     * @throws Exception that of the work, the same object; and the errors of {@link #acquire()}
+     * @throws E that of the work, the same object
      */
     @CanIgnoreReturnValue
-    <T extends @Nullable Object> T withLock(LockedWork<T> work) throws Exception;
+    <T extends @Nullable Object, E extends Exception> T withLock(LockedWork<T, E> work) throws E, InterruptedException;
 }

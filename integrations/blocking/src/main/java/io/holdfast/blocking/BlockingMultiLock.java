@@ -48,11 +48,13 @@ public interface BlockingMultiLock {
      *
      * @param work the work
      * @param <T> the result of the work
+     * @param <E> the checked exception of the work
      * @return the result of the work
      * @throws InterruptedException if the thread is interrupted while it waits for the locks
      * @throws LockLostException if a lease was lost
-     * @throws Exception that of the work, the same object; and the errors of {@link #acquire()}
+     * @throws E that of the work, the same object
      */
     @CanIgnoreReturnValue
-    <T extends @Nullable Object> T withLock(LockedWorkOfMany<T> work) throws Exception;
+    <T extends @Nullable Object, E extends Exception> T withLock(LockedWorkOfMany<T, E> work)
+            throws E, InterruptedException;
 }

@@ -10,9 +10,9 @@ import reactor.util.context.Context;
 /** What one lock and several locks have in common: the thread of the caller waits for a lease, and does the work. */
 abstract class CallerSide<L> {
 
-    interface Task<L, T extends @Nullable Object> {
+    interface Task<L, T extends @Nullable Object, E extends Exception> {
 
-        T run(L lease) throws Exception;
+        T run(L lease) throws E;
     }
 
     private final List<Permits> permits;
@@ -48,9 +48,12 @@ abstract class CallerSide<L> {
                 HeldByThread.current().context(), lease -> released.apply(lease).subscribe(none -> {}, failure -> {})));
     }
 
-    @SuppressWarnings("NullAway") // a result may be null if its type allows that
-    final <T extends @Nullable Object> T underLock(
-            Function<Function<L, Mono<Void>>, Mono<Void>> withLock, Task<L, T> task) throws Exception {
+    @SuppressWarnings({
+        "NullAway", // a result may be null if its type allows that
+        "unchecked" // the checked exceptions of the end are those of the task, and an interrupt
+    })
+    final <T extends @Nullable Object, E extends Exception> T underLock(
+            Function<Function<L, Mono<Void>>, Mono<Void>> withLock, Task<L, T, E> task) throws E, InterruptedException {
         MustNotBlock.here(this);
         ifInterrupted();
         HeldByThread held = HeldByThread.current();
@@ -82,7 +85,7 @@ abstract class CallerSide<L> {
             }
         }
         if (error instanceof Exception exception) {
-            throw exception;
+            throw (E) exception;
         }
         throw (Error) error;
     }

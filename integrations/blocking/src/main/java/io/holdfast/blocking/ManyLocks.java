@@ -51,7 +51,8 @@ final class ManyLocks extends CallerSide<MultiLease> implements BlockingMultiLoc
     }
 
     @Override
-    public <T extends @Nullable Object> T withLock(LockedWorkOfMany<T> work) throws Exception {
+    public <T extends @Nullable Object, E extends Exception> T withLock(LockedWorkOfMany<T, E> work)
+            throws E, InterruptedException {
         requireNonNull(work, "work");
         return underLock(locks::withLock, work::run);
     }

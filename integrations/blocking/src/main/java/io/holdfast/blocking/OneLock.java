@@ -71,7 +71,8 @@ class OneLock extends CallerSide<LockLease> implements BlockingLock {
     }
 
     @Override
-    public final <T extends @Nullable Object> T withLock(LockedWork<T> work) throws Exception {
+    public final <T extends @Nullable Object, E extends Exception> T withLock(LockedWork<T, E> work)
+            throws E, InterruptedException {
         requireNonNull(work, "work");
         return underLock(lock::withLock, work::run);
     }

@@ -75,7 +75,26 @@ class BlockingLockTest {
 
     @Test
     void theResultMayBeNull() throws Exception {
-        assertThat(lock.<String>withLock(lease -> null)).isNull();
+        assertThat(lock.<String, RuntimeException>withLock(lease -> null)).isNull();
+    }
+
+    @Test
+    void theCallerHandlesOnlyTheExceptionsOfTheWork() throws InterruptedException {
+        String done = lock.withLock(lease -> "done");
+        int held = store.locks
+                .all(lock, store.locks.lock("b"))
+                .withLock(leases -> leases.leases().size());
+        String read;
+        try {
+            read = lock.withLock(this::full);
+        } catch (IOException full) { // would not compile if the work threw none
+            read = full.getMessage();
+        }
+        assertThat(done + " " + held + " " + read).isEqualTo("done 2 full");
+    }
+
+    private String full(LockLease lease) throws IOException {
+        throw new IOException("full");
     }
 
     @Test
@@ -354,14 +373,16 @@ class BlockingLockTest {
             try (BlockingLease inner = lock.tryAcquire().orElseThrow()) {
                 assertThat(inner.lease().fencingToken()).isEqualTo(token);
             }
-            assertThat(lock.<Long>withLock(lease -> lock.withLock(LockLease::fencingToken)))
+            assertThat(lock.<Long, InterruptedException>withLock(lease -> lock.withLock(LockLease::fencingToken)))
                     .isEqualTo(token);
-            assertThat(BlockingLocks.of(store.client).lock("a").<Long>withLock(LockLease::fencingToken))
+            assertThat(BlockingLocks.of(store.client)
+                            .lock("a")
+                            .<Long, RuntimeException>withLock(LockLease::fencingToken))
                     .isEqualTo(token);
             assertThat(outer.lease().isValid()).isTrue();
         }
         assertThat(store.isHeld("a")).isFalse();
-        assertThat(lock.<Optional<BlockingLease>>withLock(
+        assertThat(lock.<Optional<BlockingLease>, Exception>withLock(
                         lease -> elsewhere(lock::tryAcquire).get()))
                 .isEmpty();
     }
@@ -388,14 +409,15 @@ class BlockingLockTest {
     void aReaderCannotBecomeAWriterAndAWriterMayRead() throws Exception {
         BlockingReadWriteLock both = store.locks.readWriteLock("rw");
         both.writeLock().withLock(write -> {
-            assertThat(both.readLock().<Long>withLock(LockLease::fencingToken)).isEqualTo(write.fencingToken());
+            assertThat(both.readLock().<Long, RuntimeException>withLock(LockLease::fencingToken))
+                    .isEqualTo(write.fencingToken());
             return both.writeLock().withLock(LockLease::fencingToken);
         });
         BlockingLease read = both.readLock().acquire();
         assertThatThrownBy(() -> both.writeLock().acquire()).isInstanceOf(IllegalStateException.class);
         CompletableFuture<Long> writer = elsewhere(() -> both.writeLock().withLock(LockLease::fencingToken));
         store.awaitWaiters("rw", 1);
-        assertThat(both.readLock().<Long>withLock(LockLease::fencingToken))
+        assertThat(both.readLock().<Long, RuntimeException>withLock(LockLease::fencingToken))
                 .isEqualTo(read.lease().fencingToken());
         read.close();
         assertThat(writer.get()).isPositive();
@@ -439,11 +461,12 @@ class BlockingLockTest {
         assertThat(both.names()).containsExactly("a", "b");
         try (BlockingLease a = lock.acquire();
                 BlockingMultiLease ab = both.acquire()) {
-            assertThat(ab.leases().lease("a").fencingToken()).isEqualTo(a.lease().fencingToken());
-            assertThat(store.locks.lock("b").<Long>withLock(LockLease::fencingToken))
+            assertThat(ab.leases().lease("a").fencingToken())
+                    .isEqualTo(a.lease().fencingToken());
+            assertThat(store.locks.lock("b").<Long, RuntimeException>withLock(LockLease::fencingToken))
                     .isEqualTo(ab.leases().lease("b").fencingToken());
         }
-        assertThat(both.<Long>withLock(leases ->
+        assertThat(both.<Long, InterruptedException>withLock(leases ->
                         lock.withLock(a -> a.fencingToken() - leases.lease("a").fencingToken())))
                 .isZero();
         try (BlockingLease b = store.locks.lock("b").acquire()) {
@@ -564,7 +587,7 @@ class BlockingLockTest {
     void workMayTakeMoreLocksWhileTheClientIsDrained() throws Exception {
         try (BlockingLease held = lock.acquire()) {
             store.client.drain().subscribe();
-            assertThat(store.locks.lock("b").<Long>withLock(LockLease::fencingToken))
+            assertThat(store.locks.lock("b").<Long, RuntimeException>withLock(LockLease::fencingToken))
                     .isPositive();
             assertThat(held.lease().isValid()).isTrue();
         }

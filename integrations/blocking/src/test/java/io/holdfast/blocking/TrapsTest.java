@@ -27,14 +27,14 @@ class TrapsTest {
     interface Scope {
 
         @CanIgnoreReturnValue
-        <T> T withLock(LockedWork<T> work) throws Exception;
+        <T> T withLock(LockedWork<T, Exception> work) throws Exception;
     }
 
     /** As one would write it in an afternoon. */
     private static Scope naive(Store store) {
         return new Scope() {
             @Override
-            public <T> T withLock(LockedWork<T> work) throws Exception {
+            public <T> T withLock(LockedWork<T, Exception> work) throws Exception {
                 Thread worker = Thread.currentThread();
                 LockLease lease = store.client.lock("a").with(SHORT).acquire().block();
                 Disposable loss = lease.onLoss().subscribe(reason -> worker.interrupt());
