@@ -15,11 +15,11 @@ import java.util.Optional;
  * for no decision that needs the lock.
  *
  * @param claimId the holding claim; unique for each acquisition
- * @param kind what the claim holds: a mutex, the reader's or the writer's side, or permits; the details say how many if
- *     it is more than one
+ * @param kind what the claim holds: a mutex, the reader's or the writer's side, or permits
+ * @param permits how many permits of a semaphore it has taken; else 1
  * @param fencingToken its fencing token
  * @param held for how long the claim has held the lock, by the server's clock; empty when the server does not know it
- * @param left for how long the server keeps the lock for the claim if no renewal arrives; empty when the server does
+ * @param remaining for how long the server keeps the lock for the claim if no renewal arrives; empty when the server does
  *     not know it, for example where a session holds the lock
  * @param details further data of this back end, in the order to show them: from a name to its value, such as
  *     {@code session} to {@code 0x1a2b}. For operators; names and values may change
@@ -27,9 +27,10 @@ import java.util.Optional;
 public record LockHolder(
         String claimId,
         LockKind kind,
+        int permits,
         long fencingToken,
         Optional<Duration> held,
-        Optional<Duration> left,
+        Optional<Duration> remaining,
         Map<String, String> details) {
 
     /**
@@ -37,16 +38,17 @@ public record LockHolder(
      *
      * @param claimId the holding claim
      * @param kind what the claim holds
+     * @param permits how many permits it has taken
      * @param fencingToken its fencing token
      * @param held for how long the claim has held the lock
-     * @param left for how long the server keeps the lock for the claim
+     * @param remaining for how long the server keeps the lock for the claim
      * @param details further data of this back end
      */
     public LockHolder {
         requireNonNull(claimId, "claimId");
         requireNonNull(kind, "kind");
         requireNonNull(held, "held");
-        requireNonNull(left, "left");
+        requireNonNull(remaining, "remaining");
         details = Collections.unmodifiableMap(new LinkedHashMap<>(details));
     }
 

@@ -15,21 +15,27 @@ import java.util.Optional;
  *
  * @param claimId the waiting claim; unique for each acquisition
  * @param kind what the claim waits for
- * @param permits the size of the semaphore, as this claim states it; else 1. The details say how many permits the claim
- *     takes if it is more than one
+ * @param permits how many permits of a semaphore it wants; else 1
+ * @param allPermits how many permits the semaphore has, as this claim states it; else 1
  * @param waiting for how long the claim has had its place; empty when the server does not know it
  * @param details further data of this back end, in the order to show them, from a name to its value. For operators;
  *     names and values may change
  */
 public record LockWaiter(
-        String claimId, LockKind kind, int permits, Optional<Duration> waiting, Map<String, String> details) {
+        String claimId,
+        LockKind kind,
+        int permits,
+        int allPermits,
+        Optional<Duration> waiting,
+        Map<String, String> details) {
 
     /**
      * Copies the details.
      *
      * @param claimId the waiting claim
      * @param kind what the claim waits for
-     * @param permits the size of the semaphore, as this claim states it
+     * @param permits how many permits it wants
+     * @param allPermits how many permits the semaphore has, as this claim states it
      * @param waiting for how long the claim has had its place
      * @param details further data of this back end
      */

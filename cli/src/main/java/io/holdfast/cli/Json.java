@@ -50,24 +50,26 @@ final class Json {
     }
 
     private static String holder(LockHolder holder) {
-        return "{\"owner\":%s,\"claim\":%s,\"kind\":%s,\"token\":%d,\"heldMillis\":%s,\"leftMillis\":%s,\"details\":%s}"
+        return "{\"owner\":%s,\"claim\":%s,\"kind\":%s,\"permits\":%d,\"token\":%d,\"heldMillis\":%s,\"leftMillis\":%s,\"details\":%s}"
                 .formatted(
                         text(holder.owner()),
                         text(holder.claimId()),
                         text(holder.kind().name()),
+                        holder.permits(),
                         holder.fencingToken(),
                         millis(holder.held()),
-                        millis(holder.left()),
+                        millis(holder.remaining()),
                         object(holder.details()));
     }
 
     private static String waiter(LockWaiter waiter) {
-        return "{\"owner\":%s,\"claim\":%s,\"kind\":%s,\"permits\":%d,\"waitingMillis\":%s,\"details\":%s}"
+        return "{\"owner\":%s,\"claim\":%s,\"kind\":%s,\"permits\":%d,\"allPermits\":%d,\"waitingMillis\":%s,\"details\":%s}"
                 .formatted(
                         text(waiter.owner()),
                         text(waiter.claimId()),
                         text(waiter.kind().name()),
                         waiter.permits(),
+                        waiter.allPermits(),
                         millis(waiter.waiting()),
                         object(waiter.details()));
     }

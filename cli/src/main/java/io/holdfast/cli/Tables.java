@@ -46,7 +46,7 @@ final class Tables {
                         word(holder.kind()),
                         Printable.start(called(holder.owner(), holder.claimId()), MOST_OF_AN_OWNER),
                         duration(holder.held()),
-                        duration(holder.left()),
+                        duration(holder.remaining()),
                         waiting));
             }
         }
@@ -70,9 +70,12 @@ final class Tables {
             lines.add("    " + owner(holder.owner(), holder.claimId()));
             lines.add("      claim  " + Printable.text(holder.claimId()));
             lines.add("      kind   " + word(holder.kind()));
+            if (holder.permits() > 1) {
+                lines.add("      takes  %d permits".formatted(holder.permits()));
+            }
             lines.add("      token  " + holder.fencingToken());
             lines.add("      held   " + duration(holder.held()));
-            lines.add("      left   " + duration(holder.left()));
+            lines.add("      left   " + duration(holder.remaining()));
             lines.addAll(indented("      ", holder.details()));
         }
         lines.add("  waiters     " + lock.waiterCount());
@@ -80,6 +83,9 @@ final class Tables {
             lines.add("    " + owner(waiter.owner(), waiter.claimId()));
             lines.add("      claim  " + Printable.text(waiter.claimId()));
             lines.add("      kind   " + word(waiter.kind()));
+            if (waiter.permits() > 1) {
+                lines.add("      wants  %d of %d permits".formatted(waiter.permits(), waiter.allPermits()));
+            }
             waiter.waiting().ifPresent(since -> lines.add("      waits  " + Printable.duration(since)));
             lines.addAll(indented("      ", waiter.details()));
         }

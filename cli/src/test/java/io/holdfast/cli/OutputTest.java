@@ -22,6 +22,7 @@ class OutputTest {
         return new LockHolder(
                 claim,
                 LockKind.MUTEX,
+                1,
                 token,
                 Optional.of(Duration.ofSeconds(250)),
                 Optional.of(Duration.ofMillis(25_300)),
@@ -35,7 +36,8 @@ class OutputTest {
                 holders.length,
                 List.of(holders),
                 1,
-                List.of(new LockWaiter("02@b:h:2", LockKind.MUTEX, 1, Optional.of(Duration.ofSeconds(3)), Map.of())),
+                List.of(new LockWaiter(
+                        "02@b:h:2", LockKind.SEMAPHORE, 2, 3, Optional.of(Duration.ofSeconds(3)), Map.of())),
                 OptionalLong.of(7),
                 Map.of(),
                 List.of());
@@ -72,9 +74,9 @@ class OutputTest {
                 .matches("\\p{Print}*")
                 .startsWith("{\"name\":\"\\u001b[2J\\u000astock/1  mutex\\u202e\\\"\\\\\",\"type\":\"MUTEX\",")
                 .contains("\"owner\":\"orders:host-7:4711\"")
-                .contains("\"heldMillis\":250000,\"leftMillis\":25300")
+                .contains("\"permits\":1,\"token\":7,\"heldMillis\":250000,\"leftMillis\":25300")
                 .contains("\"lastToken\":7")
-                .contains("\"waitingMillis\":3000");
+                .contains("\"permits\":2,\"allPermits\":3,\"waitingMillis\":3000");
     }
 
     @Test

@@ -133,7 +133,7 @@ class ProgramIT {
 
             Ended shown = run(environment, "show", "seats");
             assertThat(shown.out().lines())
-                    .anyMatch(line -> line.matches(" +permits taken: 2"))
+                    .anyMatch(line -> line.matches(" +takes  2 permits"))
                     .anyMatch(line -> line.matches(" +token +" + another.fencingToken()));
 
             Ended unsure = run(environment, "break", HOSTILE);

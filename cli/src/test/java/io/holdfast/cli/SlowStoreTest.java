@@ -24,7 +24,7 @@ import reactor.core.publisher.Mono;
 class SlowStoreTest {
 
     private static final LockHolder HOLDER =
-            new LockHolder("01@orders:host-7:4711", LockKind.MUTEX, 7, Optional.empty(), Optional.empty(), Map.of());
+            new LockHolder("01@orders:host-7:4711", LockKind.MUTEX, 1, 7, Optional.empty(), Optional.empty(), Map.of());
 
     private record Store(Mono<Boolean> broken, Mono<Void> closed) implements LockInspector {
 

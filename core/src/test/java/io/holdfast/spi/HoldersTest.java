@@ -75,6 +75,7 @@ class HoldersTest {
                         claim.id(),
                         LockKind.MUTEX,
                         1,
+                        1,
                         Optional.of(Duration.ofSeconds(10)),
                         Optional.of(Duration.ofSeconds(20)),
                         Map.of()))
@@ -87,7 +88,7 @@ class HoldersTest {
         StepVerifier.create(store.holders(ORDERS))
                 .assertNext(holder -> {
                     assertThat(holder.held()).contains(Duration.ofSeconds(10));
-                    assertThat(holder.left()).contains(LEASE);
+                    assertThat(holder.remaining()).contains(LEASE);
                 })
                 .verifyComplete();
     }

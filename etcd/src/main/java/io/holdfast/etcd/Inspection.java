@@ -141,19 +141,14 @@ final class Inspection implements LockInspector {
 
     private static LockHolder holder(Place it) {
         return new LockHolder(
-                it.id(), it.kind(), it.created(), Optional.empty(), Optional.empty(), details(it, "permits taken"));
+                it.id(), it.kind(), it.permits(), it.created(), Optional.empty(), Optional.empty(), details(it));
     }
 
     private static LockWaiter waiter(Place it) {
-        return new LockWaiter(it.id(), it.kind(), it.permits(), Optional.empty(), details(it, "permits wanted"));
+        return new LockWaiter(it.id(), it.kind(), it.permits(), it.limit(), Optional.empty(), details(it));
     }
 
-    private static Map<String, String> details(Place it, String permits) {
-        Map<String, String> details = new LinkedHashMap<>();
-        if (it.permits() > 1) {
-            details.put(permits, Integer.toString(it.permits()));
-        }
-        details.put("etcd lease", Long.toHexString(it.lease()) + ", which keeps the place until it ends");
-        return details;
+    private static Map<String, String> details(Place it) {
+        return Map.of("etcd lease", Long.toHexString(it.lease()) + ", which keeps the place until it ends");
     }
 }

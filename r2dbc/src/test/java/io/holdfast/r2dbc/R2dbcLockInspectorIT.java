@@ -117,7 +117,7 @@ class R2dbcLockInspectorIT {
             assertThat(it.claimId()).isEqualTo(holder.id());
             assertThat(it.kind()).isEqualTo(kind);
             assertThat(it.fencingToken()).isEqualTo(token);
-            assertThat(it.left().orElseThrow()).isPositive().isLessThanOrEqualTo(LEASE);
+            assertThat(it.remaining().orElseThrow()).isPositive().isLessThanOrEqualTo(LEASE);
             assertThat(it.held().orElseThrow()).isPositive().isLessThan(LEASE);
             assertThat(Instant.parse(it.details().get("since"))).isNotNull();
         });

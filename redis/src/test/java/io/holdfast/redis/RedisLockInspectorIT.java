@@ -116,7 +116,7 @@ class RedisLockInspectorIT {
                 .doesNotContainKey("channel")
                 .containsEntry("lease", LEASE);
         assertThat(report.lastToken()).hasValue(told.fencingToken());
-        assertThat(told.left().orElseThrow()).isBetween(Store.LEASE.minusSeconds(10), Store.LEASE);
+        assertThat(told.remaining().orElseThrow()).isBetween(Store.LEASE.minusSeconds(10), Store.LEASE);
         assertThat(told.held().orElseThrow()).isBetween(Duration.ZERO, Duration.ofSeconds(10));
         assertThat(report.waiterCount()).isEqualTo(2);
         assertThat(report.waiters()).extracting(LockWaiter::claimId).containsExactly(first.id(), second.id());
@@ -158,7 +158,7 @@ class RedisLockInspectorIT {
         assertThat(shared.holders()).allSatisfy(holder -> {
             assertThat(holder.kind()).isEqualTo(LockKind.READ);
             assertThat(holder.held().orElseThrow()).isBetween(Duration.ZERO, Duration.ofSeconds(10));
-            assertThat(holder.left().orElseThrow()).isBetween(Store.LEASE.minusSeconds(10), Store.LEASE);
+            assertThat(holder.remaining().orElseThrow()).isBetween(Store.LEASE.minusSeconds(10), Store.LEASE);
             assertThat(holder.details()).containsEntry("lease", LEASE);
         });
         assertThat(shared.waiters()).singleElement().satisfies(waiter -> {

@@ -158,7 +158,8 @@ class RedisSharedContractIT {
         }
 
         private static LockHolder asOfAMutex(LockHolder it) {
-            return new LockHolder(it.claimId(), LockKind.MUTEX, it.fencingToken(), it.held(), it.left(), it.details());
+            return new LockHolder(
+                    it.claimId(), LockKind.MUTEX, 1, it.fencingToken(), it.held(), it.remaining(), it.details());
         }
 
         /** Only a mutex has runs. */

@@ -38,7 +38,8 @@ interface HoldersContract extends LockBackendUnderTest {
                 assertThat(it.owner()).isEqualTo(holder.claim().owner());
                 assertThat(it.kind()).isEqualTo(LockKind.MUTEX);
                 assertThat(it.fencingToken()).isEqualTo(token);
-                it.left().ifPresent(left -> assertThat(left).isBetween(Duration.ofMillis(1), Contest.LONG));
+                it.remaining()
+                        .ifPresent(remaining -> assertThat(remaining).isBetween(Duration.ofMillis(1), Contest.LONG));
                 it.held().ifPresent(held -> assertThat(held).isBetween(Duration.ZERO, Contest.LONG));
             }
             holder.mustHold();

@@ -628,7 +628,7 @@ interface RunContract extends LockBackendUnderTest {
 
     private boolean breakHold(Contest contest, Contender member, long token) {
         LockHolder named = new LockHolder(
-                member.claim().id(), LockKind.MUTEX, token, Optional.empty(), Optional.empty(), Map.of());
+                member.claim().id(), LockKind.MUTEX, 1, token, Optional.empty(), Optional.empty(), Map.of());
         return contest.answer(Objects.requireNonNull(inspector()).breakHold(contest.name(), named));
     }
 

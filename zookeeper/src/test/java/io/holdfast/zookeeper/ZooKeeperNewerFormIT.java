@@ -156,7 +156,7 @@ class ZooKeeperNewerFormIT {
     void inspectorNamesANodeOfANewerFormAndBreaksNothing() throws Exception {
         String newer = newer(LockKind.MUTEX);
         LockInspector inspector = builder.inspector();
-        LockHolder holder = new LockHolder("f00d", LockKind.MUTEX, 1, Optional.empty(), Optional.empty(), Map.of());
+        LockHolder holder = new LockHolder("f00d", LockKind.MUTEX, 1, 1, Optional.empty(), Optional.empty(), Map.of());
 
         List<LockReport> reports = Waiting.forMono(
                 Flux.merge(inspector.inspect(name), inspector.all()).collectList());

@@ -28,10 +28,11 @@ record Holder(LockClaim claim, long token, long sinceNanos, long expiryNanos, bo
         return new LockHolder(
                 claim.id(),
                 claim.key().kind(),
+                permits(),
                 token,
                 Optional.of(Duration.ofNanos(now - sinceNanos)),
                 Optional.of(Duration.ofNanos(expiryNanos - now)),
-                permits() > 1 ? Map.of("permits taken", Integer.toString(permits())) : Map.of());
+                Map.of());
     }
 
     boolean isOver(long now) {

@@ -6,7 +6,6 @@ import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.support.Printable;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
@@ -22,12 +21,13 @@ record Waiter(LockClaim claim, long attemptedAtNanos, long aliveAtNanos, long pl
     }
 
     LockWaiter shown(long now) {
-        Map<String, String> details = new LinkedHashMap<>();
-        if (claim.permits() > 1) {
-            details.put("permits wanted", Integer.toString(claim.permits()));
-        }
-        details.put("last attempt", Printable.duration(Duration.ofNanos(now - attemptedAtNanos)) + " ago");
-        return new LockWaiter(claim.id(), claim.key().kind(), claim.key().permits(), Optional.empty(), details);
+        return new LockWaiter(
+                claim.id(),
+                claim.key().kind(),
+                claim.permits(),
+                claim.key().permits(),
+                Optional.empty(),
+                Map.of("last attempt", Printable.duration(Duration.ofNanos(now - attemptedAtNanos)) + " ago"));
     }
 
     /** Whether it may be the first member of a run. */

@@ -62,7 +62,8 @@ final class LocalClaim {
     LockHolder shown(LockHolder atStore) {
         Map<String, String> details = new LinkedHashMap<>(atStore.details());
         details.put("claim at the store", atStore.claimId());
-        return new LockHolder(id, atStore.kind(), token, Optional.empty(), atStore.left(), details);
+        return new LockHolder(
+                id, atStore.kind(), atStore.permits(), token, Optional.empty(), atStore.remaining(), details);
     }
 
     @Override

@@ -461,7 +461,7 @@ class StoreFedBackendTest {
                         .blockFirst()
                         .holders()
                         .get(0)
-                        .left()
+                        .remaining()
                         .orElseThrow())
                 .isGreaterThan(Duration.ofSeconds(29));
     }

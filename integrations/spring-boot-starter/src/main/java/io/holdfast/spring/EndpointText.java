@@ -65,9 +65,10 @@ final class EndpointText {
         text.put("owner", holder.owner());
         text.put("claim", holder.claimId());
         text.put("kind", holder.kind());
+        text.put("permits", holder.permits());
         text.put("token", holder.fencingToken());
         text.put("heldMillis", millis(holder.held()));
-        text.put("leftMillis", millis(holder.left()));
+        text.put("leftMillis", millis(holder.remaining()));
         text.put("details", holder.details());
         return text;
     }
@@ -78,6 +79,7 @@ final class EndpointText {
         text.put("claim", waiter.claimId());
         text.put("kind", waiter.kind());
         text.put("permits", waiter.permits());
+        text.put("allPermits", waiter.allPermits());
         text.put("waitingMillis", millis(waiter.waiting()));
         text.put("details", waiter.details());
         return text;

@@ -105,7 +105,6 @@ final class FoundLock {
     private static LockHolder holder(Readable row) {
         boolean isSinceKnown = number(row, "since_us") >= 0;
         Map<String, String> details = new LinkedHashMap<>();
-        addPermits(details, "permits taken", number(row, "permits"));
         if (isSinceKnown) {
             details.put(
                     "since",
@@ -114,6 +113,7 @@ final class FoundLock {
         return new LockHolder(
                 text(row, "claim"),
                 kind(row),
+                (int) number(row, "permits"),
                 number(row, "token"),
                 isSinceKnown ? Optional.of(micros(number(row, "since_us"))) : Optional.empty(),
                 Optional.of(micros(number(row, "lease_us"))),
@@ -125,7 +125,6 @@ final class FoundLock {
         Duration silent = micros(number(row, "since_us"));
         Duration lease = micros(number(row, "lease_us"));
         Map<String, String> details = new LinkedHashMap<>();
-        addPermits(details, "permits wanted", number(row, "permits"));
         details.put("last attempt", Printable.duration(silent) + " ago");
         if (silent.compareTo(lease.dividedBy(2)) >= 0) {
             details.put("stale", "it loses its place when its turn comes");
@@ -136,14 +135,12 @@ final class FoundLock {
         }
         details.put("listening", number(row, "is_listening") != 0 ? "yes" : "no");
         return new LockWaiter(
-                text(row, "claim"), kind(row), (int) number(row, "all_permits"), Optional.empty(), details);
-    }
-
-    /** Adds the number of permits, unless it is one, as usual. */
-    private static void addPermits(Map<String, String> details, String what, long permits) {
-        if (permits > 1) {
-            details.put(what, Long.toString(permits));
-        }
+                text(row, "claim"),
+                kind(row),
+                (int) number(row, "permits"),
+                (int) number(row, "all_permits"),
+                Optional.empty(),
+                details);
     }
 
     private static LockKind kind(Readable row) {

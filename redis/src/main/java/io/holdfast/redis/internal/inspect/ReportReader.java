@@ -81,29 +81,21 @@ public final class ReportReader {
     private LockHolder holder(Iterator<?> holder) {
         String id = text(holder.next());
         LockKind kind = kind(holder.next());
-        long taken = number(holder.next());
+        int permits = (int) number(holder.next());
         String channel = text(holder.next());
         long token = number(holder.next());
         Duration lease = Duration.ofMillis(number(holder.next()));
         long since = number(holder.next());
-        Duration left = between(now, number(holder.next()));
+        Duration remaining = between(now, number(holder.next()));
         boolean isSinceKnown = since != 0;
         Map<String, String> details = new LinkedHashMap<>();
-        addPermits(details, "permits taken", taken);
         if (isSinceKnown) {
             details.put("since", Instant.EPOCH.plus(since, ChronoUnit.MICROS).toString());
         }
         details.put("lease", Printable.duration(lease));
         addChannel(details, channel);
         Optional<Duration> held = isSinceKnown ? Optional.of(between(since, now)) : Optional.empty();
-        return new LockHolder(id, kind, token, held, Optional.of(left), details);
-    }
-
-    /** Adds the number of permits, unless it is the usual one. */
-    private static void addPermits(Map<String, String> details, String what, long permits) {
-        if (permits > 1) {
-            details.put(what, Long.toString(permits));
-        }
+        return new LockHolder(id, kind, permits, token, held, Optional.of(remaining), details);
     }
 
     /** Adds the channel; a claim that never waited has none. */
@@ -117,21 +109,20 @@ public final class ReportReader {
     private LockWaiter waiter(Iterator<?> waiter) {
         String id = text(waiter.next());
         LockKind kind = kind(waiter.next());
-        long wanted = number(waiter.next());
         int permits = (int) number(waiter.next());
+        int allPermits = (int) number(waiter.next());
         String channel = text(waiter.next());
         Duration lease = Duration.ofMillis(number(waiter.next()));
         Duration waiting = between(number(waiter.next()), now);
         Duration silent = between(number(waiter.next()), now);
         Map<String, String> details = new LinkedHashMap<>();
-        addPermits(details, "permits wanted", wanted);
         details.put("last attempt", Printable.duration(silent) + " ago");
         if (silent.compareTo(lease.dividedBy(2)) >= 0) {
             details.put("stale", "it loses its place when its turn comes");
         }
         details.put("lease", Printable.duration(lease));
         addChannel(details, channel);
-        return new LockWaiter(id, kind, permits, Optional.of(waiting), details);
+        return new LockWaiter(id, kind, permits, allPermits, Optional.of(waiting), details);
     }
 
     private static LockKind kind(Object word) {

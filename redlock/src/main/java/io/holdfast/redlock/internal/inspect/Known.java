@@ -68,10 +68,11 @@ record Known(List<LockHolder> holders, List<String> few, boolean isCertain) {
         return new LockHolder(
                 claimId,
                 first.kind(),
+                first.permits(),
                 // A master that answered after the decision may have granted a higher one.
                 ofAMajority(its, majority, it -> Optional.of(it.fencingToken())).orElseThrow(),
                 ofAMajority(its, majority, LockHolder::held),
-                ofAMajority(its, majority, LockHolder::left),
+                ofAMajority(its, majority, LockHolder::remaining),
                 details);
     }
 

@@ -149,26 +149,25 @@ public record QueueInspection(AsyncZooKeeper zooKeeper, Session session, Subject
         return new LockHolder(
                 claimId(node, content),
                 node.kind(),
+                node.taken(),
                 content.czxid(),
                 Optional.empty(),
                 Optional.empty(),
-                details(node, "permits taken", content));
+                details(node, content));
     }
 
     private static LockWaiter waiter(QueueNode node, Content content) {
         return new LockWaiter(
                 claimId(node, content),
                 node.kind(),
+                node.taken(),
                 node.permits(),
                 Optional.empty(),
-                details(node, "permits wanted", content));
+                details(node, content));
     }
 
-    private static Map<String, String> details(QueueNode node, String permits, Content content) {
+    private static Map<String, String> details(QueueNode node, Content content) {
         Map<String, String> details = new LinkedHashMap<>();
-        if (node.taken() > 1) {
-            details.put(permits, Integer.toString(node.taken()));
-        }
         details.put("session", "0x" + Long.toHexString(node.sessionId()) + ", which keeps the lock until it ends");
         details.put("in the queue since", Instant.ofEpochMilli(content.ctime()).toString());
         return details;
