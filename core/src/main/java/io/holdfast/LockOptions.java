@@ -170,7 +170,7 @@ public final class LockOptions {
 
         /**
          * Sets how long a lease may be held in all: a hard bound against work that never ends. At the limit, the lease
-         * is lost with {@link LossReason#EXPIRED}, and the client releases the lock.
+         * is lost with {@link LossReason#MAX_HOLD_TIME}, and the client releases the lock.
          *
          * @param limit at least the lease duration; default none
          * @return this

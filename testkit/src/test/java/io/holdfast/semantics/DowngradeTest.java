@@ -382,9 +382,10 @@ class DowngradeTest {
         assertThat(reading.isValid()).isTrue();
         world.pass(MOMENT);
         assertThat(reading.isValid()).isFalse();
-        assertThat(world.events(LockEvent.Lost.class))
-                .singleElement()
-                .satisfies(event -> assertThat(event.held()).isEqualTo(LEASE.multipliedBy(2)));
+        assertThat(world.events(LockEvent.Lost.class)).singleElement().satisfies(event -> {
+            assertThat(event.held()).isEqualTo(LEASE.multipliedBy(2));
+            assertThat(event.reason()).isEqualTo(LossReason.MAX_HOLD_TIME);
+        });
     }
 
     @Test

@@ -195,7 +195,7 @@ class LossTest {
 
         world.pass(MOMENT);
 
-        assertThat(world.subscribe(lease.onLoss()).getReceivedOnNext()).containsExactly(LossReason.EXPIRED);
+        assertThat(world.subscribe(lease.onLoss()).getReceivedOnNext()).containsExactly(LossReason.MAX_HOLD_TIME);
         assertThat(world.store.contents()).as("released, not left to expire").isEmpty();
     }
 

@@ -141,12 +141,6 @@ record LeaseState(
         return phase == Phase.HELD && !Validity.isOver(validUntilNanos, nowNanos);
     }
 
-    boolean reachedLongestHold() {
-        return lossReason == LossReason.EXPIRED
-                && hold.terms().options().maxHoldTime().isPresent()
-                && hold.bounded(validUntilNanos + 1) == validUntilNanos;
-    }
-
     boolean isOver() {
         return phase == Phase.RELEASED || phase == Phase.LOST || phase == Phase.EXPORTED;
     }
@@ -352,7 +346,8 @@ record LeaseState(
     }
 
     private Step expired() {
-        return lose(LossReason.EXPIRED, true);
+        boolean isBound = hold.bounded(validUntilNanos + 1) == validUntilNanos;
+        return lose(isBound ? LossReason.MAX_HOLD_TIME : LossReason.EXPIRED, true);
     }
 
     Step stay() {

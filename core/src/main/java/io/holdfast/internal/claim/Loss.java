@@ -36,6 +36,16 @@ record Loss(LossReason reason, String why, @Nullable LockBackendException cause)
         }
         return switch (reason) {
             case EXPIRED -> expired(lease, lastFailure);
+            case MAX_HOLD_TIME ->
+                new Loss(
+                        reason,
+                        "its longest hold time%s (maxHoldTime) was reached"
+                                .formatted(lease.hold()
+                                        .terms()
+                                        .options()
+                                        .maxHoldTime()
+                                        .map(it -> " of %d ms".formatted(it.toMillis()))
+                                        .orElse("")));
             case NOT_HELD -> new Loss(reason, "the back end says that this lease does not hold it any more");
             case DISCONNECTED -> new Loss(reason, "the session with the server ended");
             case CLIENT_CLOSED -> new Loss(reason, "the lock client was closed");
@@ -44,11 +54,6 @@ record Loss(LossReason reason, String why, @Nullable LockBackendException cause)
 
     private static Loss expired(LeaseState lease, @Nullable LockBackendException lastFailure) {
         LockOptions options = lease.hold().terms().options();
-        if (lease.reachedLongestHold()) {
-            long limit = options.maxHoldTime().orElseThrow().toMillis();
-            return new Loss(
-                    LossReason.EXPIRED, "its longest hold time of %d ms (maxHoldTime) was reached".formatted(limit));
-        }
         String why = "its deadline passed without a confirmed renewal; ";
         if (lease.hold().side() == Side.BECOMING_READER) {
             why = "its deadline passed before the back end confirmed the downgrade"

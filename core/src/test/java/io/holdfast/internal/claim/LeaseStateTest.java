@@ -2,6 +2,7 @@ package io.holdfast.internal.claim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LossReason;
 import io.holdfast.internal.claim.ClaimState.Action;
 import io.holdfast.internal.claim.LeaseState.Answered;
 import io.holdfast.internal.claim.LeaseState.Certainty;
@@ -71,11 +72,9 @@ class LeaseStateTest {
     void anEndByTheLongestHoldTimeDiffersFromOneByTheDeadline() {
         LockTerms bounded = Acquiring.terms(true, Duration.ofSeconds(20));
 
-        assertThat(granted(bounded).tick(20_000 * MILLI).lease().reachedLongestHold())
-                .isTrue();
-        assertThat(granted(RENEWED).tick(DEADLINE).lease().reachedLongestHold()).isFalse();
-        assertThat(granted(bounded).renewalDenied().lease().reachedLongestHold())
-                .isFalse();
+        assertThat(granted(bounded).tick(20_000 * MILLI).lease().lossReason()).isEqualTo(LossReason.MAX_HOLD_TIME);
+        assertThat(granted(RENEWED).tick(DEADLINE).lease().lossReason()).isEqualTo(LossReason.EXPIRED);
+        assertThat(granted(bounded).renewalDenied().lease().lossReason()).isEqualTo(LossReason.NOT_HELD);
     }
 
     @Test
@@ -86,7 +85,7 @@ class LeaseStateTest {
                 held.renewed(10_000 * MILLI, MILLI, true, 11_000 * MILLI).lease();
 
         assertThat(lost.phase()).isEqualTo(Phase.LOST);
-        assertThat(lost.reachedLongestHold()).isFalse();
+        assertThat(lost.lossReason()).isEqualTo(LossReason.EXPIRED);
     }
 
     @Test
