@@ -45,7 +45,7 @@ import reactor.core.scheduler.Schedulers;
  *
  * <p><b>Which locks</b>: mutexes. Requests for read/write locks and semaphores go to the back end, and so do claims
  * that do not wait. If the back end does not have {@link LockFeature#TOKEN_FLOOR}, all requests go to it, and the
- * decoration changes nothing. Of Holdfast's own back ends, those for ZooKeeper and for databases do not have it.
+ * decoration changes nothing. Of Holdfast's own back ends, those for ZooKeeper, etcd and databases do not have it.
  *
  * <p><b>Requests</b>: this class sends nothing before the subscription to a claim. A turn costs a place in the queue, a
  * request for its tokens if other claims wait when it begins, and a release. A turn that ends with an empty queue may
