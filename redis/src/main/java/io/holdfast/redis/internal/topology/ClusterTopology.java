@@ -6,6 +6,7 @@ import io.holdfast.redis.internal.connection.DriverClient;
 import io.holdfast.redis.internal.connection.ServerQuery;
 import io.holdfast.redis.internal.error.KnownError;
 import io.holdfast.redis.internal.topology.SlotMap.Node;
+import io.holdfast.spi.support.Mailbox;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -16,9 +17,11 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -26,6 +29,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
 
 /**
  * The masters of a cluster, with one {@link CommandLink} each. It does not use the driver's own cluster connection:
@@ -65,6 +70,11 @@ public final class ClusterTopology implements Topology {
     private final AtomicInteger turn = new AtomicInteger();
     private final AtomicBoolean isTidyingUp = new AtomicBoolean();
 
+    /** Calls that wait for a map, in their order: a future would call its dependents in the reverse order. */
+    private final Queue<Unlocated> unlocated = new ConcurrentLinkedQueue<>();
+
+    private final Mailbox locating = new Mailbox(thrown -> Operators.onErrorDropped(thrown, Context.empty()));
+
     /** Null before the first command. */
     private final AtomicReference<@Nullable Refresh> refresh = new AtomicReference<>();
 
@@ -82,6 +92,9 @@ public final class ClusterTopology implements Topology {
         }
     }
 
+    /** A call to a slot whose master was not known, or that came behind such a call. */
+    private record Unlocated(int slot, CompletableFuture<SlotMap> answer, CompletableFuture<CommandLink> found) {}
+
     public ClusterTopology(DriverClient driver, List<RedisURI> seeds) {
         this.driver = driver;
         this.seeds = List.copyOf(seeds);
@@ -91,9 +104,35 @@ public final class ClusterTopology implements Topology {
     public CompletableFuture<CommandLink> linkFor(String key) {
         int slot = groupOf(key);
         Node known = map.masterOf(slot);
-        return known != null
-                ? CompletableFuture.completedFuture(linkTo(known))
-                : refreshed(this::some).thenApply(fresh -> linkTo(masterIn(fresh, slot)));
+        if (known != null && !isAwaited(slot)) {
+            return CompletableFuture.completedFuture(linkTo(known));
+        }
+        Unlocated call = new Unlocated(
+                slot,
+                known != null ? CompletableFuture.completedFuture(map) : refreshed(this::some),
+                new CompletableFuture<>());
+        unlocated.add(call);
+        var unused = call.answer().whenComplete((fresh, error) -> locating.post(this::locate));
+        return call.found();
+    }
+
+    /** Whether calls to this slot still wait, although its master is known by now. */
+    private boolean isAwaited(int slot) {
+        return !unlocated.isEmpty() && unlocated.stream().anyMatch(it -> it.slot() == slot);
+    }
+
+    private void locate() {
+        for (var next = unlocated.peek(); next != null && next.answer().isDone(); next = unlocated.peek()) {
+            Unlocated call = next;
+            var unused = call.answer()
+                    .thenApply(fresh -> linkTo(masterIn(fresh, call.slot())))
+                    .whenComplete((link, error) -> {
+                        boolean unusedToo = error == null
+                                ? call.found().complete(link)
+                                : call.found().completeExceptionally(error);
+                    });
+            unlocated.remove(); // only now: a call that comes meanwhile must not pass it
+        }
     }
 
     private static Node masterIn(SlotMap map, int slot) {

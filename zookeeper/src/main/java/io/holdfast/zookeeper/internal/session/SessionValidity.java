@@ -23,7 +23,8 @@ import java.util.Deque;
  * transaction. T/24 is for clocks of different speed;
  * <li>a lost connection breaks that order. But on the next connection, the server checks the session with the leader, which counts as a
  * sign of life. So a request without an answer counts as heard of, as soon as a later transaction is acknowledged;
- * <li>for the time before the session was found, this class assumes that the driver sent something each T/3, as it does.
+ * <li>for the time before the session was found, this class assumes that the server got something from the driver each T/3, as it does
+ * unless the network stood still. A proof would take 7/24 T more, at the first lock of each session.
  * </ul>
  *
  * <p>All times are from one monotonic clock. Requests must be reported in the order in which they were sent. Not thread-safe.
