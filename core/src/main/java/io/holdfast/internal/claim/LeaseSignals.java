@@ -6,7 +6,7 @@ import io.holdfast.internal.claim.GuardedLease.Holder;
 import io.holdfast.internal.timing.AlarmClock;
 import io.holdfast.internal.timing.AlarmClock.Alarm;
 import io.holdfast.internal.timing.Delivery;
-import io.holdfast.internal.timing.Fallible;
+import io.holdfast.spi.support.Fallible;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

@@ -1,9 +1,9 @@
 package io.holdfast.internal.engine;
 
 import io.holdfast.LockBackendException;
-import io.holdfast.internal.timing.Fallible;
 import io.holdfast.internal.timing.Turn;
 import io.holdfast.spi.Renewal;
+import io.holdfast.spi.support.Fallible;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -13,7 +13,7 @@ import io.holdfast.internal.claim.HeldLocks;
 import io.holdfast.internal.engine.LockSettings;
 import io.holdfast.internal.engine.LockTerms.Mode;
 import io.holdfast.internal.timing.AlarmClock.Alarm;
-import io.holdfast.internal.timing.Fallible;
+import io.holdfast.spi.support.Fallible;
 import io.holdfast.spi.support.Mailbox;
 import io.holdfast.spi.support.Printable;
 import java.time.Duration;

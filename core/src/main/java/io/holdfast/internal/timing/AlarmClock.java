@@ -1,6 +1,7 @@
 package io.holdfast.internal.timing;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.spi.support.Fallible;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;

@@ -1,5 +1,6 @@
 package io.holdfast.internal.timing;
 
+import io.holdfast.spi.support.Fallible;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;

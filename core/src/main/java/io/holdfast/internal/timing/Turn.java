@@ -1,5 +1,6 @@
 package io.holdfast.internal.timing;
 
+import io.holdfast.spi.support.Fallible;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,5 @@
 package io.holdfast.spi.support;
 
-import io.holdfast.internal.timing.Fallible;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;

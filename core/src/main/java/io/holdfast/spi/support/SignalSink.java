@@ -1,6 +1,5 @@
 package io.holdfast.spi.support;
 
-import io.holdfast.internal.timing.Fallible;
 import io.holdfast.spi.WatchSignal;
 import java.util.ArrayDeque;
 import java.util.Queue;
