@@ -10,35 +10,52 @@ import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LockOptions;
 import io.holdfast.LossReason;
+import io.holdfast.MultiLease;
 import io.holdfast.ReactiveLock;
+import io.holdfast.ReactiveMultiLock;
 import io.holdfast.memory.InMemoryLockBackend;
+import io.holdfast.spi.support.HeldContext;
 import io.holdfast.testkit.ExclusionProbe;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.StepVerifier;
 import reactor.test.scheduler.VirtualTimeScheduler;
 import reactor.test.subscriber.TestSubscriber;
+import reactor.util.context.Context;
 
 class DeliveryTest {
 
     @RegisterExtension
     final World world = new World();
+
+    private static final Duration LONGEST_HOLD = Duration.ofSeconds(40);
+
+    private final Queue<Runnable> tasks = new ArrayDeque<>();
 
     @Test
     void signalsComeOnTheDeliverOnScheduler() throws InterruptedException {
@@ -349,6 +366,151 @@ class DeliveryTest {
         assertThat(releasesWhenTold).containsExactly(0);
         assertThat(world.on(Operation.RELEASE).calls()).isOne();
         world.subscribe(client.close());
+    }
+
+    static Stream<Arguments> membersAndEnds() {
+        List<Function<LockClient, ReactiveMultiLock>> members = List.of(
+                client -> client.all(client.lock("a"), client.lock("b")),
+                client -> client.all(
+                        client.readWriteLock("a").writeLock(),
+                        client.readWriteLock("b").writeLock()),
+                client -> client.all(
+                        client.readWriteLock("a").readLock(),
+                        client.readWriteLock("b").readLock()));
+        List<BiConsumer<World, LockClient>> ends = List.of(
+                (world, client) -> world.subscribe(client.close()), (world, client) -> world.pass(LONGEST_HOLD));
+        return members.stream().flatMap(locks -> ends.stream().map(end -> Arguments.of(locks, end)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("membersAndEnds")
+    void noMemberOfAMultiLockIsReleasedWhileTheWorkIsBeingCancelled(
+            Function<LockClient, ReactiveMultiLock> locks, BiConsumer<World, LockClient> end) {
+        List<Integer> releases = new ArrayList<>();
+        LockClient client = clientOfTasks();
+        world.subscribe(locks.apply(client).withLock(Mono.never().doOnCancel(() -> noteReleases(releases))));
+        runTasks();
+
+        end.accept(world, client);
+        runTasks();
+
+        assertThat(releases).containsExactly(0);
+        assertThat(world.on(Operation.RELEASE).calls()).isEqualTo(2);
+        world.subscribe(client.close());
+    }
+
+    @ParameterizedTest
+    @MethodSource("membersAndEnds")
+    void noMemberOfAMultiLockIsReleasedWhileTheHolderIsBeingTold(
+            Function<LockClient, ReactiveMultiLock> locks, BiConsumer<World, LockClient> end) {
+        List<Integer> releases = new ArrayList<>();
+        LockClient client = clientOfTasks();
+        TestSubscriber<MultiLease> acquired =
+                world.subscribe(locks.apply(client).acquire());
+        runTasks();
+        Disposable unused = world.only(acquired).onLoss().subscribe(lost -> noteReleases(releases));
+
+        end.accept(world, client);
+        runTasks();
+
+        assertThat(releases).containsExactly(0);
+        assertThat(world.on(Operation.RELEASE).calls()).isEqualTo(2);
+        world.subscribe(client.close());
+    }
+
+    @Test
+    void aLockThatIsLostWhileItsWorkIsBeingCancelledIsReleasedAfterThat() {
+        List<Integer> releases = new ArrayList<>();
+        LockClient client = clientOfTasks();
+        TestSubscriber<Object> work =
+                world.subscribe(client.lock(NAME).withLock(Mono.never().doOnCancel(() -> {
+                    world.subscribe(client.close());
+                    noteReleases(releases);
+                })));
+        runTasks();
+
+        work.cancel();
+
+        assertThat(releases).containsExactly(0);
+        assertThat(world.on(Operation.RELEASE).calls()).isOne();
+    }
+
+    @Test
+    void anOuterLockThatIsReleasedWhileNestedWorkIsBeingCancelledIsReleasedAfterThat() {
+        List<Integer> releases = new ArrayList<>();
+        LockClient client = clientOfTasks();
+        ReactiveLock lock = client.lock(NAME);
+        Sinks.Empty<Object> outer = Sinks.empty();
+        Sinks.Empty<Object> nested = Sinks.empty();
+        world.subscribe(lock.withLock(lease -> Mono.deferContextual(context -> {
+            Mono<Object> inside = lock.withLock(Mono.never().doOnCancel(() -> {
+                outer.tryEmitEmpty();
+                noteReleases(releases);
+            }));
+            Disposable unused =
+                    inside.takeUntilOther(nested.asMono()).contextWrite(context).subscribe();
+            return outer.asMono();
+        })));
+        runTasks();
+
+        nested.tryEmitEmpty();
+
+        assertThat(releases).containsExactly(0);
+        assertThat(world.on(Operation.RELEASE).calls()).isOne();
+        runTasks();
+        world.subscribe(client.close());
+    }
+
+    /** Another thread signals at the same time, and tells the nested work. */
+    @Test
+    void aLockIsReleasedWhenEachThreadHasToldItsLoss() throws InterruptedException {
+        LockLease lease = world.granted(world.lock().acquire());
+        Mono<LockLease> acquiring = world.lock().acquire().contextWrite(HeldContext.with(lease, Context.empty()));
+        LockLease nested = world.granted(acquiring);
+        LockLease late = world.granted(acquiring);
+        CountDownLatch isTold = new CountDownLatch(1);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        Disposable unused = nested.onLoss().subscribe(reason -> {
+            isTold.countDown();
+            await(mayEnd);
+        });
+        Thread other = new Thread(() -> late.onLoss().subscribe());
+        Disposable unusedToo = lease.onLoss().subscribe(reason -> {
+            other.start();
+            await(isTold);
+        });
+
+        world.subscribe(world.client.close());
+
+        assertThat(world.on(Operation.RELEASE).calls()).isZero();
+        mayEnd.countDown();
+        other.join();
+        assertThat(world.on(Operation.RELEASE).calls()).isOne();
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(10, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Its {@code deliverOn} has several threads: a signal may come within another one. */
+    private LockClient clientOfTasks() {
+        return world.client(builder -> builder.deliverOn(Schedulers.fromExecutor(tasks::add))
+                .options(LockOptions.builder().maxHoldTime(LONGEST_HOLD).build()));
+    }
+
+    private void runTasks() {
+        for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+            task.run();
+        }
+    }
+
+    private void noteReleases(List<Integer> releases) {
+        runTasks();
+        releases.add(world.on(Operation.RELEASE).calls());
     }
 
     @Test

@@ -34,6 +34,9 @@ public interface GuardedLease {
 
     void stopWatchingLoss();
 
+    /** Tells its holder something, now; the lock is not released for others meanwhile, for a limited time. */
+    void tell(Runnable signal);
+
     /** Releases the lease in the background; no work has begun under it. */
     default void releaseUnused() {
         releaseInBackground();

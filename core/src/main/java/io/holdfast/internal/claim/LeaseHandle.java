@@ -211,6 +211,11 @@ public final class LeaseHandle implements EngineLease {
     }
 
     @Override
+    public void tell(Runnable signal) {
+        signals.tell(signal);
+    }
+
+    @Override
     public void release(Holder holder) {
         claim.release(asReader);
         signals.watchRelease(holder);

@@ -32,7 +32,7 @@ final class LeaseSignals {
     private boolean releaseTakesLong;
     private @Nullable LockLostException lost;
 
-    /** How many signals, but those of a release, wait for a thread of {@code deliverOn}. */
+    /** How many signals, but those of a release, wait for a thread of {@code deliverOn} or are being handled. */
     private int undelivered;
 
     private @Nullable Runnable whenDelivered;
@@ -71,16 +71,26 @@ final class LeaseSignals {
     }
 
     private void deliver(Runnable signal) {
-        synchronized (this) {
-            undelivered++;
+        begun();
+        delivery.run(() -> ended(signal));
+    }
+
+    /** Tells a holder something; the lease is not released for others meanwhile. */
+    void tell(Runnable signal) {
+        begun();
+        ended(signal);
+    }
+
+    private synchronized void begun() {
+        undelivered++;
+    }
+
+    private void ended(Runnable signal) {
+        try {
+            signal.run();
+        } finally {
+            delivered();
         }
-        delivery.run(() -> {
-            try {
-                signal.run();
-            } finally {
-                delivered();
-            }
-        });
     }
 
     private void delivered() {
@@ -176,6 +186,7 @@ final class LeaseSignals {
         boolean isRelease;
         LockLostException reason;
         synchronized (this) {
+            undelivered++; // so that another thread, which finds nothing left to signal, waits for this one
             isRelease = holderReleases;
             receiver = isHolderDue() ? holder : null;
             holder = receiver == null ? holder : null; // only once
@@ -184,14 +195,18 @@ final class LeaseSignals {
             releasedSink = ended || releaseTakesLong ? released : null;
             reason = lost;
         }
-        if (receiver != null && !isRelease) {
-            deliver(receiver::lost);
-        }
-        if (lossSink != null) {
-            signal(reason == null ? lossSink::tryEmitEmpty : () -> lossSink.tryEmitValue(reason.reason()));
-        }
-        if (nestedSink != null) {
-            signal(nestedSink::tryEmitEmpty);
+        try {
+            if (receiver != null && !isRelease) {
+                deliver(receiver::lost);
+            }
+            if (lossSink != null) {
+                signal(reason == null ? lossSink::tryEmitEmpty : () -> lossSink.tryEmitValue(reason.reason()));
+            }
+            if (nestedSink != null) {
+                signal(nestedSink::tryEmitEmpty);
+            }
+        } finally {
+            delivered();
         }
         if (releasedSink != null) {
             signal(reason == null ? releasedSink::tryEmitEmpty : () -> releasedSink.tryEmitError(reason));

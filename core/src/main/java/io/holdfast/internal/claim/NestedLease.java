@@ -100,6 +100,11 @@ final class NestedLease implements EngineLease {
         }
     }
 
+    @Override
+    public void tell(Runnable signal) {
+        outermost.tell(signal);
+    }
+
     /** Returns the context unchanged: a lock nested in this view finds the outermost lease. */
     @Override
     public Context enter(Context context) {

@@ -276,9 +276,12 @@ final class Guard<L, T> implements CoreSubscriber<L>, Subscription, GuardedLease
         }
     }
 
+    /** A loss in between does not free the lock while the work is being cancelled. */
     private void stopWork() {
-        held().stopWatchingLoss();
-        cancelRunning();
+        held().tell(() -> {
+            held().stopWatchingLoss();
+            cancelRunning();
+        });
     }
 
     /** The demand passes on no cancellation within the first request, where all synchronous work runs. */

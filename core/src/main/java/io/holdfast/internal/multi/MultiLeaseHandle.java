@@ -76,10 +76,17 @@ final class MultiLeaseHandle implements MultiLease, GuardedLease {
 
     @Override
     public Mono<LockLease> onLoss() {
-        return Flux.merge(
-                        Flux.fromIterable(members).map(member -> member.onLoss().<LockLease>map(reason -> member)),
-                        MultiAcquireState.MOST)
+        return Flux.merge(Flux.fromIterable(members).map(this::lossOf), MultiAcquireState.MOST)
                 .next();
+    }
+
+    private Mono<LockLease> lossOf(LockLease member) {
+        return Mono.create(sink -> sink.onDispose(member.onLoss()
+                .subscribe(
+                        reason -> tell(() -> sink.success(member)),
+                        sink::error,
+                        sink::success,
+                        Context.of(sink.contextView()))));
     }
 
     @Override
@@ -130,20 +137,37 @@ final class MultiLeaseHandle implements MultiLease, GuardedLease {
         return (found == null ? members.get(0) : found).lost();
     }
 
-    /** Cancels the work first: no other client gets the remaining locks before the work can stop. */
+    /** Cancels the work first: no other client gets a lock, of those lost meanwhile too, before the work can stop. */
     @Override
     public void watchLoss(Holder holder) {
         for (EngineLease member : members) {
             member.watchLoss(() -> {
-                if (lost.compareAndSet(null, member)) {
-                    try {
-                        holder.lost();
-                    } finally {
+                try {
+                    tell(() -> lost(member, holder));
+                } finally {
+                    if (member.equals(lost.get())) {
                         releaseInBackground();
                     }
                 }
             });
         }
+    }
+
+    private void lost(EngineLease member, Holder holder) {
+        if (lost.compareAndSet(null, member)) {
+            holder.lost();
+        }
+    }
+
+    /** The release of each member waits for it. */
+    @Override
+    public void tell(Runnable signal) {
+        Runnable all = signal;
+        for (EngineLease member : members) {
+            Runnable inner = all;
+            all = () -> member.tell(inner);
+        }
+        all.run();
     }
 
     @Override

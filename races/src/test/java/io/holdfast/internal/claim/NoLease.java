@@ -27,6 +27,11 @@ class NoLease implements GuardedLease {
     public void watchLoss(Holder holder) {}
 
     @Override
+    public void tell(Runnable signal) {
+        signal.run();
+    }
+
+    @Override
     public void stopWatchingLoss() {}
 
     @Override
