@@ -461,6 +461,57 @@ class DeliveryTest {
         world.subscribe(client.close());
     }
 
+    static Stream<Function<LockClient, Mono<Void>>> endsOfClients() {
+        return Stream.of(LockClient::close, LockClient::drain);
+    }
+
+    @ParameterizedTest
+    @MethodSource("endsOfClients")
+    void aCancelledExportIsReleasedBeforeTheClientHasEnded(Function<LockClient, Mono<Void>> end) {
+        LockClient client = clientOfTasks();
+        TestSubscriber<String> export = exported(client);
+        export.cancel();
+        List<Integer> releases = releasesAtTheEnd(end.apply(client));
+
+        runTasks();
+
+        assertThat(releases).containsExactly(1);
+        world.subscribe(client.close());
+    }
+
+    @ParameterizedTest
+    @MethodSource("endsOfClients")
+    void anExportThatIsCancelledBeforeItsTextArrivesIsReleasedBeforeTheClientHasEnded(
+            Function<LockClient, Mono<Void>> end) {
+        LockClient client = clientOfTasks();
+        TestSubscriber<String> export = exported(client);
+        tasks.remove().run(); // the end of the lease
+        List<Integer> releases = releasesAtTheEnd(end.apply(client));
+
+        export.cancel();
+
+        assertThat(releases).containsExactly(1);
+        world.subscribe(client.close());
+        runTasks();
+    }
+
+    private TestSubscriber<String> exported(LockClient client) {
+        TestSubscriber<LockLease> acquiring = world.subscribe(client.lock(NAME).acquire());
+        runTasks();
+        LockLease lease = world.only(acquiring);
+        Disposable unused = lease.onLoss().subscribe();
+        return world.subscribe(lease.export());
+    }
+
+    private List<Integer> releasesAtTheEnd(Mono<Void> end) {
+        List<Integer> releases = new ArrayList<>();
+        Disposable unused = end.subscribe(
+                nothing -> {},
+                error -> {},
+                () -> releases.add(world.on(Operation.RELEASE).calls()));
+        return releases;
+    }
+
     /** Another thread signals at the same time, and tells the nested work. */
     @Test
     void aLockIsReleasedWhenEachThreadHasToldItsLoss() throws InterruptedException {

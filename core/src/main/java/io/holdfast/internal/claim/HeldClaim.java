@@ -217,11 +217,6 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
         }
     }
 
-    /** Not before nested work was told: the successor then releases the lock in place of its text. */
-    final boolean isHandedOnTo(Successor<?> wanted) {
-        return successor == wanted && leaseOver && lease().phase() == Phase.EXPORTED;
-    }
-
     final void releaseInBackground() {
         endAtStore(lastClaim(), lock.storeForgetsAtNanos(), new InBackground());
     }
@@ -305,13 +300,18 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
                 wanted.failed(lost);
             }
         } finally {
-            // last: a caller that waits for the end of all leases then finds the release begun
-            leaseOver = true;
-            leaveClient();
             if (action == Action.EXPORT && wanted instanceof Successor.Export export) {
                 export.succeeded(leftOfMinHold()); // another process may hold the lock from then on
+            } else {
+                leaseOver();
             }
         }
+    }
+
+    /** Last: a caller that waits for the end of all leases then finds the release begun. */
+    final void leaseOver() {
+        leaseOver = true;
+        leaveClient();
     }
 
     final void emissionOver() {

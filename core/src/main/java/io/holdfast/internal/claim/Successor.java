@@ -47,10 +47,16 @@ abstract class Successor<T> implements Emission.Owner {
         emission.fail(why);
     }
 
-    /** A cancellation after the emission has begun releases nothing, since a process may have the text. */
+    /**
+     * A cancellation after the emission has begun releases nothing, since a process may have the text. The lease is over
+     * for the client when the emission, or the release in place of it, has begun.
+     */
     static final class Export extends Successor<String> {
 
         private final AtomicBoolean isReleased = new AtomicBoolean();
+
+        /** Whether the text is due. Not before nested work was told. */
+        private volatile boolean isDue;
 
         private Export(LeaseHandle lease, CoreSubscriber<? super String> subscriber) {
             super(lease, subscriber);
@@ -65,7 +71,7 @@ abstract class Successor<T> implements Emission.Owner {
         @Override
         public void left() {
             super.left();
-            if (lease.claim.isHandedOnTo(this)) {
+            if (isDue) {
                 release();
             }
         }
@@ -74,10 +80,12 @@ abstract class Successor<T> implements Emission.Owner {
         private void release() {
             if (isReleased.compareAndSet(false, true)) {
                 lease.claim.releaseInBackground();
+                lease.claim.leaseOver();
             }
         }
 
         void succeeded(long minHoldNanos) {
+            isDue = true;
             if (emission.isOver()) {
                 release();
                 return;
@@ -93,6 +101,7 @@ abstract class Successor<T> implements Emission.Owner {
             }
             engine.delivery.run(() -> {
                 if (emission.begin()) {
+                    lease.claim.leaseOver();
                     emission.emit(text);
                 } else {
                     release();
