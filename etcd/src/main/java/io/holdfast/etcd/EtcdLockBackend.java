@@ -118,7 +118,7 @@ public final class EtcdLockBackend implements LockBackend {
         attempts = new Attempts(
                 transactions, layout, node, builder.maxWaiters, scheduler, leases, claims, watches, renewals);
         releases = new Releases(transactions, layout, node, scheduler, leases, claims, watches);
-        inspection = new Inspection(this, transactions, leases, layout);
+        inspection = new Inspection(this, transactions, leases, layout, scheduler, answerLimit);
     }
 
     /**
@@ -449,7 +449,7 @@ public final class EtcdLockBackend implements LockBackend {
             return this;
         }
 
-        /** Sets how long a release, and the end, may stay without an answer; for tests. */
+        /** Sets how long a release, the end, and a request of the inspector may stay without an answer; for tests. */
         @CanIgnoreReturnValue
         Builder answerLimit(Duration limit) {
             answerLimit = limit;
@@ -468,6 +468,7 @@ public final class EtcdLockBackend implements LockBackend {
         /**
          * Makes an inspector of the locks under the {@link #keyPrefix}, for operators. It borrows the client as a back end does; close it
          * before the client. To break a hold, it deletes the place of the claim, and leaves a notice for its client.
+         * A request without an answer fails after three seconds.
          *
          * @return an inspector that has not sent anything yet
          */

@@ -91,7 +91,7 @@ final class Failures {
     }
 
     private static boolean isTransient(Throwable cause) {
-        if (cause instanceof IllegalStateException || isClosed(cause)) {
+        if (cause instanceof IllegalStateException || cause instanceof OtherFormException || isClosed(cause)) {
             return false;
         }
         return switch (code(cause)) {
@@ -106,6 +106,9 @@ final class Failures {
     }
 
     private static String advice(Throwable cause) {
+        if (cause instanceof OtherFormException other) {
+            return other.advice();
+        }
         if (cause instanceof TimeoutException) {
             return "Are its members reachable, and have they a leader?";
         }

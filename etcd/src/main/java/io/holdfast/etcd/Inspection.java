@@ -12,8 +12,10 @@ import io.holdfast.LockInspector;
 import io.holdfast.LockReport;
 import io.holdfast.LockWaiter;
 import io.holdfast.etcd.Failures.Subject;
+import io.holdfast.etcd.Layout.Lock;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,6 +24,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 
 /** Reads lines for operators, and breaks holds. */
 final class Inspection implements LockInspector {
@@ -32,12 +35,22 @@ final class Inspection implements LockInspector {
     private final Transactions transactions;
     private final Leases leases;
     private final Layout layout;
+    private final Scheduler scheduler;
+    private final Duration answerLimit;
 
-    Inspection(EtcdLockBackend backend, Transactions transactions, Leases leases, Layout layout) {
+    Inspection(
+            EtcdLockBackend backend,
+            Transactions transactions,
+            Leases leases,
+            Layout layout,
+            Scheduler scheduler,
+            Duration answerLimit) {
         this.backend = backend;
         this.transactions = transactions;
         this.leases = leases;
         this.layout = layout;
+        this.scheduler = scheduler;
+        this.answerLimit = answerLimit;
     }
 
     Flux<LockHolder> holders(LockKey key) {
@@ -51,22 +64,14 @@ final class Inspection implements LockInspector {
         return backend.outside(
                 "inspect",
                 Flux.fromIterable(KINDS)
-                        .concatMap(kind -> places(layout.line(LockKey.of(kind, name))))
-                        .filter(places -> !places.isEmpty())
-                        .map(Inspection::report));
+                        .concatMap(kind -> stored(layout.line(LockKey.of(kind, name))))
+                        .flatMapIterable(this::reports));
     }
 
     /** Reads all places at once: there are as many as claims that hold or wait. */
     @Override
     public Flux<LockReport> all() {
-        return backend.outside("inspect", places(layout.lines()).flatMapIterable(places -> {
-            Map<List<Object>, List<Place>> locks = new LinkedHashMap<>();
-            for (Place it : places) {
-                List<Object> lock = List.of(LockReport.Type.of(it.kind()), it.name());
-                locks.computeIfAbsent(lock, key -> new ArrayList<>()).add(it);
-            }
-            return locks.values().stream().map(Inspection::report).toList();
-        }));
+        return backend.outside("inspect", stored(layout.lines()).flatMapIterable(this::reports));
     }
 
     @Override
@@ -97,21 +102,58 @@ final class Inspection implements LockInspector {
                                     lease.tombstone(layout, id),
                                     notice)
                             .commit()
+                            .timeout(answerLimit, scheduler)
                             .map(Transactions.Answer::isSucceeded);
                 }))
                 .defaultIfEmpty(false);
     }
 
     private Mono<List<Place>> places(ByteSequence prefix) {
+        return stored(prefix).map(found -> found.stream().map(layout::place).toList());
+    }
+
+    private Mono<List<KeyValue>> stored(ByteSequence prefix) {
         GetOption inOrder = GetOption.builder()
                 .isPrefix(true)
                 .withSortField(GetOption.SortTarget.CREATE)
                 .withSortOrder(GetOption.SortOrder.ASCEND)
                 .build();
-        return transactions.read(Op.get(prefix, inOrder)).map(answer -> {
-            List<KeyValue> found = answer.reads().get(0).getKvs();
-            return found.stream().map(layout::place).toList();
-        });
+        return transactions
+                .read(Op.get(prefix, inOrder))
+                .timeout(answerLimit, scheduler)
+                .map(answer -> answer.reads().get(0).getKvs());
+    }
+
+    /** A key that is in no line belongs to no lock. */
+    private List<LockReport> reports(List<KeyValue> found) {
+        Map<Lock, List<KeyValue>> locks = new LinkedHashMap<>();
+        for (KeyValue it : found) {
+            Lock lock = layout.lock(it.getKey());
+            if (lock != null) {
+                locks.computeIfAbsent(lock, unused -> new ArrayList<>()).add(it);
+            }
+        }
+        List<LockReport> reports = new ArrayList<>();
+        locks.forEach((lock, stored) -> reports.add(report(lock, stored)));
+        return reports;
+    }
+
+    /** By which rules a place of another form holds is not known, so the report then has no claims. */
+    private LockReport report(Lock lock, List<KeyValue> stored) {
+        try {
+            return report(stored.stream().map(layout::place).toList());
+        } catch (OtherFormException other) {
+            return new LockReport(
+                    lock.name(),
+                    lock.type(),
+                    0,
+                    List.of(),
+                    0,
+                    List.of(),
+                    OptionalLong.empty(),
+                    Map.of(),
+                    List.of(other.getMessage() + ". " + other.advice()));
+        }
     }
 
     private static LockReport report(List<Place> places) {

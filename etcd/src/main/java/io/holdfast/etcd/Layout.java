@@ -7,6 +7,7 @@ import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
+import io.holdfast.LockReport;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockKind;
 import java.io.ByteArrayOutputStream;
@@ -26,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  * @param prefix ends with a slash
  */
 record Layout(String prefix) {
+
+    /** A lock, as an operator sees it. */
+    record Lock(LockReport.Type type, String name) {}
 
     private static final String LINE = "line/";
     private static final String MARK = "mark/";
@@ -68,6 +72,19 @@ record Layout(String prefix) {
         String path = stored.getKey().toString(UTF_8).substring(prefix.length() + LINE.length());
         int name = path.indexOf('/') + 1;
         return Place.of(decode(path.substring(name, path.indexOf('/', name))), stored);
+    }
+
+    /** The lock whose place this is, however its value reads; null if the key is in no line. */
+    @Nullable
+    Lock lock(ByteSequence place) {
+        String[] path =
+                place.toString(UTF_8).substring(prefix.length() + LINE.length()).split("/", -1);
+        for (LockKind kind : LockKind.values()) {
+            if (path.length == 3 && path[0].equals(group(kind)) && path[1].matches("([^%]|%[0-9A-F]{2})+")) {
+                return new Lock(LockReport.Type.of(kind), decode(path[1]));
+            }
+        }
+        return null;
     }
 
     /** Finds a place by its token, whichever client has written it. */

@@ -38,22 +38,30 @@ record Place(
     static Place of(String name, KeyValue stored) {
         String[] parts = stored.getValue().toString(UTF_8).split(" ", PARTS);
         if (parts.length < PARTS || !parts[0].equals(FORM)) {
-            throw new IllegalStateException(
-                    "the place of a claim was not written by this version of Holdfast, or by another program: "
-                            + stored.getKey().toString(UTF_8));
+            throw new OtherFormException(stored);
         }
-        return new Place(
-                name,
-                stored.getKey(),
-                parts[6],
-                LockKind.valueOf(parts[1]),
-                Integer.parseInt(parts[2]),
-                Integer.parseInt(parts[3]),
-                Long.parseLong(parts[4]),
-                parts[5],
-                stored.getCreateRevision(),
-                stored.getModRevision(),
-                stored.getLease());
+        try {
+            return new Place(
+                    name,
+                    stored.getKey(),
+                    parts[6],
+                    LockKind.valueOf(parts[1]),
+                    Integer.parseInt(parts[2]),
+                    Integer.parseInt(parts[3]),
+                    Long.parseLong(parts[4]),
+                    parts[5],
+                    stored.getCreateRevision(),
+                    stored.getModRevision(),
+                    stored.getLease());
+        } catch (IllegalArgumentException unreadable) {
+            throw new OtherFormException(stored);
+        }
+    }
+
+    /** Whether it is a place in the form of this version, as far as its first byte says. */
+    static boolean isOurs(KeyValue stored) {
+        ByteSequence value = stored.getValue();
+        return !value.isEmpty() && value.getBytes()[0] == FORM.charAt(0);
     }
 
     /** The stored form of a claim's place. */

@@ -56,9 +56,15 @@ record Standing(boolean holds, @Nullable ByteSequence blocker, long missing) {
                 .filter(it -> !it.getKey().equals(ownPlace))
                 .toList();
         if (role != LockKind.SEMAPHORE) {
-            return before.isEmpty()
-                    ? new Standing(true, null, 0)
-                    : new Standing(false, before.get(0).getKey(), 0);
+            if (before.isEmpty()) {
+                return new Standing(true, null, 0);
+            }
+            KeyValue blocker = before.get(0);
+            boolean isOurs = role == LockKind.READ ? blocker.getValue().isEmpty() : Place.isOurs(blocker);
+            if (!isOurs) {
+                throw new OtherFormException(blocker);
+            }
+            return new Standing(false, blocker.getKey(), 0);
         }
         long taken = before.stream().mapToLong(it -> layout.place(it).permits()).sum();
         long missing = taken + permits - limit;

@@ -1,12 +1,20 @@
 package io.holdfast.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
+import io.holdfast.LockHolder;
+import io.holdfast.LockInspector;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.LossReason;
+import io.holdfast.spi.LockKind;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -57,6 +65,27 @@ class EtcdFrozenIT {
         assertThat(waiting)
                 .succeedsWithin(Waiting.PATIENCE)
                 .satisfies(next -> Waiting.forMono(next.release().thenReturn(true)));
+    }
+
+    @Test
+    void inspectorFailsInBoundedTime() {
+        LockInspector inspector = EtcdLockBackend.builder(store.client())
+                .answerLimit(Duration.ofMillis(100))
+                .inspector();
+        LockHolder holder = new LockHolder("f00d", LockKind.MUTEX, 1, 1, Optional.empty(), Optional.empty(), Map.of());
+        store.server().pause();
+        try {
+            assertThat(List.<Mono<?>>of(
+                            inspector.all().collectList(),
+                            inspector.inspect("brief").collectList(),
+                            inspector.breakHold("brief", holder)))
+                    .allSatisfy(request -> assertThatThrownBy(() -> Waiting.forMono(request))
+                            .isInstanceOf(LockBackendException.class)
+                            .hasMessageContaining("it gave no answer in time"));
+        } finally {
+            store.server().resume();
+            Waiting.forMono(inspector.close().thenReturn(true));
+        }
     }
 
     @Test

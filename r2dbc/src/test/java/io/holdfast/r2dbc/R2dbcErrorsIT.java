@@ -84,7 +84,8 @@ class R2dbcErrorsIT {
                         LockBackendException.class,
                         error -> assertThat(error.isTransient()).isFalse())
                 .hasMessageContaining("stock/42")
-                .hasMessageContaining("holdfast-1.sql");
+                .hasMessageContaining("holdfast-1.sql")
+                .hasMessageContaining("if holdfast_schema has a version above 1, upgrade this client");
     }
 
     @Test

@@ -26,6 +26,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -317,6 +318,30 @@ class RedisLockInspectorIT {
         mustWarnOf(only("record"), "holdfast:{record}:rw");
         assertThat(Store.answer(inspector.all().map(LockReport::name).collectList()))
                 .containsExactlyInAnyOrder("hash", "string", "set", "old set", "record");
+    }
+
+    /** It may keep other data under the same keys, which is no reason to delete them. */
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
+    void aNewerFormIsNamedAndTheOtherLocksAreReported(LockKind kind) {
+        LockKey key = LockKey.of(kind, "orders");
+        String record = Store.holderKey(key);
+        store.redis().set(record, "2 of another form");
+        store.redis().set(record + ":queue", "of another form");
+        store.redis().set(record + ":held", "of another form");
+        held(Store.claim("others"));
+        LockHolder holder = new LockHolder("id", kind, 1, 1, Optional.empty(), Optional.empty(), Map.of());
+        String advice = "a newer version of this library has written the lock: upgrade this client";
+
+        assertThat(only("orders").warnings()).singleElement().asString().startsWith(advice);
+        assertThat(Store.answer(inspector.all().collectList()))
+                .hasSize(2)
+                .filteredOn(it -> it.name().equals("orders"))
+                .containsExactly(only("orders"));
+        assertThatThrownBy(() -> Store.answer(inspector.breakHold("orders", holder)))
+                .isInstanceOf(LockBackendException.class)
+                .hasMessageContaining(advice);
+        assertThat(store.redis().get(record)).isEqualTo("2 of another form");
     }
 
     @Test

@@ -25,6 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 
 /**
  * The server's memory for the kinds that several claims may hold, before, during and after; and the commands on the
@@ -253,9 +254,15 @@ class RedisSharedStoreIT {
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "MUTEX")
     void aNewerFormAsksForAnUpgradeOfTheClient(LockKind kind) {
+        LockClaim claim = claim(key(kind));
         store.redis().set(Store.holderKey(key(kind)), "2S00000000000000001");
-        assertThatThrownBy(() -> Store.answer(backend.tryAcquire(claim(key(kind)))))
-                .hasMessageContaining("a newer version of this library has written the lock: upgrade this client");
+        for (Mono<?> request :
+                List.<Mono<?>>of(backend.tryAcquire(claim), backend.release(claim), backend.adopt(claim, 1))) {
+            assertThatThrownBy(() -> Store.answer(request))
+                    .hasMessageContaining("a newer version of this library has written the lock: upgrade this client");
+        }
+        assertThat(Store.answer(backend.renew(claim))).isEqualTo(new Renewal.NotHeld());
+        assertThat(store.keys()).containsExactly(Store.holderKey(key(kind)));
     }
 
     @ParameterizedTest

@@ -27,6 +27,8 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
 
     private static final String VERSION = "holdfast-lease-1.";
 
+    private static final Pattern NEWER = Pattern.compile("holdfast-lease-([2-9]|\\d{2,})\\.");
+
     /** An id that the engine makes. A back end may have no room for longer ones, and would fail other requests too. */
     private static final Pattern ID = Pattern.compile(
             "[0-9a-f]{32}(" + LockClaim.OWNER_MARK + "[A-Za-z0-9._:-]{1," + OwnerLabel.MOST_CHARS + "})?");
@@ -61,6 +63,9 @@ record ExportedLease(LockClaim claim, long fencingToken, long minHoldNanos) {
             throw refused("it has %d characters, and at most %d are read".formatted(text.length(), MOST_CHARS), null);
         }
         int sum = text.lastIndexOf('.');
+        if (NEWER.matcher(text).lookingAt()) {
+            throw refused("a newer version of this library has exported it: upgrade this client", null);
+        }
         if (!text.startsWith(VERSION) || sum < VERSION.length()) {
             throw refused("it does not begin with " + VERSION + " as this version writes it", null);
         }

@@ -45,6 +45,14 @@ class ExportedLeaseTest {
         assertThat(ExportedLease.of(surroundings.formatted(lease.text()))).isEqualTo(lease);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"holdfast-lease-2.of another form", "holdfast-lease-10."})
+    void aTextOfANewerVersionAsksForAnUpgrade(String text) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ExportedLease.of(text))
+                .withMessageContaining("a newer version of this library has exported it: upgrade this client");
+    }
+
     @Test
     void theLongestNameFitsIn() {
         ExportedLease lease = lease(LockKey.of(LockKind.MUTEX, "x".repeat(LockKey.MAX_NAME_BYTES)));

@@ -18,7 +18,7 @@ final class MariaDbErrors {
     static final Set<Integer> NO_PROCEDURE = Set.of(1305, 1049, 1046, NO_SUCH_TABLE);
 
     private static final Map<String, KnownError> MEANINGS = KnownError.table("""
-            1305 1146 | stays | keeps | the schema of Holdfast is missing in this database: run io/holdfast/r2dbc/mariadb/holdfast-1.sql of the jar of holdfast-r2dbc, or give its database to the builder as schema
+            1305 1146 | stays | keeps | the schema of Holdfast is missing in this database, or a newer one has replaced it: run io/holdfast/r2dbc/mariadb/holdfast-1.sql of the jar of holdfast-r2dbc, or give its database to the builder as schema; if holdfast_schema has a version above 1, upgrade this client instead
             1046 | stays | keeps | no database is chosen: name one in the address of the connection, or to the builder as schema
             1049 | stays | ends | there is no such database
             1044 | stays | ends | there is no such database, or the user has no right to it: check the name, and grant the rights of docs/operate/databases.md

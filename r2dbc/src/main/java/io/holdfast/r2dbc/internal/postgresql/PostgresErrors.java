@@ -10,7 +10,7 @@ final class PostgresErrors {
 
     /** By the beginning of a code. The first match counts. */
     private static final Map<String, KnownError> MEANINGS = KnownError.table("""
-            42883 42P01 3F000 | stays | keeps | the schema of Holdfast is missing, or not on the search path, or the user has no usage on it: run io/holdfast/r2dbc/postgresql/holdfast-1.sql of the jar of holdfast-r2dbc, or grant usage, or name its schema (schema of the builder, holdfast.r2dbc.schema)
+            42883 42P01 3F000 | stays | keeps | the schema of Holdfast is missing, or not on the search path, or a newer one has replaced it, or the user has no usage on it: run io/holdfast/r2dbc/postgresql/holdfast-1.sql of the jar of holdfast-r2dbc, or grant usage, or name its schema (schema of the builder, holdfast.r2dbc.schema); if holdfast_schema has a version above 1, upgrade this client instead
             42P05 26000 | passes | ends | another program has changed the session, as behind PgBouncer in transaction mode: connect to the server directly
             42501 | stays | keeps | the user lacks a right: grant those of docs/operate/databases.md
             25006 | passes | ends | the server takes no writes: it is a replica, so connect to the primary; or default_transaction_read_only is on for the server, the database or the user

@@ -52,7 +52,7 @@ public record KnownError(String mark, boolean isTransient, String advice) {
     private static final String OLDER =
             "an older version of this library has written the lock: stop its clients, wait for the longest lease, and delete its keys; see docs/reference/versioning.md";
 
-    private static final String NEWER =
+    public static final String NEWER =
             "a newer version of this library has written the lock: upgrade this client; see docs/reference/versioning.md";
 
     private static final String NO_RESP3 =

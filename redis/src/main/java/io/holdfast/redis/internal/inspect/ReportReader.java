@@ -3,6 +3,7 @@ package io.holdfast.redis.internal.inspect;
 import io.holdfast.LockHolder;
 import io.holdfast.LockReport;
 import io.holdfast.LockWaiter;
+import io.holdfast.redis.internal.error.KnownError;
 import io.holdfast.redis.internal.protocol.LockKeys;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.support.Printable;
@@ -44,17 +45,19 @@ public final class ReportReader {
         return reports;
     }
 
-    private static String warning(String foreignKey) {
+    private static String warning(LockKeys keys, String suffix) {
+        if (suffix.equals("NEWER")) {
+            return KnownError.NEWER;
+        }
         return "There is a foreign value under the key '%s', which this library refuses to touch: acquire and release fail until you remove it. This report lacks the data that belongs under that key."
-                .formatted(foreignKey);
+                .formatted(keys.holder() + suffix);
     }
 
     private LockReport report(Iterator<?> lock) {
         LockKeys keys = asked.get((int) number(lock.next()) - 1);
         List<String> foreign = list(lock.next()).stream()
-                .map(suffix -> keys.holder() + suffix)
+                .map(suffix -> warning(keys, text(suffix)))
                 .sorted()
-                .map(ReportReader::warning)
                 .toList();
         long token = number(lock.next());
         long held = number(lock.next());

@@ -3,7 +3,7 @@
 -- KEYS    seven of each lock, see usual.lua; all in one slot on a cluster
 -- ARGV    1 the most holders in the answer   2 the most waiters   3 on: two for each lock: its sort, mutex or shared, and the
 --         key by which the scan found it: holder for the record, held, queue, interest or name
--- Result  {now, {lock, suffixes of foreign keys, token, holders, some of them, waiters, the first of them, interests}, ...}
+-- Result  {now, {lock, suffixes of foreign keys or 'NEWER', token, holders, some of them, waiters, the first of them, interests}, ...}
 --         lock: its number from 1. Of the locks by name, the answer lacks those of which the server has nothing. Of the locks by
 --         a key, it lacks free ones, and those that have an earlier key in ARGV's list: so a scan meets each lock once
 --         token: 0 for none      holder: {id, kind, taken, channel, token, lease ms, since, expires}, since is 0 if not known
@@ -16,7 +16,7 @@ local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local now_digits = string.format('%.0f', now)
 
-local foreign -- of the current lock: suffix -> true
+local foreign -- of the current lock: suffix -> true, or 'NEWER' -> true for the record of a newer form, of which nothing else is read
 
 -- Runs a command. If there is a foreign value under its key, returns nil and notes the key. Any other error concerns
 -- all locks.
@@ -30,6 +30,10 @@ local function read(suffix, ...)
     return nil
   end
   return reply
+end
+
+local function refuse(record)
+  foreign[string.find(record, '^[2-9]') and 'NEWER' or ''] = true
 end
 
 -- See record.lua.
@@ -46,7 +50,7 @@ local function mutex_holders(key)
   local expires, token = string.match(string.sub(record, 4, 19), digits), string.match(string.sub(record, 20, 35), digits)
   local lease, channel, since, size, id = string.match(string.sub(record, 36), '^%d+ (%d+) (%S+) %S+ (%d+) (%d+)\n(.+)$')
   if not (string.find(record, '^1H[0-7]') and expires and token and id) then
-    foreign[''] = true
+    refuse(record)
     return 0, {}
   elseif tonumber(expires) <= now then
     return 0, {}, token
@@ -60,9 +64,9 @@ local function shared_holders(record_key, claims, held)
   local record = read('', 'GET', record_key)
   local token = record and string.match(record, '^1S[0-7](%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)$')
   if record and not token then
-    foreign[''] = true
+    refuse(record)
   end
-  local count = read(':held', 'ZCOUNT', held, '(' .. now_digits, '+inf')
+  local count = not foreign.NEWER and read(':held', 'ZCOUNT', held, '(' .. now_digits, '+inf')
   if not count then
     return 0, {}, token
   end
@@ -126,6 +130,9 @@ local function report(number)
     held, holders, stored = mutex_holders(KEYS[at])
   else
     held, holders, stored = shared_holders(KEYS[at], KEYS[at + 2], KEYS[at + 3])
+  end
+  if foreign.NEWER then
+    return {number, {'NEWER'}, 0, 0, {}, 0, {}, 0}
   end
   local waiting, first = waiters(KEYS[at + 1], KEYS[at + 2], is_mutex, is_mutex and holders[1] and holders[1][1])
   if is_mutex then
