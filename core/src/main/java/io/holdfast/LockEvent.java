@@ -11,7 +11,8 @@ import java.time.Duration;
  * count the waiters and the holders up and down. Nested views of a lease, and acquisitions that are refused before they
  * begin, have no events.
  *
- * <p>Minor versions may add new kinds: a {@code switch} over events should have a {@code default}.
+ * <p>Minor versions may add new kinds: a {@code switch} over events should have a {@code default}. They
+ * may add components: read those of an event by its accessors.
  */
 public sealed interface LockEvent {
 
