@@ -80,8 +80,10 @@ public final class ClaimRegistry {
 
     /** A request of the claim has ended. Advances its queue, and forgets the claim when it has nothing in ZooKeeper. */
     public void settle(ClaimState state) {
-        queues.advance(
-                state); // even one that holds, or has no node, may have learned something that other claims wait for
+        // A claim without a node may have learned something, too.
+        if (!state.isHeld() || queues.isAwaited(state)) {
+            queues.advance(state);
+        }
         if (state.isEmpty() && state.operations().areOver()) {
             byClaim.remove(state.id(), state);
             tellIfEmpty();

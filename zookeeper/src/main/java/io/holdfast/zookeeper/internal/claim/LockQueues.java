@@ -181,6 +181,12 @@ public final class LockQueues {
         }
     }
 
+    /** Whether another claim may wait for a list that this one has read. */
+    boolean isAwaited(ClaimState state) {
+        LockQueue<ClaimState> queue = of(state);
+        return queue != null && queue.takeAwaited();
+    }
+
     void advance(ClaimState state) {
         if (of(state) != null) {
             advance(state.queue().path());

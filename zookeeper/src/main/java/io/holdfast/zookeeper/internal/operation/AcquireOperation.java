@@ -256,6 +256,7 @@ record AcquireOperation(
     /** A list is under way. Its answer will show the position of all waiters, which need no lists of their own. */
     private Mono<LockAttempt> awaitTheList() {
         state.mayBeTold();
+        queue().await();
         return queued();
     }
 

@@ -66,6 +66,10 @@ public class LockQueue<C> {
     private int newest = NOTHING;
     private boolean isGuarded;
     private boolean isGuardAsked;
+
+    /** Whether a claim relies on a list that another claim reads. */
+    private boolean isAwaited;
+
     private boolean wasAlone = true;
 
     /** Whether the watched node was deleted, so that other nodes in front may be deleted, too. */
@@ -260,6 +264,18 @@ public class LockQueue<C> {
     /** Returns the number up to which a list that is requested now contains all existing nodes. */
     public int lastNumber() {
         return nodes.lastOwn();
+    }
+
+    /** A claim relies on the lists under way. */
+    public void await() {
+        isAwaited = true;
+    }
+
+    /** Returns whether a claim may have relied on a list that was answered. False from then on, unless another list is under way. */
+    public boolean takeAwaited() {
+        boolean wasAwaited = isAwaited;
+        isAwaited &= isReading();
+        return wasAwaited;
     }
 
     /** The list was not answered. */

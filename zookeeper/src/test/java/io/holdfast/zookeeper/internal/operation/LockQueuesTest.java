@@ -14,6 +14,7 @@ import io.holdfast.zookeeper.internal.client.AccessRights;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
 import io.holdfast.zookeeper.internal.client.SerialExecutor;
 import io.holdfast.zookeeper.internal.connection.SessionEvents;
+import io.holdfast.zookeeper.internal.queue.CountingQueue;
 import io.holdfast.zookeeper.internal.queue.LockQueue;
 import io.holdfast.zookeeper.internal.queue.QueueNode;
 import io.holdfast.zookeeper.internal.session.Session;
@@ -39,7 +40,7 @@ class LockQueuesTest {
     private final ClaimSignals signals = new ClaimSignals(Schedulers.immediate());
     private final AsyncZooKeeper zooKeeper = new AsyncZooKeeper(executor, new AccessRights(null));
     private final ClaimRegistry claims =
-            new ClaimRegistry(signals, zooKeeper, new SerialExecutor(Schedulers.parallel()), LockQueue::create);
+            new ClaimRegistry(signals, zooKeeper, new SerialExecutor(Schedulers.parallel()), CountingQueue::new);
     private final SessionEvents events = new SessionReactions(claims, signals, zooKeeper, false, state -> {});
     private final List<WatchSignal> signalled = new ArrayList<>();
 
@@ -202,10 +203,7 @@ class LockQueuesTest {
     /** The other claim holds when its attempt ends. */
     @Test
     void waiterThatReliesOnTheListOfAnotherClaimIsGrantedTheLock() {
-        for (int proof = 0; proof < 2; proof++) {
-            Disposable unused = zooKeeper.check(session, List.of(QUEUE)).subscribe();
-            handle.answerTransaction(Code.OK);
-        }
+        prove();
         ClaimState first = standing("first", 1);
         ClaimState second = standing("second", 2);
         assertThat(attempt(first)).isSameAs(first);
@@ -216,6 +214,35 @@ class LockQueuesTest {
         assertThat(first.isHeld()).isTrue();
         assertThat(second.isHeld()).isTrue();
         assertThat(handle.lists()).isZero();
+    }
+
+    /** Each of them was told to attempt, since the grant of an earlier attempt would be short. */
+    @Test
+    void readersThatAttemptBehindAWriterThatIsGoneAreCollectedForTheListOnly() {
+        List<ClaimState> readers = new ArrayList<>();
+        for (int number = 1; number <= 100; number++) {
+            ClaimState reader = standing("reader" + number, number);
+            reader.asked(1, executor.now() - Duration.ofMinutes(1).toNanos());
+            readers.add(reader);
+        }
+        CountingQueue<ClaimState> queue = (CountingQueue<ClaimState>)
+                claims.queues().at(readers.get(0).queue().path());
+        List<QueueNode> nodes = readers.stream().map(ClaimState::node).toList();
+        assertThat(queue.namesRead(queue.namesAsked(), 100, nodes)).isEmpty();
+        prove();
+        for (ClaimState reader : readers) {
+            reader.asked(2, executor.now());
+            assertThat(attempt(reader).isHeld()).isTrue();
+        }
+        assertThat(readers).allMatch(ClaimState::isHeld);
+        assertThat(queue.collected()).isLessThanOrEqualTo(2);
+    }
+
+    private void prove() {
+        for (int proof = 0; proof < 2; proof++) {
+            Disposable unused = zooKeeper.check(session, List.of(QUEUE)).subscribe();
+            handle.answerTransaction(Code.OK);
+        }
     }
 
     /** Adds a reader that waits for a node that is not known any more. */
