@@ -1,5 +1,6 @@
 package io.holdfast.etcd;
 
+import io.holdfast.spi.support.Fallible;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
@@ -19,12 +20,21 @@ final class Answers {
 
     /** Each subscription sends once. A failure that comes after a cancellation is dropped without a log line: the client has given up. */
     static <T> Mono<T> of(Supplier<CompletableFuture<T>> request) {
-        return Mono.fromFuture(() -> request.get().handle(Answers::answer), true)
+        return Mono.fromFuture(() -> sent(request).handle(Answers::answer), true)
                 .flatMap(Answer::get);
+    }
+
+    private static <T> CompletableFuture<T> sent(Supplier<CompletableFuture<T>> request) {
+        try {
+            return request.get();
+        } catch (Throwable thrown) {
+            return CompletableFuture.failedFuture(thrown);
+        }
     }
 
     private static <T> Answer<T> answer(@Nullable T value, @Nullable Throwable error) {
         Throwable cause = error instanceof CompletionException wrapped ? wrapped.getCause() : null;
-        return new Answer<>(value, cause == null ? error : cause);
+        Throwable known = cause == null ? error : cause;
+        return new Answer<>(value, known == null ? null : Fallible.passable(known));
     }
 }

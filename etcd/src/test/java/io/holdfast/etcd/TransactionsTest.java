@@ -47,7 +47,12 @@ class TransactionsTest {
     /** The owner of the driver's client has closed it. */
     private boolean isClientClosed;
 
+    private boolean isFatal;
+
     private CompletableFuture<TxnResponse> commit(TxnRequest request) {
+        if (isFatal) {
+            throw new NoClassDefFoundError("once");
+        }
         Sent it = new Sent(request, new CompletableFuture<>());
         sent.add(it);
         if (isClientClosed) {
@@ -407,5 +412,19 @@ class TransactionsTest {
         reading(transactions.readFirst(get("holder")));
         sent.get(0).succeeds();
         assertThat(sent.get(2).about()).startsWith("holder").hasSize(100);
+    }
+
+    @Test
+    void errorOfTheJvmInTheDriverDoesNotStopLaterTransactions() {
+        isFatal = true;
+        try {
+            send("one");
+        } catch (LinkageError passedOn) {
+            // to the caller
+        }
+        isFatal = false;
+        send("two");
+        time.advanceTimeBy(Duration.ofSeconds(60));
+        assertThat(sent).hasSize(1);
     }
 }

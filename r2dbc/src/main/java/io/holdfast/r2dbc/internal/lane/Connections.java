@@ -5,6 +5,7 @@ import io.holdfast.r2dbc.internal.dialect.Session;
 import io.holdfast.r2dbc.internal.dialect.SessionSettings;
 import io.holdfast.r2dbc.internal.error.NoAnswerException;
 import io.holdfast.spi.support.Deadlines;
+import io.holdfast.spi.support.Fallible;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ValidationDepth;
@@ -14,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
@@ -50,10 +52,8 @@ public record Connections(
     /** Opens a connection with the settings of this library. Fails if that takes too long. A connection that opens later is closed. */
     public Mono<Session> open() {
         return Mono.defer(() -> {
-            CompletableFuture<Connection> made =
-                    Mono.<Connection>from(factory.create()).toFuture();
-            Mono<Session> prepared = Mono.fromFuture(made, true).flatMap(this::prepared);
-            return opened(made, prepared.toFuture());
+            CompletableFuture<Connection> made = started(() -> Mono.from(factory.create()));
+            return opened(made, started(() -> Mono.fromFuture(made, true).flatMap(this::prepared)));
         });
     }
 
@@ -77,8 +77,7 @@ public record Connections(
 
     private Mono<Connection> openBare() {
         return Mono.defer(() -> {
-            CompletableFuture<Connection> made =
-                    Mono.<Connection>from(factory.create()).toFuture();
+            CompletableFuture<Connection> made = started(() -> Mono.from(factory.create()));
             return opened(made, made);
         });
     }
@@ -95,7 +94,16 @@ public record Connections(
 
     /** Emits the answer to a call, or an error after the time limit. */
     public <T> Mono<T> limited(Mono<T> call) {
-        return Mono.defer(() -> bounded(call.toFuture(), settings.replyTimeout()));
+        return Mono.defer(() -> bounded(started(() -> call), settings.replyTimeout()));
+    }
+
+    /** Also an error of the JVM, which Reactor's operators throw instead of passing it on, ends the call. */
+    private static <T> CompletableFuture<T> started(Supplier<Mono<T>> call) {
+        try {
+            return call.get().toFuture();
+        } catch (Throwable thrown) {
+            return CompletableFuture.failedFuture(Fallible.passable(thrown));
+        }
     }
 
     /** An error after the time limit must not reach the log. */
@@ -135,7 +143,8 @@ public record Connections(
 
     /** Whether the connection is still open, as far as the driver knows. */
     public Mono<Boolean> isOpen(Session session) {
-        return Mono.from(session.connection().validate(ValidationDepth.LOCAL));
+        return Mono.fromFuture(
+                () -> started(() -> Mono.from(session.connection().validate(ValidationDepth.LOCAL))), true);
     }
 
     /**
@@ -151,17 +160,17 @@ public record Connections(
 
     /** Begins to close the connection. The outcome does not matter. */
     public void close(Connection connection) {
-        end(Mono.from(connection.close()));
+        end(() -> Mono.from(connection.close()));
     }
 
     /** Begins to close a connection on which the server is silent. */
     private void drop(Connection silent) {
-        end(dialect.drop(silent));
+        end(() -> dialect.drop(silent));
     }
 
     /** Subscribes to the closing. This is the only place that does. */
-    private static void end(Mono<Void> closing) {
-        Disposable unused = closing.subscribe(nothing -> {}, error -> {});
+    private static void end(Supplier<Mono<Void>> closing) {
+        CompletableFuture<Void> unused = started(closing);
     }
 
     /** Closes the connection after an error of a call. */

@@ -6,6 +6,7 @@ import io.holdfast.r2dbc.internal.dialect.Session;
 import io.holdfast.r2dbc.internal.error.SqlFailures;
 import io.holdfast.r2dbc.internal.protocol.Answer;
 import io.holdfast.r2dbc.internal.protocol.Operation;
+import io.holdfast.spi.support.Fallible;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -333,8 +334,9 @@ final class Lane {
         if (answer.isNotified()) {
             pushing.ends();
         } else if (pushing.begins()) {
-            LOG.warn(
-                    "other clients are not notified, so their waiters get locks late: the server's queue of notifications is nearly full");
+            Fallible.tell(
+                    () -> LOG.warn(
+                            "other clients are not notified, so their waiters get locks late: the server's queue of notifications is nearly full"));
         }
     }
 

@@ -380,7 +380,26 @@ class LaneTest {
         return lanes.send(new Operation(verb, claim, false));
     }
 
+    private boolean isFatal;
+
+    @Test
+    void errorOfTheJvmInTheDriverDoesNotStopTheLane() {
+        isFatal = true;
+        try {
+            send(Verb.RENEW, 0);
+        } catch (LinkageError passedOn) {
+            // to the caller
+        }
+        isFatal = false;
+        send(Verb.RENEW, 1);
+        time.advanceTimeBy(Duration.ofSeconds(60));
+        assertThat(batches).hasSize(1);
+    }
+
     private Flux<Answer> sent(Object batch) {
+        if (isFatal) {
+            throw new NoClassDefFoundError("once");
+        }
         batches.add(((List<?>) batch).stream().map(Operation.class::cast).toList());
         Sinks.Many<Answer> sink = Sinks.many().unicast().onBackpressureBuffer();
         answers.add(sink);

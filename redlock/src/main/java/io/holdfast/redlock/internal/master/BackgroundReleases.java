@@ -4,6 +4,7 @@ import io.holdfast.redlock.internal.master.ReleaseBacklog.Admission;
 import io.holdfast.redlock.internal.master.ReleaseBacklog.Release;
 import io.holdfast.redlock.internal.quorum.JitteredBackoff;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.support.Fallible;
 import io.holdfast.spi.support.Printable;
 import java.time.Duration;
 import java.util.List;
@@ -70,11 +71,11 @@ public final class BackgroundReleases {
         }
         end();
         if (admission == Admission.FIRST_REFUSED) {
-            Masters.LOG.warn(
+            Fallible.tell(() -> Masters.LOG.warn(
                     "{} releases wait at {}, so further votes there are left to expire, the first of lock '{}'; does it answer?",
                     MOST_WAITING,
                     Printable.text(masters.name(master)),
-                    Printable.text(claim.key().name()));
+                    Printable.text(claim.key().name())));
         }
         return false;
     }
@@ -93,13 +94,17 @@ public final class BackgroundReleases {
 
     /** The one place that subscribes to releases that no caller waits for. */
     private void send(int master, Release next) {
-        var unused = Mono.defer(() -> masters.backend(master).release(next.claim()))
-                .timeout(masters.limit(next.claim().lease()), masters.timer())
-                .subscribe(
-                        released -> {},
-                        error -> failed(master, next, error),
-                        () -> answered(master),
-                        QuorumRequest.NO_CONTEXT);
+        try {
+            var unused = Mono.defer(() -> masters.backend(master).release(next.claim()))
+                    .timeout(masters.limit(next.claim().lease()), masters.timer())
+                    .subscribe(
+                            released -> {},
+                            error -> failed(master, next, error),
+                            () -> answered(master),
+                            QuorumRequest.NO_CONTEXT);
+        } catch (LinkageError | VirtualMachineError thrown) { // Reactor passes on all other errors
+            failed(master, next, thrown);
+        }
     }
 
     private void answered(int master) {

@@ -4,6 +4,7 @@ import io.holdfast.redlock.Vote;
 import io.holdfast.redlock.internal.quorum.VoteRecord;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.support.Deadlines;
+import io.holdfast.spi.support.Fallible;
 import io.holdfast.spi.support.Printable;
 import java.time.Duration;
 import java.util.List;
@@ -145,7 +146,8 @@ public final class Masters {
         try {
             listener.accept(vote);
         } catch (Throwable broken) {
-            LOG.warn("the listener of votes threw, which it must not: {}", Printable.text(broken.toString()));
+            Fallible.tell(() ->
+                    LOG.warn("the listener of votes threw, which it must not: {}", Printable.text(broken.toString())));
         }
     }
 }

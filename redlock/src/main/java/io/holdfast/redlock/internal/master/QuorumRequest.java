@@ -3,6 +3,7 @@ package io.holdfast.redlock.internal.master;
 import io.holdfast.redlock.internal.quorum.MasterTimeoutException;
 import io.holdfast.redlock.internal.quorum.VoteRecord;
 import io.holdfast.spi.support.Deadlines;
+import io.holdfast.spi.support.Fallible;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -11,7 +12,6 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
-import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.util.context.Context;
@@ -86,7 +86,7 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
     private void subscribe(Response response, IntFunction<Mono<A>> request) {
         try {
             request.apply(response.master).subscribe(response);
-        } catch (RuntimeException thrown) {
+        } catch (Throwable thrown) {
             response.onError(thrown);
         }
     }
@@ -208,8 +208,8 @@ public final class QuorumRequest<A> extends Deadlines.Deadline {
         }
 
         @Override
-        public void onError(Throwable error) {
-            Exceptions.throwIfJvmFatal(error);
+        public void onError(Throwable thrown) {
+            Throwable error = Fallible.passable(thrown);
             if (VoteRecord.abstention(error).isPresent()) {
                 masters.silent().answered(master); // any other error may be that of a connection that was given up
             }

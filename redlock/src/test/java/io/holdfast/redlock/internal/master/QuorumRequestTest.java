@@ -71,6 +71,14 @@ class QuorumRequestTest {
     }
 
     @Test
+    void anErrorOfTheJvmInTheDriverIsTheFailureOfItsMaster() {
+        request.send(master -> {
+            throw new NoClassDefFoundError("once");
+        });
+        assertThat(failures).hasSize(1);
+    }
+
+    @Test
     void aMasterThatFailsAtItsTimeLimitIsNotLoggedAsAnError() {
         request.send(master -> deafToCancellation());
         time.advanceTimeBy(LIMIT);

@@ -3,6 +3,7 @@ package io.holdfast.zookeeper.internal.claim;
 import static io.holdfast.zookeeper.internal.client.BackendLog.LOG;
 
 import io.holdfast.LossReason;
+import io.holdfast.spi.support.Fallible;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
 import io.holdfast.zookeeper.internal.connection.SessionEvents;
 import io.holdfast.zookeeper.internal.session.Session;
@@ -127,10 +128,11 @@ public final class SessionReactions implements SessionEvents {
             }
         }
         if (lost > 0) {
-            LOG.warn(
+            int all = lost;
+            Fallible.tell(() -> LOG.warn(
                     "{} has ended, and with it {} lock(s) and places in queues; waiters begin again at the end of their queues",
                     session,
-                    lost);
+                    all));
         }
     }
 

@@ -2,6 +2,7 @@ package io.holdfast.zookeeper.internal.client;
 
 import static io.holdfast.zookeeper.internal.client.BackendLog.LOG;
 
+import io.holdfast.spi.support.Fallible;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -51,15 +52,20 @@ public final class AccessRights {
         ACLProvider provider = explicit != null ? explicit : inherited;
         List<ACL> rights = provider == null ? Ids.OPEN_ACL_UNSAFE : of(provider, path);
         if (!hasWarned.get() && isOpen(rights) && hasWarned.compareAndSet(false, true)) {
-            LOG.warn(
-                    "Each client that can connect to ZooKeeper can change the nodes of locks: give the Curator client credentials and an ACLProvider, or set acl() of the builder");
+            Fallible.tell(
+                    () -> LOG.warn(
+                            "Each client that can connect to ZooKeeper can change the nodes of locks: give the Curator client credentials and an ACLProvider, or set acl() of the builder"));
         }
         return rights;
     }
 
     private static List<ACL> of(ACLProvider provider, String path) {
-        List<ACL> own = provider.getAclForPath(path);
-        return own != null ? own : provider.getDefaultAcl();
+        try {
+            List<ACL> own = provider.getAclForPath(path);
+            return own != null ? own : provider.getDefaultAcl();
+        } catch (Error failed) {
+            throw new IllegalStateException("the ACLProvider failed for %s: %s".formatted(path, failed), failed);
+        }
     }
 
     private static boolean isOpen(List<ACL> rights) {

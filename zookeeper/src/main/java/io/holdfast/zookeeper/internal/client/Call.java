@@ -84,7 +84,7 @@ final class Call<T> extends Mono<Reply<T>> implements Subscription, Runnable {
         }
         try {
             request.send(session.handle(), this);
-        } catch (RuntimeException refused) {
+        } catch (RuntimeException | Error refused) {
             answered(Code.BADARGUMENTS.intValue(), null);
             LOG.error("The driver of ZooKeeper refused a request for {}", path, refused);
         }

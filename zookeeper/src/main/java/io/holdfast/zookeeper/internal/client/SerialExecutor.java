@@ -2,6 +2,7 @@ package io.holdfast.zookeeper.internal.client;
 
 import static io.holdfast.zookeeper.internal.client.BackendLog.LOG;
 
+import io.holdfast.spi.support.Fallible;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -100,7 +101,7 @@ public final class SerialExecutor {
                 try {
                     result = work.get();
                 } catch (Throwable bug) {
-                    run(() -> sink.error(passable(bug)));
+                    run(() -> sink.error(Fallible.passable(bug)));
                     Exceptions.throwIfJvmFatal(bug);
                     return;
                 }
@@ -116,11 +117,6 @@ public final class SerialExecutor {
         } catch (RejectedExecutionException schedulerIsDisposed) {
             task.run();
         }
-    }
-
-    /** Reactor's operators throw errors of the JVM instead of passing them on, so the request would never end. */
-    private static Throwable passable(Throwable bug) {
-        return Exceptions.isJvmFatal(bug) ? new IllegalStateException("a task failed: " + bug, bug) : bug;
     }
 
     /**

@@ -3,6 +3,7 @@ package io.holdfast.zookeeper.internal.operation;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.support.Fallible;
 import io.holdfast.zookeeper.internal.claim.ClaimRegistry;
 import io.holdfast.zookeeper.internal.claim.ClaimState;
 import io.holdfast.zookeeper.internal.claim.PendingOperations;
@@ -17,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
-import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 
@@ -162,8 +162,7 @@ abstract class ClaimRequest<T> implements CoreSubscriber<T>, Subscription, Pendi
         try {
             work = work(session);
         } catch (Throwable bug) {
-            Exceptions.throwIfJvmFatal(bug);
-            fail(bug);
+            fail(Fallible.passable(bug));
             return;
         }
         work.subscribe(this);

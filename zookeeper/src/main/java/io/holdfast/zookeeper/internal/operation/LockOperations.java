@@ -13,6 +13,7 @@ import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.Closing;
+import io.holdfast.spi.support.Fallible;
 import io.holdfast.spi.support.Printable;
 import io.holdfast.spi.support.RecentClaims;
 import io.holdfast.zookeeper.internal.claim.ClaimRegistry;
@@ -305,10 +306,10 @@ public final class LockOperations {
                         .scheduler(scheduler))
                 .timeout(closingTime, scheduler)
                 .onErrorResume(error -> {
-                    LOG.warn(
+                    Fallible.tell(() -> LOG.warn(
                             "{} could not be deleted in time; it is deleted when a server is reached again, or with its session: {}",
                             state,
-                            Printable.text(error.toString()));
+                            Printable.text(error.toString())));
                     return Mono.empty();
                 });
     }

@@ -42,6 +42,7 @@ class OrderOfClaimsTest {
     private final SerialExecutor executor = new SerialExecutor(Schedulers.immediate());
     private final ClaimSignals signals = new ClaimSignals(Schedulers.immediate());
     private final Set<String> failing = new HashSet<>();
+    private boolean isFatal;
     private final ACLProvider rights = new ACLProvider() {
         @Override
         public List<ACL> getDefaultAcl() {
@@ -51,6 +52,9 @@ class OrderOfClaimsTest {
         @Override
         public List<ACL> getAclForPath(String path) {
             if (failing.contains(path)) {
+                if (isFatal) {
+                    throw new NoClassDefFoundError("no rights for " + path);
+                }
                 throw new IllegalStateException("no rights for " + path);
             }
             return getDefaultAcl();
@@ -175,6 +179,19 @@ class OrderOfClaimsTest {
         attempts(0, 2);
         failing.add("/holdfast/mutex");
         answerBeginning(Code.NONODE, Code.RUNTIMEINCONSISTENCY, Code.RUNTIMEINCONSISTENCY);
+        assertBegins(1);
+    }
+
+    @Test
+    void claimEntersWhenTheProviderOfTheOneBeforeItFailsWithAnErrorOfTheJvm() {
+        attempts(0, 2);
+        failing.add("/holdfast/mutex");
+        isFatal = true;
+        try {
+            answerBeginning(Code.NONODE, Code.RUNTIMEINCONSISTENCY, Code.RUNTIMEINCONSISTENCY);
+        } catch (LinkageError passedOn) {
+            // by the thread's handler
+        }
         assertBegins(1);
     }
 }
