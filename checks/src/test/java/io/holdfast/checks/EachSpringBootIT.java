@@ -78,7 +78,7 @@ class EachSpringBootIT {
                         "/actuator/health/holdfast {\"status\":\"UP\"}",
                         "works on holdfast-work-1",
                         "works with token N on main",
-                        "meter holdfast.lock.held [tag(backend=redis), tag(lock.family=stock)]")
+                        "meter holdfast.lock.held [tag(backend=redis), tag(lock.family=stock), tag(lock.kind=mutex)]")
                 .anyMatch(it -> it.startsWith("meter holdfast.lock ["))
                 .anyMatch(it -> it.startsWith("/actuator/holdfast {\"clients\":{\"holdfastLockClient\":"))
                 .anyMatch(it -> it.startsWith("/actuator/holdfast?name=stock/42 {\"locks\":[{\"name\":\"stock/42\""));

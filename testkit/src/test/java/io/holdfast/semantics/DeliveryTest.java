@@ -14,6 +14,7 @@ import io.holdfast.MultiLease;
 import io.holdfast.ReactiveLock;
 import io.holdfast.ReactiveMultiLock;
 import io.holdfast.memory.InMemoryLockBackend;
+import io.holdfast.spi.LockKind;
 import io.holdfast.spi.support.HeldContext;
 import io.holdfast.testkit.ExclusionProbe;
 import io.holdfast.testkit.Fault;
@@ -210,14 +211,16 @@ class DeliveryTest {
     @Test
     void eventsReportTheLifeOfALease() {
         LockLease lease = world.granted(world.lock().acquire());
+        String claimId = world.client.report().holds().get(0).claimId();
         world.pass(Duration.ofSeconds(3));
         world.subscribe(lease.release());
 
+        LockEvent.Subject subject = new LockEvent.Subject(NAME, LockKind.MUTEX, 1, claimId);
         assertThat(world.events)
                 .containsExactly(
-                        new LockEvent.AcquireStarted(NAME),
-                        new LockEvent.Acquired(NAME, lease.fencingToken(), Duration.ZERO, 1),
-                        new LockEvent.Released(NAME, lease.fencingToken(), Duration.ofSeconds(3)));
+                        new LockEvent.AcquireStarted(subject),
+                        new LockEvent.Acquired(subject, lease.fencingToken(), Duration.ZERO, 1),
+                        new LockEvent.Released(subject, lease.fencingToken(), Duration.ofSeconds(3)));
     }
 
     @Test

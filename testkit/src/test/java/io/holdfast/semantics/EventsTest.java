@@ -18,12 +18,14 @@ import io.holdfast.LockEvent.AcquireStarted;
 import io.holdfast.LockEvent.Acquired;
 import io.holdfast.LockEvent.Lost;
 import io.holdfast.LockEvent.Released;
+import io.holdfast.LockEvent.Subject;
 import io.holdfast.LockEvent.WithdrawalUnconfirmed;
 import io.holdfast.LockLease;
 import io.holdfast.LockListener;
 import io.holdfast.LockLostException;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
+import io.holdfast.spi.LockKind;
 import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
@@ -217,6 +219,35 @@ class EventsTest {
     }
 
     @Test
+    void eachEventNamesTheKindThePermitsAndTheClaim() {
+        LockLease two = world.granted(world.client.semaphore("seats", 3).permits(2).acquire());
+        String taking = world.client.report().holds().get(0).claimId();
+        world.subscribe(two.release());
+        LockLease writer = world.granted(world.client.readWriteLock("stock").writeLock().acquire());
+        String writing = world.client.report().holds().get(0).claimId();
+        world.subscribe(world.granted(writer.downgrade()).release());
+        TestSubscriber<LockLease> leaving = TestSubscriber.create();
+        world.client.lock(NAME).acquire().subscribe(leaving);
+        leaving.cancel();
+        world.pass(Duration.ZERO);
+
+        assertThat(world.events.stream().map(LockEvent::subject).filter(it -> it.kind() != LockKind.MUTEX))
+                .containsExactly(
+                        new Subject("seats", LockKind.SEMAPHORE, 2, taking),
+                        new Subject("seats", LockKind.SEMAPHORE, 2, taking),
+                        new Subject("seats", LockKind.SEMAPHORE, 2, taking),
+                        new Subject("stock", LockKind.WRITE, 1, writing),
+                        new Subject("stock", LockKind.WRITE, 1, writing),
+                        new Subject("stock", LockKind.WRITE, 1, writing),
+                        new Subject("stock", LockKind.WRITE, 1, writing));
+        assertThat(world.events.stream().filter(it -> it.lockName().equals(NAME)))
+                .hasSize(2)
+                .extracting(it -> it.subject().claimId())
+                .doesNotContain("")
+                .containsOnly(world.events.get(world.events.size() - 1).subject().claimId());
+    }
+
+    @Test
     void eachEventIsLoggedOnce() {
         List<ILoggingEvent> lines = logged(() -> {
             LockLease lease = world.granted(world.lock().acquire());
@@ -225,11 +256,11 @@ class EventsTest {
         });
 
         assertThat(lines)
-                .extracting(ILoggingEvent::getFormattedMessage)
+                .extracting(it -> it.getFormattedMessage().replaceFirst("claim [^],]+", "claim ID"))
                 .containsExactly(
-                        "AcquireStarted[lockName=stock/42]",
-                        "Acquired[lockName=stock/42, fencingToken=1, waited=PT0S, attempts=1]",
-                        "Released[lockName=stock/42, fencingToken=1, held=PT3S]");
+                        "AcquireStarted[subject=mutex 'stock/42', claim ID]",
+                        "Acquired[subject=mutex 'stock/42', claim ID, fencingToken=1, waited=PT0S, attempts=1]",
+                        "Released[subject=mutex 'stock/42', claim ID, fencingToken=1, held=PT3S]");
     }
 
     @Test

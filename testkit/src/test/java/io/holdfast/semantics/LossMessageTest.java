@@ -133,7 +133,9 @@ class LossMessageTest {
 
         assertThat(world.events(LockEvent.Lost.class))
                 .singleElement()
-                .satisfies(lost -> assertThat(lost.why()).contains("the last renewal failed"));
+                .satisfies(lost -> assertThat(lost.error())
+                        .hasMessageContaining("the last renewal failed")
+                        .hasCauseInstanceOf(LockBackendException.class));
     }
 
     @Test

@@ -102,7 +102,7 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
             open();
             if (isFirst) {
                 if (engine().events.areWanted()) {
-                    report(new LockEvent.AcquireStarted(lockName()));
+                    report(new LockEvent.AcquireStarted(subject()));
                 }
                 acquireEvents.begun();
             }
@@ -143,15 +143,18 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
 
     @Override
     public void left() {
+        if (state == null) {
+            return; // before the claim has its id: open() comes back to it
+        }
         reportCancelled();
-        if (isKept() && state != null && stage() == Stage.ACQUIRING) {
+        if (isKept() && stage() == Stage.ACQUIRING) {
             engine().keptClaims.add(claim().id()); // before the answer: the text may be adopted again at once
         }
         acquiring(AcquireState::left);
     }
 
     private void reportCancelled() {
-        acquireEvents.ended(new LockEvent.AcquireCancelled(lockName(), emission.waited(), attempts()));
+        acquireEvents.ended(new LockEvent.AcquireCancelled(subject(), emission.waited(), attempts()));
     }
 
     @Override
@@ -220,7 +223,7 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
                 handedOut = false; // an adopted claim that does not hold the lock has no least hold time
                 finish(step, null);
                 if (engine().events.areWanted()) {
-                    acquireEvents.ended(new LockEvent.NotAvailable(lockName(), emission.waited()));
+                    acquireEvents.ended(new LockEvent.NotAvailable(subject(), emission.waited()));
                 }
                 emission.complete();
             }
@@ -321,7 +324,7 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
             @Override
             public void failed(LockBackendException error, int answered) {
                 try {
-                    report(new LockEvent.AttemptFailed(lockName(), number, error));
+                    report(new LockEvent.AttemptFailed(subject(), number, error));
                 } finally {
                     acquiring(s -> s.attemptFailed(number, error, now(), engine().random()));
                 }
@@ -360,7 +363,7 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
             missed();
         } else if (emission.begin()) {
             if (engine().events.areWanted()) {
-                report(new LockEvent.Acquired(lockName(), lease.fencingToken(), emission.waited(), attempts()));
+                report(new LockEvent.Acquired(subject(), lease.fencingToken(), emission.waited(), attempts()));
             }
             holdEvents.begun();
             handedOut |= !isMember;
@@ -401,7 +404,7 @@ final class Claim extends HeldClaim implements Emission.Owner, ClaimWatch.Target
     }
 
     private void reportFailed(Throwable error) {
-        acquireEvents.ended(new LockEvent.AcquireFailed(lockName(), emission.waited(), attempts(), error));
+        acquireEvents.ended(new LockEvent.AcquireFailed(subject(), emission.waited(), attempts(), error));
     }
 
     @Override

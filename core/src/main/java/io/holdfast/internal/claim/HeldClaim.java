@@ -150,7 +150,7 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
         long now = now();
         WeakReference<LeaseHandle> handedTo = handle;
         if (handedTo != null && handedTo.get() == null && state instanceof LeaseState s && s.isValid(now)) {
-            holdEvents.ended(new LockEvent.LeaseAbandoned(lockName(), fencingToken(), heldFor()));
+            holdEvents.ended(new LockEvent.LeaseAbandoned(subject(), fencingToken(), heldFor()));
             holding(held -> held.releaseAsked(now));
         } else {
             happens(ClaimState.class, any -> any.tick(now));
@@ -261,8 +261,9 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
 
     private LockLostException reportedLoss(boolean asReader) {
         Loss loss = loss(asReader);
-        holdEvents.ended(new LockEvent.Lost(lockName(), fencingToken(), loss.reason(), heldFor(), loss.why()));
-        return loss.exception(lockName(), fencingToken());
+        LockLostException lost = loss.exception(lockName(), fencingToken());
+        holdEvents.ended(new LockEvent.Lost(subject(), fencingToken(), heldFor(), lost));
+        return lost;
     }
 
     /** Nested work must not go on when the next owner gets the lock. */
@@ -365,7 +366,7 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
         if (step != null) {
             // In this order: a caller that gets the end of the lease, or of the client, then finds the release counted.
             if (step.action() == Action.SIGNAL_RELEASED && engine().events.areWanted()) {
-                holdEvents.ended(new LockEvent.Released(lockName(), fencingToken(), heldUntilReleased()));
+                holdEvents.ended(new LockEvent.Released(subject(), fencingToken(), heldUntilReleased()));
             }
             act(step);
         }
@@ -379,8 +380,8 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
     @Override
     public final void unconfirmed(LockBackendException lastFailure) {
         if (!holdEvents.ended(
-                new LockEvent.ReleaseUnconfirmed(lockName(), fencingToken(), heldUntilReleased(), lastFailure))) {
-            report(new LockEvent.WithdrawalUnconfirmed(lockName(), lastFailure));
+                new LockEvent.ReleaseUnconfirmed(subject(), fencingToken(), heldUntilReleased(), lastFailure))) {
+            report(new LockEvent.WithdrawalUnconfirmed(subject(), lastFailure));
         }
         holding(LeaseState::releaseGivenUp);
     }
@@ -400,7 +401,7 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
         @Override
         public void unconfirmed(LockBackendException lastFailure) {
             stopWatching();
-            LockEvent event = new LockEvent.WithdrawalUnconfirmed(lockName(), lastFailure);
+            LockEvent event = new LockEvent.WithdrawalUnconfirmed(subject(), lastFailure);
             LossReason reason = state instanceof LeaseState s ? s.lossReason() : null;
             if (state instanceof AcquireState && !lastFailure.isTransient()) {
                 // For example a wrong password: the attempts were refused too, and have reported it.
@@ -472,12 +473,12 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
         holding(s -> s.renewalFailed(true, now()));
         if (isHeld() && engine().events.areWanted()) {
             Duration left = Duration.ofNanos(Math.max(0, lease().validUntilNanos() - now()));
-            report(new LockEvent.RenewalFailed(lockName(), fencingToken(), left, error));
+            report(new LockEvent.RenewalFailed(subject(), fencingToken(), left, error));
         }
     }
 
     private void exported() {
-        holdEvents.ended(new LockEvent.HandedOn(lockName(), fencingToken(), heldFor()));
+        holdEvents.ended(new LockEvent.HandedOn(subject(), fencingToken(), heldFor()));
         end(Action.EXPORT);
     }
 
@@ -546,7 +547,7 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
                     return;
                 }
                 lastRenewalFailure = error;
-                report(new LockEvent.AttemptFailed(lockName(), attempt.attempt(), error));
+                report(new LockEvent.AttemptFailed(subject(), attempt.attempt(), error));
                 holding(s -> s.downgradeFailed(now()));
             }
         };
@@ -581,6 +582,12 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
 
     final String lockName() {
         return lock.name();
+    }
+
+    /** Made for each event: a claim without a listener needs none. */
+    final LockEvent.Subject subject() {
+        String id = claim == null ? "" : claim.id(); // of an acquisition that could not begin, which has no events
+        return new LockEvent.Subject(lockName(), lock.key().kind(), lock.permits(), id);
     }
 
     final void report(LockEvent event) {

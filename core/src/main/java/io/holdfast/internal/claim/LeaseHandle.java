@@ -68,7 +68,7 @@ public final class LeaseHandle implements EngineLease {
     public void handedOut() {
         claim.handedOut = true;
         if (asReader && engine().events.areWanted()) {
-            engine().events.report(new LockEvent.Downgraded(lockName(), fencingToken(), claim.heldFor()));
+            engine().events.report(new LockEvent.Downgraded(claim.subject(), fencingToken(), claim.heldFor()));
         }
     }
 

@@ -26,12 +26,19 @@ final class EventText {
                             e.error().getMessage());
         } else if (event instanceof LockEvent.Lost e) {
             return "lock '%s' with token %d lost after %s: %s (%s)"
-                    .formatted(e.lockName(), e.fencingToken(), time(e.held()), e.why(), e.reason());
+                    .formatted(e.lockName(), e.fencingToken(), time(e.held()), why(e), e.reason());
         } else if (event instanceof LockEvent.LeaseAbandoned e) {
             return "lock '%s' with token %d was dropped without a release, found after %s, and is being released; withLock would not drop it"
                     .formatted(e.lockName(), e.fencingToken(), time(e.held()));
         }
         return event.toString();
+    }
+
+    /** Returns the message without its beginning, which has the name and the token, too. */
+    private static String why(LockEvent.Lost lost) {
+        String message = String.valueOf(lost.error().getMessage());
+        String beginning = "lock '%s' (fencing token %d) was lost: ".formatted(lost.lockName(), lost.fencingToken());
+        return message.startsWith(beginning) ? message.substring(beginning.length()) : message;
     }
 
     private static String time(Duration duration) {

@@ -29,7 +29,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
-/** The meters of one lock family. All are registered at once, so each exists with the value zero before it is needed. */
+/** The meters of the locks of one family and kind. All are registered at once, so each exists with the value zero before it is needed. */
 final class FamilyMeters {
 
     private enum Wait {
@@ -178,7 +178,7 @@ final class FamilyMeters {
         return requireNonNull(meters.get(key));
     }
 
-    private static String value(Enum<?> constant) {
+    static String value(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT);
     }
 }

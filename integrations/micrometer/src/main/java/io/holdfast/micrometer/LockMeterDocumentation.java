@@ -6,7 +6,7 @@ import io.micrometer.core.instrument.docs.MeterDocumentation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The meters that {@link LockMetrics} registers. All have the tags {@link TagName#BACKEND} and {@link TagName#FAMILY}. If the name of a
+ * The meters that {@link LockMetrics} registers. All have the tags {@link TagName#BACKEND}, {@link TagName#FAMILY} and {@link TagName#KIND}. If the name of a
  * counter ends with its unit, Prometheus does not repeat the unit: {@code holdfast_lock_losses_total}.
  */
 public enum LockMeterDocumentation implements MeterDocumentation {
@@ -46,6 +46,8 @@ public enum LockMeterDocumentation implements MeterDocumentation {
         BACKEND("backend"),
         /** The family of the lock: one of few, see {@link LockFamilies}. */
         FAMILY("lock.family"),
+        /** The kind of the lock: a {@link io.holdfast.spi.LockKind} in small letters. */
+        KIND("lock.kind"),
         /** How a wait or a hold ended. */
         OUTCOME("outcome"),
         /** Why a lease was lost: a {@link io.holdfast.LossReason} in small letters. */
@@ -111,8 +113,8 @@ public enum LockMeterDocumentation implements MeterDocumentation {
     @Override
     public KeyName[] getKeyNames() {
         return further == null
-                ? new KeyName[] {TagName.BACKEND, TagName.FAMILY}
-                : new KeyName[] {TagName.BACKEND, TagName.FAMILY, further};
+                ? new KeyName[] {TagName.BACKEND, TagName.FAMILY, TagName.KIND}
+                : new KeyName[] {TagName.BACKEND, TagName.FAMILY, TagName.KIND, further};
     }
 
     /**

@@ -6,9 +6,12 @@ import io.holdfast.LockEvent;
 import io.holdfast.LockListener;
 import io.holdfast.micrometer.LockMeterDocumentation.TagName;
 import io.holdfast.spi.LockBackend;
+import io.holdfast.spi.LockKind;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
@@ -19,10 +22,10 @@ import java.util.concurrent.ConcurrentMap;
  * LockClient locks = LockClient.builder(backend).listener(LockMetrics.of(registry, backend)).build();
  * }</pre>
  *
- * <p>{@link LockMeterDocumentation} lists them. All have the tags {@code backend} (its {@link LockBackend#name()}) and {@code lock.family}
- * ({@link LockFamilies}).
+ * <p>{@link LockMeterDocumentation} lists them. All have the tags {@code backend} (its {@link LockBackend#name()}), {@code lock.family}
+ * ({@link LockFamilies}) and {@code lock.kind} ({@code mutex}, {@code read}, {@code write} or {@code semaphore}).
  *
- * <p>Nested views of a lease are not counted. All meters of a family are registered with its first lock, and stay in the registry.
+ * <p>Nested views of a lease are not counted. All meters of a family are registered with its first lock of each kind, and stay in the registry.
  *
  * <p>Thread-safe, and never blocks. One instance may listen to several clients: then the gauges are sums. Two instances with the same
  * registry, back end and tags conflict, because a registry keeps only the first gauge of a name. Give them different {@link Builder#tags},
@@ -33,12 +36,15 @@ public final class LockMetrics implements LockListener {
     private final MeterRegistry registry;
     private final LockFamilies families;
     private final Tags tags;
-    private final ConcurrentMap<String, FamilyMeters> meters = new ConcurrentHashMap<>();
+    private final Map<LockKind, ConcurrentMap<String, FamilyMeters>> meters = new EnumMap<>(LockKind.class);
 
     private LockMetrics(Builder builder) {
         registry = builder.registry;
         families = builder.families;
         tags = builder.tags.and(TagName.BACKEND.asString(), builder.backend);
+        for (LockKind kind : LockKind.values()) {
+            meters.put(kind, new ConcurrentHashMap<>());
+        }
     }
 
     /**
@@ -110,16 +116,24 @@ public final class LockMetrics implements LockListener {
 
     @Override
     public void onEvent(LockEvent event) {
-        of(families.of(event.lockName())).count(event);
+        of(event.subject().kind(), families.of(event.lockName())).count(event);
     }
 
-    private FamilyMeters of(String family) {
-        FamilyMeters known = meters.get(family);
+    private FamilyMeters of(LockKind kind, String family) {
+        ConcurrentMap<String, FamilyMeters> ofKind = requireNonNull(meters.get(kind));
+        FamilyMeters known = ofKind.get(family);
         // Must not run twice at once: the registry would keep the gauge of one instance, and the other instance would
         // count.
         return known != null
                 ? known
-                : meters.computeIfAbsent(
-                        family, it -> new FamilyMeters(registry, tags.and(TagName.FAMILY.asString(), it)));
+                : ofKind.computeIfAbsent(
+                        family,
+                        it -> new FamilyMeters(
+                                registry,
+                                tags.and(
+                                        TagName.FAMILY.asString(),
+                                        it,
+                                        TagName.KIND.asString(),
+                                        FamilyMeters.value(kind))));
     }
 }

@@ -1,8 +1,11 @@
 package io.holdfast.micrometer;
 
+import io.holdfast.spi.LockKind;
 import io.micrometer.observation.Observation;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /** The context of an observation of a lock, for conventions, handlers and filters. */
 public final class LockObservationContext extends Observation.Context {
@@ -46,6 +49,7 @@ public final class LockObservationContext extends Observation.Context {
     private final Operation operation;
     private final String backend;
     private final String family;
+    private final @Nullable LockKind kind;
     private final List<String> lockNames;
 
     /** Written by the thread that ends the observation. */
@@ -54,10 +58,12 @@ public final class LockObservationContext extends Observation.Context {
     /** Written by the thread that emits the lease; 0 before. */
     private volatile long fencingToken;
 
-    LockObservationContext(Operation operation, String backend, String family, List<String> lockNames) {
+    LockObservationContext(
+            Operation operation, String backend, String family, @Nullable LockKind kind, List<String> lockNames) {
         this.operation = operation;
         this.backend = backend;
         this.family = family;
+        this.kind = kind;
         this.lockNames = List.copyOf(lockNames);
     }
 
@@ -86,6 +92,15 @@ public final class LockObservationContext extends Observation.Context {
      */
     public String family() {
         return family;
+    }
+
+    /**
+     * Returns the kind of the lock.
+     *
+     * @return the kind; empty for locks that are taken together
+     */
+    public Optional<LockKind> kind() {
+        return Optional.ofNullable(kind);
     }
 
     /**

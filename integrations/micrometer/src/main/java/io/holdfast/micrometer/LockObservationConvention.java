@@ -47,6 +47,8 @@ public interface LockObservationConvention extends ObservationConvention<LockObs
         return KeyValues.of(
                 LowCardinality.BACKEND.withValue(context.backend()),
                 LowCardinality.FAMILY.withValue(context.family()),
+                LowCardinality.KIND.withValue(
+                        context.kind().map(LockObservationConvention::text).orElse("several")),
                 LowCardinality.OPERATION.withValue(text(context.operation())),
                 LowCardinality.OUTCOME.withValue(text(context.outcome())));
     }

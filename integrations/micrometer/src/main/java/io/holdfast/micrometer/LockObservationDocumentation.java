@@ -16,6 +16,8 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
         BACKEND("backend"),
         /** The family of the lock: one of few, see {@link LockFamilies}. */
         FAMILY("lock.family"),
+        /** A {@link io.holdfast.spi.LockKind} in small letters, or {@code several} for locks that are taken together. */
+        KIND("lock.kind"),
         /** A {@link LockObservationContext.Operation} in small letters. */
         OPERATION("operation"),
         /** A {@link LockObservationContext.Outcome} in small letters. */

@@ -1,7 +1,6 @@
 package io.holdfast.micrometer;
 
 import io.holdfast.micrometer.LockObservationContext.Operation;
-import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
@@ -12,23 +11,23 @@ final class ObservedFlux<T> extends Flux<T> {
 
     private final Observing observing;
     private final Operation operation;
-    private final List<String> lockNames;
+    private final Observing.Subject subject;
     private final Function<@Nullable Watched, Flux<T>> source;
 
     ObservedFlux(
             Observing observing,
             Operation operation,
-            List<String> lockNames,
+            Observing.Subject subject,
             Function<@Nullable Watched, Flux<T>> source) {
         this.observing = observing;
         this.operation = operation;
-        this.lockNames = lockNames;
+        this.subject = subject;
         this.source = source;
     }
 
     @Override
     public void subscribe(CoreSubscriber<? super T> actual) {
-        Watched watched = observing.watch(operation, lockNames, actual.currentContext());
+        Watched watched = observing.watch(operation, subject, actual.currentContext());
         // As a CoreSubscriber: otherwise Reactor's automatic context propagation would open a scope of the observation
         // before it has
         // started.

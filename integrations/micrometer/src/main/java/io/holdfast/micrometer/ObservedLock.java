@@ -6,6 +6,7 @@ import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import io.holdfast.micrometer.LockObservationContext.Operation;
+import io.holdfast.spi.LockKind;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -18,12 +19,14 @@ class ObservedLock implements ReactiveLock {
 
     private final ReactiveLock lock;
     private final Observing observing;
-    private final List<String> names;
+    private final LockKind kind;
+    private final Observing.Subject subject;
 
-    ObservedLock(ReactiveLock lock, Observing observing) {
+    ObservedLock(ReactiveLock lock, LockKind kind, Observing observing) {
         this.lock = lock;
         this.observing = observing;
-        names = List.of(lock.name());
+        this.kind = kind;
+        subject = new Observing.Subject(kind, List.of(lock.name()));
     }
 
     final ReactiveLock unobserved() {
@@ -37,17 +40,17 @@ class ObservedLock implements ReactiveLock {
 
     @Override
     public ReactiveLock with(LockOptions options) {
-        return new ObservedLock(lock.with(options), observing);
+        return new ObservedLock(lock.with(options), kind, observing);
     }
 
     @Override
     public Mono<LockLease> tryAcquire() {
-        return new ObservedMono<>(observing, Operation.TRY_ACQUIRE, names, watched -> lock.tryAcquire());
+        return new ObservedMono<>(observing, Operation.TRY_ACQUIRE, subject, watched -> lock.tryAcquire());
     }
 
     @Override
     public Mono<LockLease> acquire() {
-        return new ObservedMono<>(observing, Operation.ACQUIRE, names, watched -> lock.acquire());
+        return new ObservedMono<>(observing, Operation.ACQUIRE, subject, watched -> lock.acquire());
     }
 
     @Override
@@ -60,14 +63,14 @@ class ObservedLock implements ReactiveLock {
     public <T> Mono<T> withLock(Function<? super LockLease, ? extends Mono<T>> work) {
         requireNonNull(work, "work");
         return new ObservedMono<>(
-                observing, Operation.WITH_LOCK, names, watched -> lock.withLock(telling(watched, work)));
+                observing, Operation.WITH_LOCK, subject, watched -> lock.withLock(telling(watched, work)));
     }
 
     @Override
     public <T> Flux<T> withLockMany(Function<? super LockLease, ? extends Publisher<T>> work) {
         requireNonNull(work, "work");
         return new ObservedFlux<>(
-                observing, Operation.WITH_LOCK, names, watched -> lock.withLockMany(telling(watched, work)));
+                observing, Operation.WITH_LOCK, subject, watched -> lock.withLockMany(telling(watched, work)));
     }
 
     private static <P> Function<LockLease, P> telling(

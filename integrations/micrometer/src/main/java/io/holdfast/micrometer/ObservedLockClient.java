@@ -8,6 +8,7 @@ import io.holdfast.ReactiveLock;
 import io.holdfast.ReactiveMultiLock;
 import io.holdfast.ReactiveReadWriteLock;
 import io.holdfast.ReactiveSemaphore;
+import io.holdfast.spi.LockKind;
 import java.util.stream.Stream;
 import reactor.core.publisher.Mono;
 
@@ -26,13 +27,15 @@ final class ObservedLockClient implements LockClient {
 
     @Override
     public ReactiveLock lock(String name) {
-        return observed(client.lock(name));
+        return new ObservedLock(client.lock(name), LockKind.MUTEX, observing);
     }
 
     @Override
     public ReactiveReadWriteLock readWriteLock(String name) {
         ReactiveReadWriteLock locks = client.readWriteLock(name);
-        return new ReadWriteLock(observed(locks.readLock()), observed(locks.writeLock()));
+        return new ReadWriteLock(
+                new ObservedLock(locks.readLock(), LockKind.READ, observing),
+                new ObservedLock(locks.writeLock(), LockKind.WRITE, observing));
     }
 
     @Override
@@ -78,10 +81,6 @@ final class ObservedLockClient implements LockClient {
     @Override
     public Mono<Void> close() {
         return client.close();
-    }
-
-    private ReactiveLock observed(ReactiveLock lock) {
-        return new ObservedLock(lock, observing);
     }
 
     @Override

@@ -18,17 +18,17 @@ final class ObservedMultiLock implements ReactiveMultiLock {
 
     private final ReactiveMultiLock locks;
     private final Observing observing;
-    private final List<String> names;
+    private final Observing.Subject subject;
 
     ObservedMultiLock(ReactiveMultiLock locks, Observing observing) {
         this.locks = locks;
         this.observing = observing;
-        names = locks.names();
+        subject = new Observing.Subject(null, locks.names());
     }
 
     @Override
     public List<String> names() {
-        return names;
+        return locks.names();
     }
 
     @Override
@@ -38,12 +38,12 @@ final class ObservedMultiLock implements ReactiveMultiLock {
 
     @Override
     public Mono<MultiLease> tryAcquire() {
-        return new ObservedMono<>(observing, Operation.TRY_ACQUIRE, names, watched -> locks.tryAcquire());
+        return new ObservedMono<>(observing, Operation.TRY_ACQUIRE, subject, watched -> locks.tryAcquire());
     }
 
     @Override
     public Mono<MultiLease> acquire() {
-        return new ObservedMono<>(observing, Operation.ACQUIRE, names, watched -> locks.acquire());
+        return new ObservedMono<>(observing, Operation.ACQUIRE, subject, watched -> locks.acquire());
     }
 
     @Override
@@ -56,14 +56,14 @@ final class ObservedMultiLock implements ReactiveMultiLock {
     public <T> Mono<T> withLock(Function<? super MultiLease, ? extends Mono<T>> work) {
         requireNonNull(work, "work");
         return new ObservedMono<>(
-                observing, Operation.WITH_LOCK, names, watched -> locks.withLock(telling(watched, work)));
+                observing, Operation.WITH_LOCK, subject, watched -> locks.withLock(telling(watched, work)));
     }
 
     @Override
     public <T> Flux<T> withLockMany(Function<? super MultiLease, ? extends Publisher<T>> work) {
         requireNonNull(work, "work");
         return new ObservedFlux<>(
-                observing, Operation.WITH_LOCK, names, watched -> locks.withLockMany(telling(watched, work)));
+                observing, Operation.WITH_LOCK, subject, watched -> locks.withLockMany(telling(watched, work)));
     }
 
     private static <P> Function<MultiLease, P> telling(

@@ -3,6 +3,7 @@ package io.holdfast.micrometer;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import io.holdfast.ReactiveSemaphore;
+import io.holdfast.spi.LockKind;
 
 /** A semaphore that observes each subscription, also those of its locks of several permits. */
 final class ObservedSemaphore extends ObservedLock implements ReactiveSemaphore {
@@ -11,7 +12,7 @@ final class ObservedSemaphore extends ObservedLock implements ReactiveSemaphore 
     private final Observing observing;
 
     ObservedSemaphore(ReactiveSemaphore semaphore, Observing observing) {
-        super(semaphore, observing);
+        super(semaphore, LockKind.SEMAPHORE, observing);
         this.semaphore = semaphore;
         this.observing = observing;
     }
@@ -23,6 +24,6 @@ final class ObservedSemaphore extends ObservedLock implements ReactiveSemaphore 
 
     @Override
     public ReactiveLock permits(int taken) {
-        return new ObservedLock(semaphore.permits(taken), observing);
+        return new ObservedLock(semaphore.permits(taken), LockKind.SEMAPHORE, observing);
     }
 }

@@ -6,6 +6,7 @@ import io.holdfast.LockLostException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.micrometer.LockObservationContext.Operation;
 import io.holdfast.micrometer.LockObservationContext.Outcome;
+import io.holdfast.spi.LockKind;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.contextpropagation.ObservationThreadLocalAccessor;
@@ -32,13 +33,21 @@ record Observing(
     /** The key under which Micrometer and Reactor look for the observation that encloses a subscription. */
     static final String KEY = ObservationThreadLocalAccessor.KEY;
 
+    /**
+     * What is observed.
+     *
+     * @param kind null for locks that are taken together
+     */
+    record Subject(@Nullable LockKind kind, List<String> lockNames) {}
+
     /** Returns an observation that has not started; null if the registry does not want one. */
     @Nullable
-    Watched watch(Operation operation, List<String> lockNames, ContextView subscriber) {
+    Watched watch(Operation operation, Subject of, ContextView subscriber) {
         if (registry.isNoop()) {
             return null;
         }
-        var context = new LockObservationContext(operation, backend, family(lockNames), lockNames);
+        var context = new LockObservationContext(
+                operation, backend, family(of.lockNames()), of.kind(), of.lockNames());
         Observation parent = subscriber.getOrDefault(KEY, null);
         if (parent != null) {
             context.setParentObservation(parent);

@@ -136,8 +136,9 @@ class DocumentedMetersTest {
 
     private String furtherTags(LockMeterDocumentation documented) {
         return Arrays.stream(documented.getKeyNames())
-                .filter(key ->
-                        key != LockMeterDocumentation.TagName.BACKEND && key != LockMeterDocumentation.TagName.FAMILY)
+                .filter(key -> key != LockMeterDocumentation.TagName.BACKEND
+                        && key != LockMeterDocumentation.TagName.FAMILY
+                        && key != LockMeterDocumentation.TagName.KIND)
                 .map(key -> "`%s`: %s".formatted(key.asString(), values(documented, key)))
                 .collect(Collectors.joining("; "));
     }

@@ -55,6 +55,26 @@ class LockMetricsTest {
     }
 
     @Test
+    void readersWritersAndPermitsAreCountedApart() {
+        shop.only(client.readWriteLock(NAME).readLock().acquire());
+        shop.subscribe(client.readWriteLock(NAME).writeLock().acquire());
+        shop.only(client.semaphore(NAME, 2).acquire());
+
+        assertThat(shop.held("read") + " " + shop.held("write") + " " + shop.held("semaphore"))
+                .isEqualTo("1.0 0.0 1.0");
+    }
+
+    @Test
+    void aWriterThatBecomesAReaderIsCountedAsAWriterUntilItsEnd() {
+        LockLease writer = shop.only(client.readWriteLock(NAME).writeLock().acquire());
+        LockLease reader = shop.only(writer.downgrade());
+        assertThat(shop.held("write")).isEqualTo(1);
+        shop.subscribe(reader.release());
+
+        assertThat(shop.held("write")).isZero();
+    }
+
+    @Test
     void aTimeOutIsCountedAndTimed() {
         LockLease held = shop.only(client.lock(NAME).acquire());
         shop.subscribe(client.lock(NAME).with(PATIENT_FOR_A_SECOND).acquire());

@@ -35,6 +35,7 @@ class ObservedLocksTest extends ObservedShop {
                 .hasContextualNameEqualTo("with lock stock")
                 .hasLowCardinalityKeyValue("backend", "memory")
                 .hasLowCardinalityKeyValue("lock.family", "stock")
+                .hasLowCardinalityKeyValue("lock.kind", "mutex")
                 .hasLowCardinalityKeyValue("operation", "with_lock")
                 .hasLowCardinalityKeyValue("outcome", "completed")
                 .hasHighCardinalityKeyValue("lock.name", NAME)
@@ -42,6 +43,19 @@ class ObservedLocksTest extends ObservedShop {
                 .hasBeenStarted()
                 .hasBeenStopped();
         assertThat(recorder.calls).containsExactly("start", "acquired", "/acquired", "stop");
+    }
+
+    @Test
+    void eachObservationNamesTheKindOfItsLock() {
+        var both = client.readWriteLock("catalogue");
+        shop.subscribe(both.readLock().with(LockOptions.defaults()).withLock(Mono.just(1)));
+        shop.subscribe(both.writeLock().withLock(Mono.just(1)));
+        shop.subscribe(client.semaphore("seats", 3).withLock(Mono.just(1)));
+        shop.subscribe(client.semaphore("seats", 3).permits(2).withLock(Mono.just(1)));
+
+        assertThat(recorder.stopped)
+                .extracting(it -> it.getLowCardinalityKeyValue("lock.kind").getValue())
+                .containsExactly("read", "write", "semaphore", "semaphore");
     }
 
     @Test
@@ -54,6 +68,7 @@ class ObservedLocksTest extends ObservedShop {
                 .hasObservationWithNameEqualTo("holdfast.lock")
                 .that()
                 .hasContextualNameEqualTo("with lock other")
+                .hasLowCardinalityKeyValue("lock.kind", "several")
                 .hasLowCardinalityKeyValue("outcome", "completed")
                 .hasHighCardinalityKeyValue("lock.name", "orders/1, " + NAME);
         assertThat(recorder.calls).containsExactly("start", "acquired", "/acquired", "stop");

@@ -75,6 +75,10 @@ final class Shop {
                 .value();
     }
 
+    double held(String kind) {
+        return registry.get("holdfast.lock.held").tags("lock.kind", kind).gauge().value();
+    }
+
     double counter(String name, String... tags) {
         return registry.get("holdfast.lock." + name).tags(tags).counter().count();
     }

@@ -5,6 +5,7 @@ import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
 import io.holdfast.LockEvent;
 import io.holdfast.internal.engine.Events;
+import io.holdfast.spi.LockKind;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -28,7 +29,8 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @State
 public class BeginningAgainstEnd {
 
-    private static final LockEvent END = new LockEvent.LeaseAbandoned("a", 7, Duration.ZERO);
+    private static final LockEvent END = new LockEvent.LeaseAbandoned(
+            new LockEvent.Subject("a", LockKind.MUTEX, 1, "00ff"), 7, Duration.ZERO);
 
     private final AtomicInteger ends = new AtomicInteger();
     private final AtomicBoolean begun = new AtomicBoolean();
