@@ -79,7 +79,7 @@ public interface LeaderElection {
      *     the failure of the back end is not transient. It fails with {@link LockQueueFullException}, and with
      *     {@link LockClosedException}, also when the candidate would stand again after {@link LockClient#drain()}
      */
-    <T> Flux<T> lead(Function<? super LockLease, ? extends Publisher<T>> term);
+    <T> Flux<T> lead(Function<? super LockLease, ? extends Publisher<? extends T>> term);
 
     /**
      * Reports the leader. Cold: each subscription sends one request; cancelling it has no effect. The answer may be out

@@ -82,7 +82,7 @@ public interface ReactiveLock {
      * @param <T> the result of the work
      * @return see {@link #withLock(Function)}
      */
-    <T> Mono<T> withLock(Mono<T> work);
+    <T> Mono<T> withLock(Mono<? extends T> work);
 
     /**
      * Runs work under the lock: acquires, subscribes to the work, releases, and then emits the result of the work.
@@ -109,7 +109,7 @@ public interface ReactiveLock {
      * @param <T> the result of the work
      * @return the result of the work; fails like {@link #acquire()}, like the work, or with {@link LockLostException}
      */
-    <T> Mono<T> withLock(Function<? super LockLease, ? extends Mono<T>> work);
+    <T> Mono<T> withLock(Function<? super LockLease, ? extends Mono<? extends T>> work);
 
     /**
      * Runs work of many elements under the lock. Elements are emitted as they arrive; completion waits for the release.
@@ -119,7 +119,7 @@ public interface ReactiveLock {
      * @param <T> the elements of the work
      * @return the elements of the work; ends like {@link #withLock(Function)}
      */
-    <T> Flux<T> withLockMany(Function<? super LockLease, ? extends Publisher<T>> work);
+    <T> Flux<T> withLockMany(Function<? super LockLease, ? extends Publisher<? extends T>> work);
 
     /**
      * Returns the lease of this lock that this pipeline holds already, from the Reactor Context. Sends nothing.

@@ -73,7 +73,7 @@ public interface ReactiveMultiLock {
      * @param <T> the result of the work
      * @return see {@link #withLock(Function)}
      */
-    <T> Mono<T> withLock(Mono<T> work);
+    <T> Mono<T> withLock(Mono<? extends T> work);
 
     /**
      * Runs work under all locks, as {@link ReactiveLock#withLock(Function)} does under one. That method says what work
@@ -84,7 +84,7 @@ public interface ReactiveMultiLock {
      * @param <T> the result of the work
      * @return the result of the work; fails like {@link #acquire()}, like the work, or with {@link LockLostException}
      */
-    <T> Mono<T> withLock(Function<? super MultiLease, ? extends Mono<T>> work);
+    <T> Mono<T> withLock(Function<? super MultiLease, ? extends Mono<? extends T>> work);
 
     /**
      * Runs work of many elements under all locks. Elements are emitted as they arrive; completion waits for the
@@ -94,5 +94,5 @@ public interface ReactiveMultiLock {
      * @param <T> the elements of the work
      * @return the elements of the work; ends like {@link #withLock(Function)}
      */
-    <T> Flux<T> withLockMany(Function<? super MultiLease, ? extends Publisher<T>> work);
+    <T> Flux<T> withLockMany(Function<? super MultiLease, ? extends Publisher<? extends T>> work);
 }

@@ -220,10 +220,12 @@ class EventsTest {
 
     @Test
     void eachEventNamesTheKindThePermitsAndTheClaim() {
-        LockLease two = world.granted(world.client.semaphore("seats", 3).permits(2).acquire());
+        LockLease two =
+                world.granted(world.client.semaphore("seats", 3).permits(2).acquire());
         String taking = world.client.report().holds().get(0).claimId();
         world.subscribe(two.release());
-        LockLease writer = world.granted(world.client.readWriteLock("stock").writeLock().acquire());
+        LockLease writer =
+                world.granted(world.client.readWriteLock("stock").writeLock().acquire());
         String writing = world.client.report().holds().get(0).claimId();
         world.subscribe(world.granted(writer.downgrade()).release());
         TestSubscriber<LockLease> leaving = TestSubscriber.create();
@@ -244,7 +246,8 @@ class EventsTest {
                 .hasSize(2)
                 .extracting(it -> it.subject().claimId())
                 .doesNotContain("")
-                .containsOnly(world.events.get(world.events.size() - 1).subject().claimId());
+                .containsOnly(
+                        world.events.get(world.events.size() - 1).subject().claimId());
     }
 
     @Test

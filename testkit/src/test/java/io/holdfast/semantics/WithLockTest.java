@@ -34,6 +34,18 @@ class WithLockTest {
     final World world = new World();
 
     @Test
+    void theResultOfTheWorkMayBeASubtype() {
+        Mono<String> sold = Mono.just("sold");
+        Mono<CharSequence> one = world.lock().withLock(sold);
+        Mono<CharSequence> another = world.lock().withLock(lease -> sold);
+        Flux<CharSequence> many = world.lock().withLockMany(lease -> sold);
+
+        assertThat(world.subscribe(one.concatWith(another).concatWith(many).collectList())
+                        .getReceivedOnNext())
+                .containsExactly(List.of("sold", "sold", "sold"));
+    }
+
+    @Test
     void theResultIsPassedOnAfterTheRelease() {
         world.on(Operation.RELEASE).next(Fault.delayedReply(Duration.ofMillis(100)));
         TestSubscriber<String> result = world.subscribe(world.lock().withLock(Mono.just("sold")));

@@ -29,7 +29,7 @@ final class Candidate<T> {
     private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.LockClient");
 
     private final LockSettings lock;
-    private final Function<? super LockLease, ? extends Publisher<T>> term;
+    private final Function<? super LockLease, ? extends Publisher<? extends T>> term;
 
     // One candidacy ends before the next begins, and the signals of a candidacy are serial.
     private long tokenOfTerm;
@@ -40,12 +40,12 @@ final class Candidate<T> {
     /** How many candidacies of this series ended with a loss, or with a failure of the back end. */
     private int inARow;
 
-    Candidate(LockSettings lock, Function<? super LockLease, ? extends Publisher<T>> term) {
+    Candidate(LockSettings lock, Function<? super LockLease, ? extends Publisher<? extends T>> term) {
         this.lock = lock;
         this.term = term;
     }
 
-    static <T> Flux<T> stand(LockSettings lock, Function<? super LockLease, ? extends Publisher<T>> term) {
+    static <T> Flux<T> stand(LockSettings lock, Function<? super LockLease, ? extends Publisher<? extends T>> term) {
         return Flux.defer(() -> new Candidate<>(lock, term).stand());
     }
 
@@ -66,7 +66,7 @@ final class Candidate<T> {
     }
 
     private Publisher<T> begin(LockLease lease) {
-        return Flux.from(requireNonNull(term.apply(lease), "the term of a leader must not be null"))
+        return Flux.<T>from(requireNonNull(term.apply(lease), "the term of a leader must not be null"))
                 .doOnComplete(() -> hasCompleted = true);
     }
 

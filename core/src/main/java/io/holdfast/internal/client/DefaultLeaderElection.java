@@ -36,7 +36,7 @@ final class DefaultLeaderElection implements LeaderElection {
     }
 
     @Override
-    public <T> Flux<T> lead(Function<? super LockLease, ? extends Publisher<T>> term) {
+    public <T> Flux<T> lead(Function<? super LockLease, ? extends Publisher<? extends T>> term) {
         return Candidate.stand(settings, requireNonNull(term, "term"));
     }
 

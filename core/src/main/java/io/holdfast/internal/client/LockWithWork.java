@@ -13,16 +13,16 @@ abstract class LockWithWork<L> {
 
     public abstract Mono<L> acquire();
 
-    public final <T> Mono<T> withLock(Mono<T> work) {
+    public final <T> Mono<T> withLock(Mono<? extends T> work) {
         requireNonNull(work, "work");
         return withLock(lease -> work);
     }
 
-    public final <T> Mono<T> withLock(Function<? super L, ? extends Mono<T>> work) {
+    public final <T> Mono<T> withLock(Function<? super L, ? extends Mono<? extends T>> work) {
         return Guarded.one(acquire(), requireNonNull(work, "work"));
     }
 
-    public final <T> Flux<T> withLockMany(Function<? super L, ? extends Publisher<T>> work) {
+    public final <T> Flux<T> withLockMany(Function<? super L, ? extends Publisher<? extends T>> work) {
         return Guarded.many(acquire(), requireNonNull(work, "work"));
     }
 }

@@ -60,7 +60,7 @@ final class Guard<L, T> implements CoreSubscriber<L>, Subscription, GuardedLease
             AtomicReferenceFieldUpdater.newUpdater(Guard.class, Object.class, "element");
 
     private final Mono<L> acquire;
-    private final Function<? super L, ? extends Publisher<T>> work;
+    private final Function<? super L, ? extends Publisher<? extends T>> work;
     private final CoreSubscriber<? super T> subscriber;
     private final Operators.DeferredSubscription demand = new Operators.DeferredSubscription();
 
@@ -82,7 +82,7 @@ final class Guard<L, T> implements CoreSubscriber<L>, Subscription, GuardedLease
     /** {@code many}: elements are emitted while the work runs, and the subscriber has to be serialized. */
     Guard(
             Mono<L> acquire,
-            Function<? super L, ? extends Publisher<T>> work,
+            Function<? super L, ? extends Publisher<? extends T>> work,
             CoreSubscriber<? super T> subscriber,
             boolean many) {
         this.acquire = acquire;
@@ -185,7 +185,8 @@ final class Guard<L, T> implements CoreSubscriber<L>, Subscription, GuardedLease
         }
         hasWorkBegun = true;
         try {
-            Publisher<T> publisher = requireNonNull(work.apply(lockLease), "the work under a lock must not be null");
+            Publisher<? extends T> publisher =
+                    requireNonNull(work.apply(lockLease), "the work under a lock must not be null");
             publisher.subscribe(new Working(context));
         } catch (Throwable thrown) {
             cancelRunning(); // a publisher may throw after it has begun

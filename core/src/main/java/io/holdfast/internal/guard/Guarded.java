@@ -12,7 +12,7 @@ public final class Guarded {
 
     private Guarded() {}
 
-    public static <L, T> Mono<T> one(Mono<L> acquire, Function<? super L, ? extends Mono<T>> work) {
+    public static <L, T> Mono<T> one(Mono<L> acquire, Function<? super L, ? extends Mono<? extends T>> work) {
         var one = new Mono<T>() {
 
             @Override
@@ -27,7 +27,7 @@ public final class Guarded {
         return one.assembled();
     }
 
-    public static <L, T> Flux<T> many(Mono<L> acquire, Function<? super L, ? extends Publisher<T>> work) {
+    public static <L, T> Flux<T> many(Mono<L> acquire, Function<? super L, ? extends Publisher<? extends T>> work) {
         var many = new Flux<T>() {
 
             @Override

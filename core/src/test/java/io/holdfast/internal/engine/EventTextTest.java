@@ -36,8 +36,8 @@ class EventTextTest {
 
     @Test
     void anyOtherEventIsOnePrintableLine() {
-        assertThat(EventText.of(new LockEvent.Released(
-                        new Subject("stock\n42", LockKind.SEMAPHORE, 2, "00ff@till"), 7, TIME)))
+        assertThat(EventText.of(
+                        new LockEvent.Released(new Subject("stock\n42", LockKind.SEMAPHORE, 2, "00ff@till"), 7, TIME)))
                 .isEqualTo(
                         "Released[subject=semaphore 'stock\\n42', claim 00ff@till, 2 permits, fencingToken=7, held=PT1.5S]");
     }
@@ -52,7 +52,8 @@ class EventTextTest {
     @Test
     void aLossSaysWhy() {
         assertThat(EventText.of(new LockEvent.Lost(SUBJECT, 7, TIME, late())))
-                .isEqualTo("lock 'stock/42' with token 7 lost after 1500 ms: it was late; treat the work under it as unprotected (EXPIRED)");
+                .isEqualTo(
+                        "lock 'stock/42' with token 7 lost after 1500 ms: it was late; treat the work under it as unprotected (EXPIRED)");
     }
 
     private static LockLostException late() {

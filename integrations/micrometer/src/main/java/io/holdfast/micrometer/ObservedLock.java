@@ -54,20 +54,20 @@ class ObservedLock implements ReactiveLock {
     }
 
     @Override
-    public <T> Mono<T> withLock(Mono<T> work) {
+    public <T> Mono<T> withLock(Mono<? extends T> work) {
         requireNonNull(work, "work");
         return withLock(lease -> work);
     }
 
     @Override
-    public <T> Mono<T> withLock(Function<? super LockLease, ? extends Mono<T>> work) {
+    public <T> Mono<T> withLock(Function<? super LockLease, ? extends Mono<? extends T>> work) {
         requireNonNull(work, "work");
         return new ObservedMono<>(
                 observing, Operation.WITH_LOCK, subject, watched -> lock.withLock(telling(watched, work)));
     }
 
     @Override
-    public <T> Flux<T> withLockMany(Function<? super LockLease, ? extends Publisher<T>> work) {
+    public <T> Flux<T> withLockMany(Function<? super LockLease, ? extends Publisher<? extends T>> work) {
         requireNonNull(work, "work");
         return new ObservedFlux<>(
                 observing, Operation.WITH_LOCK, subject, watched -> lock.withLockMany(telling(watched, work)));

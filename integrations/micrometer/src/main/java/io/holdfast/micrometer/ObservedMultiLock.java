@@ -47,20 +47,20 @@ final class ObservedMultiLock implements ReactiveMultiLock {
     }
 
     @Override
-    public <T> Mono<T> withLock(Mono<T> work) {
+    public <T> Mono<T> withLock(Mono<? extends T> work) {
         requireNonNull(work, "work");
         return withLock(leases -> work);
     }
 
     @Override
-    public <T> Mono<T> withLock(Function<? super MultiLease, ? extends Mono<T>> work) {
+    public <T> Mono<T> withLock(Function<? super MultiLease, ? extends Mono<? extends T>> work) {
         requireNonNull(work, "work");
         return new ObservedMono<>(
                 observing, Operation.WITH_LOCK, subject, watched -> locks.withLock(telling(watched, work)));
     }
 
     @Override
-    public <T> Flux<T> withLockMany(Function<? super MultiLease, ? extends Publisher<T>> work) {
+    public <T> Flux<T> withLockMany(Function<? super MultiLease, ? extends Publisher<? extends T>> work) {
         requireNonNull(work, "work");
         return new ObservedFlux<>(
                 observing, Operation.WITH_LOCK, subject, watched -> locks.withLockMany(telling(watched, work)));

@@ -46,8 +46,7 @@ record Observing(
         if (registry.isNoop()) {
             return null;
         }
-        var context = new LockObservationContext(
-                operation, backend, family(of.lockNames()), of.kind(), of.lockNames());
+        var context = new LockObservationContext(operation, backend, family(of.lockNames()), of.kind(), of.lockNames());
         Observation parent = subscriber.getOrDefault(KEY, null);
         if (parent != null) {
             context.setParentObservation(parent);

@@ -76,7 +76,10 @@ final class Shop {
     }
 
     double held(String kind) {
-        return registry.get("holdfast.lock.held").tags("lock.kind", kind).gauge().value();
+        return registry.get("holdfast.lock.held")
+                .tags("lock.kind", kind)
+                .gauge()
+                .value();
     }
 
     double counter(String name, String... tags) {

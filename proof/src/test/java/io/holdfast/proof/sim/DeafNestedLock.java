@@ -17,12 +17,12 @@ record DeafNestedLock(ReactiveLock real) implements ForwardingLock {
     }
 
     @Override
-    public <T> Mono<T> withLock(Mono<T> work) {
+    public <T> Mono<T> withLock(Mono<? extends T> work) {
         return withLock(lease -> work);
     }
 
     @Override
-    public <T> Mono<T> withLock(Function<? super LockLease, ? extends Mono<T>> work) {
+    public <T> Mono<T> withLock(Function<? super LockLease, ? extends Mono<? extends T>> work) {
         return real.current()
                 .map(Optional::of)
                 .defaultIfEmpty(Optional.empty())
@@ -30,7 +30,7 @@ record DeafNestedLock(ReactiveLock real) implements ForwardingLock {
                         outermost -> outermost.map(lease -> nested(lease, work)).orElseGet(() -> real.withLock(work)));
     }
 
-    private <T> Mono<T> nested(LockLease outermost, Function<? super LockLease, ? extends Mono<T>> work) {
+    private <T> Mono<T> nested(LockLease outermost, Function<? super LockLease, ? extends Mono<? extends T>> work) {
         Mono<T> loss = outermost
                 .onLoss()
                 .switchIfEmpty(Mono.never())

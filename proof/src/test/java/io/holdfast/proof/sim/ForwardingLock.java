@@ -34,17 +34,17 @@ interface ForwardingLock extends ReactiveLock {
     }
 
     @Override
-    default <T> Mono<T> withLock(Mono<T> work) {
+    default <T> Mono<T> withLock(Mono<? extends T> work) {
         return real().withLock(work);
     }
 
     @Override
-    default <T> Mono<T> withLock(Function<? super LockLease, ? extends Mono<T>> work) {
+    default <T> Mono<T> withLock(Function<? super LockLease, ? extends Mono<? extends T>> work) {
         return real().withLock(work);
     }
 
     @Override
-    default <T> Flux<T> withLockMany(Function<? super LockLease, ? extends Publisher<T>> work) {
+    default <T> Flux<T> withLockMany(Function<? super LockLease, ? extends Publisher<? extends T>> work) {
         return real().withLockMany(work);
     }
 

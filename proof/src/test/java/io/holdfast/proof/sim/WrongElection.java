@@ -34,10 +34,10 @@ abstract class WrongElection implements LeaderElection {
     static LeaderElection toldLate(LeaderElection real, ReactiveLock lock, Scheduler clock) {
         return new WrongElection(real) {
             @Override
-            public <T> Flux<T> lead(Function<? super LockLease, ? extends Publisher<T>> term) {
+            public <T> Flux<T> lead(Function<? super LockLease, ? extends Publisher<? extends T>> term) {
                 return Flux.usingWhen(
                                 lock.acquire(),
-                                lease -> Flux.from(term.apply(lease)).takeUntilOther(lost(lease)),
+                                lease -> Flux.<T>from(term.apply(lease)).takeUntilOther(lost(lease)),
                                 WrongElection::released)
                         .retryWhen(Retry.indefinitely().filter(error -> error instanceof LockLostException));
             }
@@ -56,7 +56,7 @@ abstract class WrongElection implements LeaderElection {
     static LeaderElection keepingTheLock(LeaderElection real, ReactiveLock lock) {
         return new WrongElection(real) {
             @Override
-            public <T> Flux<T> lead(Function<? super LockLease, ? extends Publisher<T>> term) {
+            public <T> Flux<T> lead(Function<? super LockLease, ? extends Publisher<? extends T>> term) {
                 return Flux.usingWhen(
                         lock.acquire(),
                         lease -> Flux.from(term.apply(lease)),

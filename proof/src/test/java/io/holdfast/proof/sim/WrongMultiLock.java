@@ -34,13 +34,14 @@ abstract class WrongMultiLock implements ReactiveMultiLock {
     static ReactiveMultiLock inTheOrderGiven(ReactiveMultiLock real, List<ReactiveLock> given) {
         return new WrongMultiLock(real) {
             @Override
-            public <T> Mono<T> withLock(Function<? super MultiLease, ? extends Mono<T>> work) {
+            public <T> Mono<T> withLock(Function<? super MultiLease, ? extends Mono<? extends T>> work) {
                 return nested(List.of(), work);
             }
 
-            private <T> Mono<T> nested(List<LockLease> held, Function<? super MultiLease, ? extends Mono<T>> work) {
+            private <T> Mono<T> nested(
+                    List<LockLease> held, Function<? super MultiLease, ? extends Mono<? extends T>> work) {
                 return held.size() == given.size()
-                        ? work.apply(new Leases(held))
+                        ? work.apply(new Leases(held)).<T>map(it -> it)
                         : given.get(held.size()).withLock(lease -> nested(with(held, lease), work));
             }
 
@@ -56,7 +57,7 @@ abstract class WrongMultiLock implements ReactiveMultiLock {
     static ReactiveMultiLock keepingTheOthersAfterALoss(ReactiveMultiLock real) {
         return new WrongMultiLock(real) {
             @Override
-            public <T> Mono<T> withLock(Function<? super MultiLease, ? extends Mono<T>> work) {
+            public <T> Mono<T> withLock(Function<? super MultiLease, ? extends Mono<? extends T>> work) {
                 return Mono.usingWhen(
                         real.acquire(),
                         leases -> Mono.firstWithSignal(
@@ -100,12 +101,12 @@ abstract class WrongMultiLock implements ReactiveMultiLock {
     }
 
     @Override
-    public <T> Mono<T> withLock(Mono<T> work) {
+    public <T> Mono<T> withLock(Mono<? extends T> work) {
         return withLock(leases -> work);
     }
 
     @Override
-    public <T> Flux<T> withLockMany(Function<? super MultiLease, ? extends Publisher<T>> work) {
+    public <T> Flux<T> withLockMany(Function<? super MultiLease, ? extends Publisher<? extends T>> work) {
         return real.withLockMany(work);
     }
 

@@ -31,9 +31,9 @@ abstract class WrongWork implements ForwardingLock {
     static ReactiveLock keepingTheLockWhenItThrows(ReactiveLock real) {
         return new WrongWork(real) {
             @Override
-            public <T> Flux<T> withLockMany(Function<? super LockLease, ? extends Publisher<T>> work) {
+            public <T> Flux<T> withLockMany(Function<? super LockLease, ? extends Publisher<? extends T>> work) {
                 return Flux.usingWhen(
-                        real.acquire().doOnNext(WrongWork::keep).map(lease -> new Work<>(lease, work.apply(lease))),
+                        real.acquire().doOnNext(WrongWork::keep).map(lease -> new Work<T>(lease, work.apply(lease))),
                         Work::publisher,
                         it -> it.lease().release());
             }
@@ -44,14 +44,14 @@ abstract class WrongWork implements ForwardingLock {
     static ReactiveLock releasingWithTheFirstElement(ReactiveLock real) {
         return new WrongWork(real) {
             @Override
-            public <T> Flux<T> withLockMany(Function<? super LockLease, ? extends Publisher<T>> work) {
+            public <T> Flux<T> withLockMany(Function<? super LockLease, ? extends Publisher<? extends T>> work) {
                 return real.withLockMany(lease -> Flux.from(work.apply(lease))
                         .concatMap(element -> lease.release().thenReturn(element)));
             }
         };
     }
 
-    private record Work<T>(LockLease lease, Publisher<T> publisher) {}
+    private record Work<T>(LockLease lease, Publisher<? extends T> publisher) {}
 
     private static void keep(LockLease lease) {
         KEPT.add(lease);

@@ -29,8 +29,8 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @State
 public class BeginningAgainstEnd {
 
-    private static final LockEvent END = new LockEvent.LeaseAbandoned(
-            new LockEvent.Subject("a", LockKind.MUTEX, 1, "00ff"), 7, Duration.ZERO);
+    private static final LockEvent END =
+            new LockEvent.LeaseAbandoned(new LockEvent.Subject("a", LockKind.MUTEX, 1, "00ff"), 7, Duration.ZERO);
 
     private final AtomicInteger ends = new AtomicInteger();
     private final AtomicBoolean begun = new AtomicBoolean();
