@@ -77,7 +77,8 @@ final class ManyClients {
         RedisURI uri = RedisURI.create(addresses.redis());
         ClientResources shared = DefaultClientResources.create();
         List<LockClient> clients = IntStream.range(0, count)
-                .mapToObj(it -> LockClient.create(RedisLockBackend.builder(uri).resources(shared).build()))
+                .mapToObj(it -> LockClient.create(
+                        RedisLockBackend.builder(uri).resources(shared).build()))
                 .toList();
         RedisClient observer = RedisClient.create();
         try (StatefulRedisConnection<String, String> connection = observer.connect(uri)) {

@@ -115,8 +115,8 @@ class PagesAgreeTest {
     void propertiesOfSpringBootHaveTheDefaultsOfTheirOptions() {
         Map<String, Set<String>> options = new HashMap<>(); // back ends have defaults of their own
         rows("docs/reference/options.md")
-                .forEach(row -> options.computeIfAbsent(row[1], it -> new HashSet<>())
-                        .add(row[2]));
+                .forEach(row ->
+                        options.computeIfAbsent(row[1], it -> new HashSet<>()).add(row[2]));
 
         List<String> compared = new ArrayList<>();
         rows("docs/reference/spring-properties.md")

@@ -59,7 +59,8 @@ class MetricsPageTest {
             String row = rowsOfMeters().get(meter.getId().getName());
             assertThat(row).contains("| " + meter.getId().getType().name().toLowerCase(Locale.ROOT) + " |");
             meter.getId().getTags().stream()
-                    .filter(tag -> !Set.of("backend", "lock.family", "lock.kind").contains(tag.getKey()))
+                    .filter(tag ->
+                            !Set.of("backend", "lock.family", "lock.kind").contains(tag.getKey()))
                     .forEach(tag -> assertThat(row).contains("`" + tag.getKey() + "`", "`" + tag.getValue() + "`"));
         }
     }
