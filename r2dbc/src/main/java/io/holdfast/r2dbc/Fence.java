@@ -97,7 +97,7 @@ public final class Fence {
                                     LockText.name(lease.lockName()),
                                     lease.fencingToken())
                             .execute())
-                    .concatMap(Result::getRowsUpdated)
+                    .concatMap(Result::getRowsUpdated, 1) // as for all statements in PostgreSQL: see PostgresDialect
                     .onErrorMap(R2dbcException.class, error -> failure(check, lease, error))
                     // A lease that has become another one meanwhile, by a downgrade or an export, is not what was
                     // checked.

@@ -74,7 +74,7 @@ public final class SqlDoctor implements Doctor {
     private static Flux<String> rows(Connection connection, String sql) {
         return Flux.defer(
                         () -> Flux.<Result>from(connection.createStatement(sql).execute()))
-                .concatMap(result -> result.map(row -> String.valueOf(row.get(0))));
+                .concatMap(result -> result.map(row -> String.valueOf(row.get(0))), 1);
     }
 
     private static Mono<String> row(Connection connection, String sql) {
@@ -84,7 +84,7 @@ public final class SqlDoctor implements Doctor {
     private static Mono<Void> run(Connection connection, String sql) {
         return Flux.defer(
                         () -> Flux.<Result>from(connection.createStatement(sql).execute()))
-                .concatMap(Result::getRowsUpdated)
+                .concatMap(Result::getRowsUpdated, 1)
                 .then();
     }
 

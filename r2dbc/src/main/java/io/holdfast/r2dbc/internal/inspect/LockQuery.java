@@ -56,11 +56,13 @@ record LockQuery(Dialect dialect) {
         return Mono.defer(() -> {
             Map<FoundLock.Key, FoundLock> locks = new LinkedHashMap<>();
             return Flux.<Result>from(connection.createStatement(sql).execute())
-                    .concatMap(result -> result.map(row -> {
-                        locks.computeIfAbsent(FoundLock.Key.of(row), FoundLock::new)
-                                .add(row);
-                        return true;
-                    }))
+                    .concatMap(
+                            result -> result.map(row -> {
+                                locks.computeIfAbsent(FoundLock.Key.of(row), FoundLock::new)
+                                        .add(row);
+                                return true;
+                            }),
+                            1)
                     .then(Mono.fromSupplier(() -> List.copyOf(locks.values())));
         });
     }

@@ -256,8 +256,13 @@ public final class PostgresDialect implements Dialect {
                 : Optional.empty();
     }
 
+    /**
+     * The prefetch makes the subscriber request before the driver sends the statement. Without it, the thread that sends requests afterwards.
+     * Up to 1.1.1, the driver may then mix up the messages of an answer that has come meanwhile (its issue 717): it reports "metadata must not
+     * be null", or loses an error.
+     */
     private static <T> Flux<T> rows(Statement statement, Function<Readable, T> mapping) {
-        return Flux.<Result>from(statement.execute()).concatMap(result -> PostgresDialect.<T>map(result, mapping));
+        return Flux.<Result>from(statement.execute()).concatMap(result -> PostgresDialect.<T>map(result, mapping), 1);
     }
 
     private static <T> Publisher<T> map(Result result, Function<Readable, T> mapping) {
@@ -266,7 +271,7 @@ public final class PostgresDialect implements Dialect {
 
     private static Mono<Void> done(Statement statement) {
         return Flux.<Result>from(statement.execute())
-                .concatMap(Result::getRowsUpdated)
+                .concatMap(Result::getRowsUpdated, 1) // as above
                 .then();
     }
 
