@@ -3,13 +3,8 @@ package io.holdfast.zookeeper.internal.signal;
 import io.holdfast.LossReason;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.RecentClaims;
-import io.holdfast.spi.support.SignalSink;
-import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import io.holdfast.spi.support.SignalSinks;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
@@ -18,7 +13,7 @@ import reactor.core.scheduler.Scheduler;
 /** Keeps the subscribers of each claim, and emits signals to them. Thread-safe. */
 public final class ClaimSignals {
 
-    private final Map<String, List<SignalSink>> byClaim = new ConcurrentHashMap<>();
+    private final SignalSinks sinks;
 
     /**
      * The losses of claims that had no subscriber at that moment: a lease may be lost between its grant and its watch. A claim that is
@@ -26,13 +21,14 @@ public final class ClaimSignals {
      */
     private final RecentClaims<LossReason> missed = new RecentClaims<>(1_000);
 
-    private final Scheduler deliverOn;
-
-    /** Written once, before the present subscribers are notified. */
-    private volatile @Nullable RuntimeException end;
-
     public ClaimSignals(Scheduler deliverOn) {
-        this.deliverOn = deliverOn;
+        sinks = new SignalSinks(due -> {
+            try {
+                Disposable unused = deliverOn.schedule(due);
+            } catch (RejectedExecutionException schedulerIsDisposed) {
+                due.run();
+            }
+        });
     }
 
     /** Emits {@code Armed} at once: each attempt of a claim sets the watch that it needs, and an interruption is signalled. */
@@ -40,16 +36,8 @@ public final class ClaimSignals {
         return new Flux<>() {
             @Override
             public void subscribe(CoreSubscriber<? super WatchSignal> actual) {
-                SignalSink added = new SignalSink(claimId, actual, ClaimSignals.this::remove);
-                added.accept(new WatchSignal.Armed());
-                add(added);
-                added.handOver();
+                sinks.subscribe(claimId, actual, last -> {});
                 tellWhatWasMissed(claimId);
-                RuntimeException ended = end;
-                if (ended != null) { // it may have been added after fail() went over the others
-                    remove(added);
-                    added.fail(ended);
-                }
             }
         };
     }
@@ -63,7 +51,7 @@ public final class ClaimSignals {
     }
 
     public void changedAll() {
-        byClaim.keySet().forEach(this::changed);
+        sinks.watched().forEach(this::changed);
     }
 
     /** Emits the loss to the subscribers of the claim. If it has none now, its next subscriber gets the loss. */
@@ -82,7 +70,7 @@ public final class ClaimSignals {
     }
 
     public boolean isWatched(String claimId) {
-        return byClaim.containsKey(claimId);
+        return sinks.watched().contains(claimId);
     }
 
     /** The claim was released, or holds again: an earlier loss is not emitted any more. */
@@ -91,48 +79,15 @@ public final class ClaimSignals {
     }
 
     public int count() {
-        return byClaim.values().stream().mapToInt(List::size).sum();
+        return sinks.watched().size();
     }
 
     /** Ends the signals of all subscribers, and of later ones. */
     public void fail(RuntimeException error) {
-        end = error;
-        List<SignalSink> all = byClaim.values().stream().flatMap(List::stream).toList();
-        all.forEach(this::remove); // a sink that has failed says nothing when it is cancelled
-        all.forEach(it -> it.fail(error));
-    }
-
-    /** Usually a claim has one subscriber. */
-    private void add(SignalSink added) {
-        byClaim.merge(
-                added.claimId(),
-                List.of(added),
-                (before, one) -> Stream.concat(before.stream(), one.stream()).toList());
-    }
-
-    private void remove(SignalSink gone) {
-        byClaim.computeIfPresent(gone.claimId(), (id, before) -> {
-            if (before.size() == 1) {
-                return before.get(0) == gone ? null : before;
-            }
-            return before.stream().filter(it -> it != gone).toList();
-        });
+        sinks.fail(error);
     }
 
     private void tell(String claimId, WatchSignal signal) {
-        for (SignalSink it : byClaim.getOrDefault(claimId, List.of())) {
-            it.accept(signal);
-            if (it.isDue()) {
-                emit(it);
-            }
-        }
-    }
-
-    private void emit(SignalSink due) {
-        try {
-            Disposable unused = deliverOn.schedule(due);
-        } catch (RejectedExecutionException schedulerIsDisposed) {
-            due.run();
-        }
+        sinks.signal(claimId, signal);
     }
 }
