@@ -1,7 +1,5 @@
 package io.holdfast.etcd;
 
-import static java.util.concurrent.TimeUnit.NANOSECONDS;
-
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.op.Op;
@@ -23,7 +21,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Scheduler;
 
 /** The attempts of claims to take their locks. */
 final class Attempts {
@@ -32,9 +29,7 @@ final class Attempts {
 
     private final Transactions transactions;
     private final Layout layout;
-    private final String node;
     private final int maxWaiters;
-    private final Scheduler scheduler;
     private final Leases leases;
     private final Claims claims;
     private final Watches watches;
@@ -43,18 +38,14 @@ final class Attempts {
     Attempts(
             Transactions transactions,
             Layout layout,
-            String node,
             int maxWaiters,
-            Scheduler scheduler,
             Leases leases,
             Claims claims,
             Watches watches,
             Renewals renewals) {
         this.transactions = transactions;
         this.layout = layout;
-        this.node = node;
         this.maxWaiters = maxWaiters;
-        this.scheduler = scheduler;
         this.leases = leases;
         this.claims = claims;
         this.watches = watches;
@@ -78,10 +69,9 @@ final class Attempts {
                 return Mono.just(passedOn);
             }
             return it.afterExpiry(attempt(claim, it, isOvertaken))
-                    .publishOn(scheduler)
                     .doOnNext(answer -> settled(claim, it, answer, isOvertaken))
                     .doOnError(error -> failed(it, error))
-                    .doOnCancel(() -> it.unanswered(now()));
+                    .doOnCancel(() -> it.unanswered(claims.now()));
         });
     }
 
@@ -92,7 +82,7 @@ final class Attempts {
         } else if (isUnsent(error)) {
             it.answered();
         } else {
-            it.unanswered(now());
+            it.unanswered(claims.now());
         }
     }
 
@@ -124,7 +114,7 @@ final class Attempts {
 
     /** The lock that a release of this client has just passed on to the claim; null if there is none. */
     private @Nullable LockAttempt passedOn(LockClaim claim, Tracked it) {
-        long now = now();
+        long now = claims.now();
         long token = it.takePassedOn(now);
         EtcdLease lease = it.lease();
         return token == 0 || it.role() != claim.key().kind() || lease == null || lease.leftNanos(now) < leastLeft(claim)
@@ -158,7 +148,7 @@ final class Attempts {
 
     private Mono<LockAttempt> enter(LockClaim claim, Tracked it) {
         Mono<LockAttempt> once = Mono.defer(() -> {
-            long start = now();
+            long start = claims.now();
             ByteSequence place = claims.slot(it);
             return leases.ofPresence()
                     .flatMap(lease -> leases.on(lease, entering(claim, place, lease))
@@ -171,7 +161,7 @@ final class Attempts {
         LockKey key = claim.key();
         PutOption onLease = lease.attached();
         List<Op> ops = new ArrayList<>();
-        ops.add(Op.put(place, Place.text(claim, node), onLease));
+        ops.add(Op.put(place, Place.text(claim, layout.node()), onLease));
         if (key.kind() == LockKind.WRITE) {
             ops.add(Op.put(layout.mark(place), ByteSequence.EMPTY, onLease));
         }
@@ -259,7 +249,7 @@ final class Attempts {
     /** An attempt of a claim that has a place. */
     private Mono<LockAttempt> look(LockClaim claim, Tracked it, Mono<LockAttempt> ifGone) {
         return Mono.defer(() -> {
-            long start = now();
+            long start = claims.now();
             LockKind role = it.role();
             long created = it.created();
             ByteSequence known = it.place();
@@ -338,7 +328,7 @@ final class Attempts {
      */
     private Mono<Boolean> downgrade(Tracked it, Place place, EtcdLease lease) {
         ByteSequence key = place.key();
-        ByteSequence reader = place.text(LockKind.READ, place.leaseMillis(), node);
+        ByteSequence reader = place.text(LockKind.READ, place.leaseMillis(), layout.node());
         return transactions
                 .about(it.id())
                 .when(Conditions.modifiedAt(key, place.modified()))
@@ -396,9 +386,5 @@ final class Attempts {
 
     private Standing standing(LockClaim claim, LockKind role, GetResponse answer, @Nullable ByteSequence place) {
         return Standing.of(layout, role, place, claim.permits(), claim.key().permits(), answer);
-    }
-
-    private long now() {
-        return scheduler.now(NANOSECONDS);
     }
 }

@@ -10,17 +10,19 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKind;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.Deadlines;
-import io.holdfast.spi.support.SignalSink;
+import io.holdfast.spi.support.Deadlines.Deadline;
+import io.holdfast.spi.support.SignalSinks;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import reactor.core.CoreSubscriber;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /** The claims of this client that have a place in etcd, or may have one, and the subscribers to their signals. */
@@ -33,29 +35,36 @@ final class Claims {
     private static final Duration LATE = Duration.ofSeconds(30);
 
     private final Map<String, Tracked> tracked = new ConcurrentHashMap<>();
-    private final Map<String, List<SignalSink>> sinks = new ConcurrentHashMap<>();
+    private final SignalSinks signals = new SignalSinks(Runnable::run);
     private final Slots slots;
     private final Followers followers;
     private final Scheduler scheduler;
     private final Deadlines deadlines;
     private final Consumer<Tracked> onOverdue;
+    private final Runnable onNew;
 
-    Claims(Slots slots, Scheduler scheduler, Consumer<Wish> watch, Consumer<Tracked> onOverdue) {
+    Claims(Slots slots, Scheduler scheduler, Consumer<Wish> watch, Consumer<Tracked> onOverdue, Runnable onNew) {
         this.slots = slots;
         followers = new Followers(scheduler, watch);
         this.scheduler = scheduler;
         this.onOverdue = onOverdue;
+        this.onNew = onNew;
         deadlines = new Deadlines(scheduler);
     }
 
     Tracked of(LockClaim claim) {
-        return tracked.computeIfAbsent(claim.id(), id -> new Tracked(claim, onOverdue));
+        return tracked.computeIfAbsent(claim.id(), id -> tracked(claim));
+    }
+
+    private Tracked tracked(LockClaim claim) {
+        onNew.run();
+        return new Tracked(claim, onOverdue);
     }
 
     /** Counts an attempt. The claim stays known until that has ended. */
     Tracked attempting(LockClaim claim) {
         return tracked.compute(claim.id(), (id, known) -> {
-            Tracked it = known == null ? new Tracked(claim, onOverdue) : known;
+            Tracked it = known == null ? tracked(claim) : known;
             it.send(claim.attempt());
             return it;
         });
@@ -68,10 +77,6 @@ final class Claims {
 
     Collection<Tracked> all() {
         return tracked.values();
-    }
-
-    boolean isEmpty() {
-        return tracked.isEmpty();
     }
 
     Followers followers() {
@@ -112,27 +117,29 @@ final class Claims {
 
     /** The place of another claim is in its slot. */
     void leaveSlot(Tracked it, ByteSequence place) {
+        Tracked next = null;
         synchronized (it) {
             Slot occupied = it.slot();
             if (occupied != null && occupied.key().equals(place)) {
-                tell(followers.left(place, it));
+                next = followers.left(place, it);
                 var unused = occupy(it);
                 slots.avoid(occupied);
             }
         }
+        tell(next);
     }
 
     /** All before this place of the claim have gone. */
     void passOn(String id, long created) {
         Tracked it = tracked.get(id);
         if (it != null) {
-            it.passOn(created, scheduler.now(NANOSECONDS) + PASSED_ON.toNanos());
+            it.passOn(created, now() + PASSED_ON.toNanos());
         }
         changed(id);
     }
 
     void changed(String id) {
-        signal(id, new WatchSignal.Changed());
+        signals.signal(id, new WatchSignal.Changed());
     }
 
     void remove(Tracked it) {
@@ -160,7 +167,7 @@ final class Claims {
 
     /** Postpones the next deletion, unless a request has kept the claim for longer. */
     void keepAtLeastFor(Tracked it, Duration time) {
-        if (!it.isKept(scheduler.now(NANOSECONDS) + time.toNanos())) {
+        if (!it.isKept(now() + time.toNanos())) {
             keepFor(it, time);
         }
     }
@@ -174,17 +181,32 @@ final class Claims {
      * the release needs to know its key.
      */
     void removeUnlessLate(Tracked it, Duration next) {
-        removeIf(it, any -> !it.isReleased() && !it.mayArriveLate(scheduler.now(NANOSECONDS), LATE));
+        removeIf(it, any -> !it.isReleased() && !it.mayArriveLate(now(), LATE));
         keepAtLeastFor(it, next);
     }
 
     /** Sets when the client deletes the place, unless the claim is renewed before. */
     void keepFor(Tracked it, Duration time) {
         if (tracked.get(it.id()) == it) {
-            long until = scheduler.now(NANOSECONDS) + time.toNanos();
+            long until = now() + time.toNanos();
             it.keepUntil(until);
             deadlines.set(it, until);
         }
+    }
+
+    /** As {@code timeout} does, but without a task of the timer for each request. The result has this one subscriber of the request. */
+    <T> Mono<T> limited(Mono<T> request, Duration limit) {
+        return Mono.create(sink -> {
+            Deadline deadline = new Deadline() {
+                @Override
+                protected void passed() {
+                    sink.error(new TimeoutException());
+                }
+            };
+            deadlines.set(deadline, now() + limit.toNanos());
+            Disposable sent = request.subscribe(sink::success, sink::error, sink::success);
+            sink.onDispose(Disposables.composite(sent, () -> deadlines.off(deadline)));
+        });
     }
 
     void stopDeadlines() {
@@ -195,53 +217,24 @@ final class Claims {
     /** Whether a signal would make the claim send an attempt. */
     boolean isWaiting(String id) {
         Tracked it = tracked.get(id);
-        return it != null && !it.isReleased() && sinks.containsKey(id);
+        return it != null && !it.isReleased() && signals.watched().contains(id);
     }
 
-    void subscribe(LockClaim claim, CoreSubscriber<? super WatchSignal> subscriber, Consumer<String> onLastCancel) {
-        SignalSink sink = new SignalSink(claim.id(), subscriber, it -> cancelled(it, onLastCancel));
-        sink.accept(new WatchSignal.Armed());
-        sinks.merge(
-                claim.id(),
-                List.of(sink),
-                (all, one) -> Stream.concat(all.stream(), one.stream()).toList());
-        sink.handOver();
-    }
-
-    private void cancelled(SignalSink sink, Consumer<String> onLastCancel) {
-        List<SignalSink> left = sinks.computeIfPresent(sink.claimId(), (id, all) -> {
-            List<SignalSink> others = all.stream().filter(it -> it != sink).toList();
-            return others.isEmpty() ? null : others;
-        });
-        if (left == null) {
-            onLastCancel.accept(sink.claimId());
-        }
-    }
-
-    void signal(String id, WatchSignal signal) {
-        for (SignalSink sink : sinks.getOrDefault(id, List.of())) {
-            sink.accept(signal);
-            if (sink.isDue()) {
-                var unused = scheduler.schedule(sink);
-            }
-        }
+    SignalSinks signals() {
+        return signals;
     }
 
     /** The places on this lease are gone. */
     void leaseEnded(EtcdLease lease) {
         for (Tracked it : tracked.values()) {
             if (it.lease() == lease) {
-                signal(it.id(), it.lose() ? new WatchSignal.Lost(LossReason.DISCONNECTED) : new WatchSignal.Changed());
+                signals.signal(
+                        it.id(), it.lose() ? new WatchSignal.Lost(LossReason.DISCONNECTED) : new WatchSignal.Changed());
             }
         }
     }
 
-    void fail(Throwable error) {
-        for (String id : List.copyOf(sinks.keySet())) {
-            List<SignalSink> all = sinks.remove(id);
-            if (all != null) {
-                all.forEach(sink -> sink.fail(error));
-            }
-        }
+    long now() {
+        return scheduler.now(NANOSECONDS);
     }
 }

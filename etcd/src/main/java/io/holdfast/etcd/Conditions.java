@@ -13,10 +13,6 @@ final class Conditions {
         return createdAt(key, 0);
     }
 
-    static Cmp present(ByteSequence key) {
-        return new Cmp(key, Cmp.Op.NOT_EQUAL, CmpTarget.createRevision(0));
-    }
-
     static Cmp createdAt(ByteSequence key, long revision) {
         return new Cmp(key, Cmp.Op.EQUAL, CmpTarget.createRevision(revision));
     }

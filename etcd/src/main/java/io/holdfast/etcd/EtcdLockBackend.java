@@ -67,8 +67,8 @@ import reactor.core.scheduler.Schedulers;
  *
  * <p><b>Keys</b> are under the prefix, which no other program may use. A tombstone of a withdrawn claim stays for up to 90 seconds.
  *
- * <p>The back end borrows the client and never closes it. It emits answers and signals on the threads of the scheduler, but an answer that it knows
- * already on the thread that asks. Thread-safe.
+ * <p>The back end borrows the client and never closes it. Answers and signals come on the driver's threads, and an answer that it knows already
+ * on the thread that asks. Thread-safe.
  */
 public final class EtcdLockBackend implements LockBackend {
 
@@ -103,21 +103,19 @@ public final class EtcdLockBackend implements LockBackend {
     private final Heartbeat heartbeat;
 
     private EtcdLockBackend(Builder builder) {
-        layout = new Layout(builder.keyPrefix);
-        scheduler = builder.scheduler;
+        layout = new Layout(builder.keyPrefix, UUID.randomUUID().toString().substring(0, 18));
+        scheduler = builder.timer;
         answerLimit = builder.answerLimit;
-        String node = UUID.randomUUID().toString().substring(0, 18);
-        claims = new Claims(new Slots(layout, node), scheduler, this::watchFor, this::overdue);
+        heartbeat = new Heartbeat(scheduler, Heartbeat.period(builder.presence), this::isIdle, this::prove);
+        claims = new Claims(new Slots(layout), scheduler, this::watchFor, this::overdue, heartbeat::wake);
         leases = new Leases(builder.client.getLeaseClient(), scheduler, builder.presence, claims::leaseEnded);
         watches = new Watches(
                 builder.client.getWatchClient(), layout, scheduler, claims::isWaiting, claims::changed, claims::passOn);
-        notices = new Notices(builder.client.getWatchClient(), layout, node, this::broken);
-        heartbeat = new Heartbeat(scheduler, Heartbeat.period(builder.presence), claims::isEmpty, this::prove);
+        notices = new Notices(builder.client.getWatchClient(), layout, this::broken);
         transactions = new Transactions(builder.client.getKVClient(), scheduler);
-        renewals = new Renewals(transactions, layout, node, scheduler, leases, claims);
-        attempts = new Attempts(
-                transactions, layout, node, builder.maxWaiters, scheduler, leases, claims, watches, renewals);
-        releases = new Releases(transactions, layout, node, scheduler, leases, claims, watches);
+        renewals = new Renewals(transactions, layout, leases, claims);
+        attempts = new Attempts(transactions, layout, builder.maxWaiters, leases, claims, watches, renewals);
+        releases = new Releases(transactions, layout, leases, claims, watches);
         inspection = new Inspection(this, transactions, leases, layout, scheduler, answerLimit);
     }
 
@@ -143,10 +141,7 @@ public final class EtcdLockBackend implements LockBackend {
 
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
-        return told(
-                        Subject.of("acquire", claim.key()),
-                        alive(attempts.acquire(claim)).flux())
-                .singleOrEmpty();
+        return outside(Subject.of("acquire", claim.key()), attempts.acquire(claim));
     }
 
     @Override
@@ -166,34 +161,31 @@ public final class EtcdLockBackend implements LockBackend {
         List<LockClaim> batch = List.copyOf(all);
         return batch.isEmpty()
                 ? Flux.empty()
-                : outside(Subject.of("renew", batch.get(0).key()), alive(renewals.renewAll(batch)));
+                : outside(Subject.of("renew", batch.get(0).key()), renewals.renewAll(batch));
     }
 
     @Override
     public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
-        return outside(Subject.of("adopt", claim.key()), alive(renewals.adopt(claim, fencingToken)));
+        return outside(Subject.of("adopt", claim.key()), renewals.adopt(claim, fencingToken));
     }
 
     @Override
     public Mono<Ownership> release(LockClaim claim) {
-        return outside(
-                Subject.of("release", claim.key()), releases.release(claim).timeout(answerLimit, scheduler));
+        return outside(Subject.of("release", claim.key()), claims.limited(releases.release(claim), answerLimit));
     }
 
     /**
      * {@inheritDoc}
      *
-     * <p>Emits {@code Armed} at once, on the subscribing thread, and later signals on the scheduler. Fails when the back end is closed.
+     * <p>Emits {@code Armed} at once, on the subscribing thread. Fails when the back end is closed.
      */
     @Override
     public Flux<WatchSignal> watch(LockClaim claim) {
         return new Flux<>() {
             @Override
             public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
-                claims.subscribe(claim, subscriber, watches::forget);
-                if (isClosed.get()) {
-                    claims.fail(Failures.closed(Subject.of("watch", claim.key())));
-                } else if (!notices.isListening()) {
+                claims.signals().subscribe(claim.id(), subscriber, watches::forget);
+                if (!isClosed.get() && !notices.isListening()) {
                     var unused = scheduler.schedule(notices::listen);
                 }
             }
@@ -251,7 +243,7 @@ public final class EtcdLockBackend implements LockBackend {
         claims.stopDeadlines();
         watches.close();
         notices.close();
-        claims.fail(Failures.closed(Subject.ofStore("watch")));
+        claims.signals().fail(Failures.closed(Subject.ofStore("watch")));
         List<Mono<Boolean>> last = claims.all().stream()
                 .filter(Tracked::isReleased)
                 .map(releases::endOverdue)
@@ -301,26 +293,12 @@ public final class EtcdLockBackend implements LockBackend {
     }
 
     private <T> Flux<T> outside(Subject subject, Flux<T> request) {
-        return told(subject, request).publishOn(scheduler);
-    }
-
-    private <T> Flux<T> told(Subject subject, Flux<T> request) {
         return Flux.defer(() -> isClosed.get() ? Flux.error(Failures.closed(subject)) : request)
                 .onErrorMap(error -> Failures.of(subject, error));
     }
 
-    private <T> Mono<T> alive(Mono<T> request) {
-        return Mono.defer(() -> {
-            heartbeat.wake();
-            return request;
-        });
-    }
-
-    private <T> Flux<T> alive(Flux<T> request) {
-        return Flux.defer(() -> {
-            heartbeat.wake();
-            return request;
-        });
+    private boolean isIdle() {
+        return claims.all().isEmpty();
     }
 
     /** Keeps the presence alive, and the stream of notices open. The next beat tries again. */
@@ -334,7 +312,7 @@ public final class EtcdLockBackend implements LockBackend {
         if (it != null) {
             boolean unused = it.lose();
         }
-        claims.signal(id, new WatchSignal.Lost(LossReason.NOT_HELD));
+        claims.signals().signal(id, new WatchSignal.Lost(LossReason.NOT_HELD));
     }
 
     private void watchFor(Watches.Wish wish) {
@@ -372,7 +350,7 @@ public final class EtcdLockBackend implements LockBackend {
         } else {
             claims.removeUnlessLate(it, leases.presence());
         }
-        claims.signal(it.id(), held ? new WatchSignal.Lost(LossReason.EXPIRED) : new WatchSignal.Changed());
+        claims.signals().signal(it.id(), held ? new WatchSignal.Lost(LossReason.EXPIRED) : new WatchSignal.Changed());
     }
 
     /** Options of an {@link EtcdLockBackend}. Not thread-safe. */
@@ -385,7 +363,7 @@ public final class EtcdLockBackend implements LockBackend {
         private Duration presence = Duration.ofSeconds(6);
         private Duration answerLimit = Duration.ofSeconds(3);
         private int maxWaiters = 10_000;
-        private Scheduler scheduler = Schedulers.parallel();
+        private Scheduler timer = Schedulers.parallel();
 
         private Builder(Client client) {
             this.client = client;
@@ -438,14 +416,14 @@ public final class EtcdLockBackend implements LockBackend {
         }
 
         /**
-         * Sets the scheduler that runs the back end and emits its answers and signals.
+         * Sets the timer: time limits, pauses, and the clock of leases.
          *
-         * @param threads its {@code now(NANOSECONDS)} must be monotonic; the back end does not dispose it; default {@link
+         * @param clock its {@code now(NANOSECONDS)} must be monotonic; the back end does not dispose it; default {@link
          *     Schedulers#parallel()}
          * @return this
          */
-        public Builder scheduler(Scheduler threads) {
-            scheduler = requireNonNull(threads, "threads");
+        public Builder timer(Scheduler clock) {
+            timer = requireNonNull(clock, "clock");
             return this;
         }
 

@@ -25,8 +25,9 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * @param prefix ends with a slash
+ * @param node this client
  */
-record Layout(String prefix) {
+record Layout(String prefix, String node) {
 
     /** A lock, as an operator sees it. */
     record Lock(LockReport.Type type, String name) {}
@@ -59,12 +60,12 @@ record Layout(String prefix) {
         return bytes(prefix + "gone/" + id);
     }
 
-    ByteSequence notices(String node) {
+    ByteSequence notices() {
         return bytes(prefix + "lost/" + node + '/');
     }
 
-    ByteSequence notice(String node, String id) {
-        return bytes(prefix + "lost/" + node + '/' + id);
+    ByteSequence notice(String to, String id) {
+        return bytes(prefix + "lost/" + to + '/' + id);
     }
 
     /** Reads a place, with the name of its lock. */
@@ -110,8 +111,8 @@ record Layout(String prefix) {
         return null;
     }
 
-    String idOfNotice(ByteSequence key, String node) {
-        return key.toString(UTF_8).substring(notices(node).size());
+    String idOfNotice(ByteSequence key) {
+        return key.toString(UTF_8).substring(notices().size());
     }
 
     private static String path(LockKey key) {

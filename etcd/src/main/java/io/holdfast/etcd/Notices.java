@@ -13,7 +13,6 @@ final class Notices {
 
     private final Watch client;
     private final Layout layout;
-    private final String node;
     private final Consumer<String> onBroken;
 
     /** The open stream. Written under the monitor of this object. */
@@ -28,10 +27,9 @@ final class Notices {
         private volatile boolean hasEnded;
     }
 
-    Notices(Watch client, Layout layout, String node, Consumer<String> onBroken) {
+    Notices(Watch client, Layout layout, Consumer<String> onBroken) {
         this.client = client;
         this.layout = layout;
-        this.node = node;
         this.onBroken = onBroken;
     }
 
@@ -50,7 +48,7 @@ final class Notices {
         stream = opened;
         try {
             opened.watcher = client.watch(
-                    layout.notices(node),
+                    layout.notices(),
                     WatchOption.builder().isPrefix(true).withNoDelete(true).build(),
                     Watch.listener(
                             response -> response.getEvents().forEach(this::notice),
@@ -63,7 +61,7 @@ final class Notices {
 
     private void notice(WatchEvent event) {
         ByteSequence key = event.getKeyValue().getKey();
-        onBroken.accept(layout.idOfNotice(key, node));
+        onBroken.accept(layout.idOfNotice(key));
     }
 
     /** Ends it; nothing opens a stream afterwards. */

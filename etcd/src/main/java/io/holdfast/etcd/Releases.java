@@ -1,7 +1,5 @@
 package io.holdfast.etcd;
 
-import static java.util.concurrent.TimeUnit.NANOSECONDS;
-
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.op.Cmp;
@@ -15,31 +13,19 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Scheduler;
 
 /** The ends of claims: releases, withdrawals, and those of claims that were silent. */
 final class Releases {
 
     private final Transactions transactions;
     private final Layout layout;
-    private final String node;
-    private final Scheduler scheduler;
     private final Leases leases;
     private final Claims claims;
     private final Watches watches;
 
-    Releases(
-            Transactions transactions,
-            Layout layout,
-            String node,
-            Scheduler scheduler,
-            Leases leases,
-            Claims claims,
-            Watches watches) {
+    Releases(Transactions transactions, Layout layout, Leases leases, Claims claims, Watches watches) {
         this.transactions = transactions;
         this.layout = layout;
-        this.node = node;
-        this.scheduler = scheduler;
         this.leases = leases;
         this.claims = claims;
         this.watches = watches;
@@ -165,7 +151,7 @@ final class Releases {
      * the next claim does not watch any more, and has to look. The time counts from before the request, since the answer may be late.
      */
     private Mono<Answer> passingOn(@Nullable Follower next, Mono<Answer> release) {
-        long until = now() + Claims.PASSED_ON.toNanos();
+        long until = claims.now() + Claims.PASSED_ON.toNanos();
         return next == null
                 ? release
                 : release.doOnNext(answer -> {
@@ -173,7 +159,9 @@ final class Releases {
                                 next.claim().passOn(next.created(), until);
                             }
                         })
-                        .doFinally(end -> claims.changed(next.claim().id()));
+                        .doOnTerminate(() ->
+                                claims.changed(next.claim().id())) // before the answer, whose handler may take long
+                        .doOnCancel(() -> claims.changed(next.claim().id()));
     }
 
     /**
@@ -186,7 +174,7 @@ final class Releases {
         }
         ByteSequence place = it.place();
         if (place == null) {
-            return Mono.just(!it.isKept(now()));
+            return Mono.just(!it.isKept(claims.now()));
         }
         long known = it.modified();
         return known != 0
@@ -197,15 +185,15 @@ final class Releases {
     /** A request without an answer may have written it. What another client has written, that client keeps. */
     private Mono<Boolean> endFound(Tracked it, ByteSequence place, Answer answer) {
         Place found = layout.placeOf(it.id(), answer.reads().get(0));
-        return found != null && found.node().equals(node)
+        return found != null && found.node().equals(layout.node())
                 ? endUnchanged(it, place, found.modified())
-                : Mono.just(!it.isKept(now()));
+                : Mono.just(!it.isKept(claims.now()));
     }
 
     /** However late this arrives, it deletes only the place with this revision: neither a later one, nor one that was kept since. */
     private Mono<Boolean> endUnchanged(Tracked it, ByteSequence place, long revision) {
         return Mono.defer(() -> {
-            if (!it.beginDeletion(revision, now())) {
+            if (!it.beginDeletion(revision, claims.now())) {
                 return Mono.just(false);
             }
             return transactions
@@ -223,9 +211,5 @@ final class Releases {
                 .mapToLong(KeyValue::getCreateRevision)
                 .findFirst()
                 .orElse(0);
-    }
-
-    private long now() {
-        return scheduler.now(NANOSECONDS);
     }
 }

@@ -1,7 +1,5 @@
 package io.holdfast.etcd;
 
-import static java.util.concurrent.TimeUnit.NANOSECONDS;
-
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.op.Op;
@@ -17,7 +15,6 @@ import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Scheduler;
 
 /** The renewals of holders. The place of each is kept on a lease of its client that suits its lease duration. */
 final class Renewals {
@@ -26,16 +23,12 @@ final class Renewals {
 
     private final Transactions transactions;
     private final Layout layout;
-    private final String node;
-    private final Scheduler scheduler;
     private final Leases leases;
     private final Claims claims;
 
-    Renewals(Transactions transactions, Layout layout, String node, Scheduler scheduler, Leases leases, Claims claims) {
+    Renewals(Transactions transactions, Layout layout, Leases leases, Claims claims) {
         this.transactions = transactions;
         this.layout = layout;
-        this.node = node;
-        this.scheduler = scheduler;
         this.leases = leases;
         this.claims = claims;
     }
@@ -130,7 +123,7 @@ final class Renewals {
 
     private Mono<Renewal> keep(LockClaim claim, Tracked it, Place place, int retries) {
         return Mono.defer(() -> {
-            long start = now();
+            long start = claims.now();
             return leases.of(claim.lease()).flatMap(lease -> {
                 claims.keepFor(it, claim.lease()); // from here on no deletion begins
                 if (it.lease() == lease && place.lease() == lease.id() && !it.mayBeDeleted(place.modified())) {
@@ -145,7 +138,7 @@ final class Renewals {
         ByteSequence key = place.key();
         PutOption onLease = lease.attached();
         List<Op> ops = new ArrayList<>();
-        ops.add(Op.put(key, place.text(place.kind(), claim.lease().toMillis(), node), onLease));
+        ops.add(Op.put(key, place.text(place.kind(), claim.lease().toMillis(), layout.node()), onLease));
         if (place.kind() == LockKind.WRITE) {
             ops.add(Op.put(layout.mark(key), ByteSequence.EMPTY, onLease));
         }
@@ -200,9 +193,5 @@ final class Renewals {
                         }
                     });
         });
-    }
-
-    private long now() {
-        return scheduler.now(NANOSECONDS);
     }
 }

@@ -13,7 +13,6 @@ import java.util.Map;
 final class Slots {
 
     private final Layout layout;
-    private final String node;
 
     /** Guarded by this object. */
     private final Map<ByteSequence, OfLine> lines = new HashMap<>();
@@ -30,16 +29,15 @@ final class Slots {
         private int users;
     }
 
-    Slots(Layout layout, String node) {
+    Slots(Layout layout) {
         this.layout = layout;
-        this.node = node;
     }
 
     /** {@return one that no claim of this client has} */
     Slot take(LockKey key) {
         ByteSequence line = layout.line(key);
         int number = take(line);
-        return new Slot(line, number, line.concat(Layout.bytes(node + '.' + number)));
+        return new Slot(line, number, line.concat(Layout.bytes(layout.node() + '.' + number)));
     }
 
     private synchronized int take(ByteSequence line) {

@@ -1,6 +1,5 @@
 package io.holdfast.etcd;
 
-import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.etcd.jetcd.KV;
@@ -10,6 +9,7 @@ import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.Op;
 import io.holdfast.LockBackendException;
+import io.holdfast.spi.support.Mailbox;
 import io.holdfast.spi.support.Printable;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -27,7 +27,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
+import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
+import reactor.util.context.Context;
 
 /**
  * Sends the transactions of this client. While some are under way, the next ones wait, and go together: changes as transactions inside one
@@ -49,6 +51,9 @@ final class Transactions {
 
     private final KV kv;
     private final Scheduler scheduler;
+    /** What users' code throws does not concern the other requests of a transaction. */
+    private final Mailbox emissions = new Mailbox(defect -> Operators.onErrorDropped(defect, Context.empty()));
+
     private final Lane changes = new Lane();
     private final Lane reads = new Lane();
 
@@ -223,9 +228,6 @@ final class Transactions {
         /** The turns whose next request waits for a release, and until when. Guarded by this lane. */
         private final Map<String, Long> heldBack = new HashMap<>();
 
-        /** Whether a task will look whether they have waited long enough. Guarded by this lane. */
-        private boolean isTimed;
-
         /** Counts the reasons to send; the thread that raises it from zero sends. */
         private final AtomicInteger due = new AtomicInteger();
 
@@ -311,6 +313,7 @@ final class Transactions {
             List<Pending> batch = new ArrayList<>();
             long now = scheduler.now(NANOSECONDS);
             underWay.removeIf(it -> now - it.nanos >= PATIENCE.toNanos());
+            heldBack.values().removeIf(until -> until - now <= 0);
             Set<String> claims = new HashSet<>();
             int left = underWay.size() < MOST_UNDER_WAY ? MOST_OPERATIONS : 0;
             for (Iterator<Pending> it = waiting.iterator(); it.hasNext() && left > 0; ) {
@@ -328,12 +331,12 @@ final class Transactions {
             batch.sort(Comparator.comparing(Pending::isInTurn)); // these read, so that they see what the others change
             for (Pending it : batch) {
                 if (it.request.isFollowed) {
-                    expect(it.request.frees);
+                    heldBack.put(it.request.frees, now + COMPANY.toNanos());
                 }
             }
             if (!waiting.isEmpty() && !looksAgain) {
                 looksAgain = true;
-                var unused = scheduler.schedule(this::lookAgain, PATIENCE.toMillis(), MILLISECONDS);
+                var unused = scheduler.schedule(this::lookAgain, COMPANY.toNanos(), NANOSECONDS);
             }
             return batch.isEmpty() ? null : sending(now, batch);
         }
@@ -342,28 +345,6 @@ final class Transactions {
             Sent sent = new Sent(now, batch);
             underWay.add(sent);
             return sent;
-        }
-
-        private void expect(String turn) {
-            heldBack.put(turn, scheduler.now(NANOSECONDS) + COMPANY.toNanos());
-            timeHeldBack();
-        }
-
-        private void timeHeldBack() {
-            if (!isTimed && !heldBack.isEmpty()) {
-                isTimed = true;
-                var unused = scheduler.schedule(this::goAlone, COMPANY.toNanos(), NANOSECONDS);
-            }
-        }
-
-        private void goAlone() {
-            synchronized (this) {
-                long now = scheduler.now(NANOSECONDS);
-                heldBack.values().removeIf(until -> until - now <= 0);
-                isTimed = false;
-                timeHeldBack();
-            }
-            sendNext();
         }
 
         private void lookAgain() {
@@ -388,21 +369,25 @@ final class Transactions {
             sendNext();
             long revision = answer.getHeader().getRevision();
             if (batch.size() == 1) {
-                batch.get(0).sink.success(new Answer(answer.isSucceeded(), answer.getGetResponses(), revision));
+                emit(batch.get(0), new Answer(answer.isSucceeded(), answer.getGetResponses(), revision));
             } else if (this == reads) {
                 Iterator<GetResponse> all = answer.getGetResponses().iterator();
                 for (Pending it : batch) {
                     List<GetResponse> own = new ArrayList<>();
                     it.request.then.forEach(op -> own.add(all.next()));
-                    it.sink.success(new Answer(true, own, revision));
+                    emit(it, new Answer(true, own, revision));
                 }
             } else {
                 Iterator<TxnResponse> all = answer.getTxnResponses().iterator();
                 for (Pending it : batch) {
                     TxnResponse own = all.next();
-                    it.sink.success(new Answer(own.isSucceeded(), own.getGetResponses(), revision));
+                    emit(it, new Answer(own.isSucceeded(), own.getGetResponses(), revision));
                 }
             }
+        }
+
+        private void emit(Pending to, Answer answer) {
+            emissions.post(() -> emissions.after(() -> to.sink.success(answer)));
         }
 
         /** What etcd refuses, it has not changed. Then each request is sent alone, since it may be that of another that was refused. */
@@ -414,7 +399,8 @@ final class Transactions {
             }
             batch.forEach(this::passTurn);
             sendNext();
-            batch.forEach(it -> it.sink.error(error));
+            // Those that are given up would be logged as dropped.
+            wanted(batch).forEach(it -> emissions.post(() -> emissions.after(() -> it.sink.error(error))));
         }
 
         private synchronized List<Pending> wanted(List<Pending> batch) {

@@ -7,6 +7,7 @@ import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.Watch;
 import io.etcd.jetcd.options.WatchOption;
 import io.etcd.jetcd.watch.WatchEvent;
+import io.holdfast.spi.support.Mailbox;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -20,12 +21,14 @@ import java.util.function.Consumer;
 import java.util.function.ObjLongConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
+import reactor.util.context.Context;
 
 /**
  * Waits for deletions. A waiter of this client watches the key before it, unless {@link Followers} find that it needs no watch. If this client
  * has more waiters of a lock, they share one watch of the whole line, or of the marks of all writers: each watch of the driver is a stream of
- * its own. All state changes on one worker only.
+ * its own. All state changes in one mailbox.
  */
 final class Watches {
 
@@ -43,7 +46,7 @@ final class Watches {
         private final long created;
         private final long revision;
 
-        /** All state is used on the worker. */
+        /** Changed in the mailbox. */
         private long missing;
 
         /**
@@ -89,16 +92,20 @@ final class Watches {
 
     private final Watch client;
     private final Layout layout;
-    private final Scheduler.Worker worker;
+    private final Scheduler scheduler;
     private final Predicate<String> isWaiting;
     private final Consumer<String> onChange;
     private final ObjLongConsumer<String> onHold;
 
-    /** By their claims. Written on the worker. */
+    /** By their claims. Written in the mailbox. */
     private final Map<String, Wish> wishes = new ConcurrentHashMap<>();
 
     private final Map<ByteSequence, OfPrefix> prefixes = new HashMap<>();
     private final AtomicInteger streams = new AtomicInteger();
+    private final Mailbox mailbox = new Mailbox(defect -> Operators.onErrorDropped(defect, Context.empty()));
+
+    /** Written in the mailbox. */
+    private boolean isClosed;
 
     /**
      * Opens no stream yet.
@@ -119,18 +126,18 @@ final class Watches {
         this.isWaiting = isWaiting;
         this.onHold = onHold;
         this.onChange = onChange;
-        worker = scheduler.createWorker();
+        this.scheduler = scheduler;
     }
 
     void await(Wish wish) {
-        onWorker(() -> {
+        mailbox.post(() -> {
             Wish before = wishes.get(wish.claimId);
             if (before != null && before.blocker != null && before.blocker.equals(wish.blocker)) {
                 return;
             }
             drop(wish.claimId);
             wishes.put(wish.claimId, wish); // first: an end that comes now sees it, and one that has come is seen
-            if (isWaiting.test(wish.claimId)) {
+            if (!isClosed && isWaiting.test(wish.claimId)) {
                 prefixes.computeIfAbsent(wish.among, OfPrefix::new).add(wish);
             } else {
                 wishes.remove(wish.claimId);
@@ -140,7 +147,7 @@ final class Watches {
 
     void forget(String claimId) {
         if (wishes.containsKey(claimId)) {
-            onWorker(() -> drop(claimId));
+            mailbox.post(() -> drop(claimId));
         }
     }
 
@@ -150,18 +157,12 @@ final class Watches {
     }
 
     void close() {
-        onWorker(() -> {
+        mailbox.post(() -> {
+            isClosed = true;
             prefixes.values().forEach(OfPrefix::close);
             prefixes.clear();
             wishes.clear();
-            worker.dispose();
         });
-    }
-
-    private void onWorker(Runnable task) {
-        if (!worker.isDisposed()) {
-            var unused = worker.schedule(task);
-        }
     }
 
     private void drop(String claimId) {
@@ -178,9 +179,9 @@ final class Watches {
         }
         drop(wish.claimId);
         if (next == Next.HOLD) {
-            onHold.accept(wish.claimId, wish.created);
+            mailbox.after(() -> onHold.accept(wish.claimId, wish.created));
         } else {
-            onChange.accept(wish.claimId);
+            mailbox.after(() -> onChange.accept(wish.claimId));
         }
     }
 
@@ -202,9 +203,14 @@ final class Watches {
                 key,
                 option,
                 Watch.listener(
-                        response -> onWorker(() -> stream.deleted(response.getEvents())),
-                        error -> onWorker(stream::broken),
-                        () -> onWorker(stream::broken)));
+                        response -> mailbox.post(() -> stream.deleted(response.getEvents())),
+                        error -> interrupted(stream),
+                        () -> interrupted(stream)));
+    }
+
+    /** The driver may hold a monitor that opening a stream needs. */
+    private void interrupted(Stream stream) {
+        var unused = scheduler.schedule(() -> mailbox.post(stream::broken));
     }
 
     private void shut(Watch.Watcher watcher) {

@@ -22,29 +22,16 @@ class ClaimsTest {
 
     private final LockClaim claim =
             LockClaim.first(LockKey.of(LockKind.MUTEX, "stock"), "a-claim", Duration.ofSeconds(9), Waiting.QUEUE);
-    private final Layout layout = new Layout("holdfast/");
+    private final Layout layout = new Layout("holdfast/", "client");
     private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
     private final List<Watches.Wish> wishes = new ArrayList<>();
-    private final Claims claims = new Claims(new Slots(layout, "client"), time, wishes::add, overdue -> {});
+    private final Claims claims = new Claims(new Slots(layout), time, wishes::add, overdue -> {}, () -> {});
     private final Flux<WatchSignal> watch = new Flux<>() {
         @Override
         public void subscribe(CoreSubscriber<? super WatchSignal> subscriber) {
-            claims.subscribe(claim, subscriber, id -> {});
+            claims.signals().subscribe(claim.id(), subscriber, id -> {});
         }
     };
-
-    /** A subscriber that comes while the back end closes finds it closed, and fails all again. */
-    @Test
-    void subscriberThatComesWhileOthersFailIsNotLost() {
-        List<String> failed = new ArrayList<>();
-        watch.subscribe(signal -> {}, error -> {
-            failed.add("first");
-            watch.subscribe(signal -> {}, again -> failed.add("second"));
-        });
-        claims.fail(new IllegalStateException("closed"));
-        claims.fail(new IllegalStateException("closed"));
-        assertThat(failed).containsExactly("first", "second");
-    }
 
     @Test
     void claimWaitsWhileItIsWatchedAndNotReleased() {

@@ -40,7 +40,7 @@ class EtcdLateIT {
     private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
     private final EtcdLockBackend backend = EtcdLockBackend.builder(tampering.client())
             .maxWaiters(1)
-            .scheduler(time)
+            .timer(time)
             .build();
     private final LockKey key;
     private final LockClaim holder;
@@ -61,7 +61,9 @@ class EtcdLateIT {
     @BeforeAll
     static void start() {
         store = EtcdStore.start();
-        others = EtcdLockBackend.over(store.client());
+        others = EtcdLockBackend.builder(store.client())
+                .presence(Duration.ofSeconds(60)) // it has more time for each request about its lease
+                .build();
     }
 
     @AfterAll
@@ -158,7 +160,7 @@ class EtcdLateIT {
     /** {@return the etcd lease of its place} */
     private long lease() {
         GetOption all = GetOption.builder().isPrefix(true).build();
-        Layout layout = new Layout("holdfast/");
+        Layout layout = new Layout("holdfast/", "client");
         var line = Waiting.forMono(Answers.of(() -> store.eye().getKVClient().get(layout.line(key), all)));
         return requireNonNull(layout.placeOf(claim.id(), line)).lease();
     }

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class SlotsTest {
 
-    private final Slots slots = new Slots(new Layout("holdfast/"), "client");
+    private final Slots slots = new Slots(new Layout("holdfast/", "client"));
     private final LockKey stock = LockKey.of(LockKind.WRITE, "stock");
 
     private static String key(Slot slot) {

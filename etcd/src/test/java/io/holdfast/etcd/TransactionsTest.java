@@ -23,7 +23,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
+import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
@@ -399,6 +402,47 @@ class TransactionsTest {
         givenUp.dispose();
         sent.get(2).fails(Status.NOT_FOUND);
         assertThat(sent).flatExtracting(Sent::about).containsExactly("first", "second", "given up", "wanted", "wanted");
+    }
+
+    @Test
+    void subscriberThatThrowsKeepsNoOtherFromItsAnswer() {
+        sendTwoThatAreNotAnswered();
+        transactions.about("throws").then(get("throws")).commit().subscribe(new CoreSubscriber<>() {
+            @Override
+            public void onSubscribe(Subscription subscription) {
+                subscription.request(1);
+            }
+
+            @Override
+            public void onNext(Answer answer) {
+                throw new IllegalStateException("users' code threw");
+            }
+
+            @Override
+            public void onError(Throwable error) {}
+
+            @Override
+            public void onComplete() {}
+        });
+        Disposable unused = send("other");
+        sent.get(0).succeeds();
+        sent.get(2).succeeds();
+        assertThat(answers).hasSize(2);
+        assertThat(failures).isEmpty();
+    }
+
+    /** It would be logged as an error that was dropped. */
+    @Test
+    void failureOfARequestThatIsGivenUpGoesNowhere() {
+        List<Throwable> dropped = new ArrayList<>();
+        Hooks.onErrorDropped(dropped::add);
+        try {
+            send("given up").dispose();
+            sent.get(0).fails(Status.UNAVAILABLE);
+            assertThat(dropped).isEmpty();
+        } finally {
+            Hooks.resetOnErrorDropped();
+        }
     }
 
     /** An interruption makes all waiters read at once. */

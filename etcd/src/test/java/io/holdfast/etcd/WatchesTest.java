@@ -32,7 +32,7 @@ class WatchesTest {
     private static final LockKey STOCK = LockKey.of(LockKind.MUTEX, "stock");
 
     private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
-    private final Layout layout = new Layout("holdfast/");
+    private final Layout layout = new Layout("holdfast/", "client");
     private final Map<ByteSequence, Watch.Listener> open = new HashMap<>();
     private final List<Long> beginnings = new ArrayList<>();
     private final List<String> heard = new ArrayList<>();

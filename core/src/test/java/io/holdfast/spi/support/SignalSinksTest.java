@@ -55,11 +55,12 @@ class SignalSinksTest {
     @Test
     void subscriberThatComesWhileOthersFailFailsToo() {
         List<String> failed = new ArrayList<>();
-        Disposable unused = watch("a").subscribe(signal -> {}, error -> {
+        var first = watch("a").subscribe(signal -> {}, error -> {
             failed.add("first");
-            Disposable again = watch("a").subscribe(signal -> {}, late -> failed.add("second"));
+            var unused = watch("a").subscribe(signal -> {}, late -> failed.add("second"));
         });
         sinks.fail(new IllegalStateException("closed"));
+        assertThat(first.isDisposed()).isTrue();
         assertThat(failed).containsExactly("first", "second");
         assertThat(sinks.watched()).isEmpty();
     }

@@ -41,7 +41,7 @@ final class EtcdStore implements Store {
     @Override
     public LockBackend backend(Host host, ClientIdentity identity) {
         LockBackend backend = EtcdLockBackend.builder(SimulatedEtcd.client(host, network, group, mutant.etcd()))
-                .scheduler(host)
+                .timer(host)
                 .presence(presence)
                 .maxWaiters(maxWaiters)
                 .build();
