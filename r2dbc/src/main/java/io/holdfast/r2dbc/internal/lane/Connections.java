@@ -28,7 +28,7 @@ import reactor.core.scheduler.Scheduler;
  *
  * @param factory opens a new connection each time; not a pool
  * @param deadlines the time limits of all requests
- * @param opening the time limit of the next connection
+ * @param opening the limits of the next connection
  */
 public record Connections(
         ConnectionFactory factory,
@@ -52,7 +52,7 @@ public record Connections(
     /** Opens a connection with the settings of this library. Fails if that takes too long. A connection that opens later is closed. */
     public Mono<Session> open() {
         return Mono.defer(() -> {
-            CompletableFuture<Connection> made = started(() -> Mono.from(factory.create()));
+            CompletableFuture<Connection> made = made();
             return opened(made, started(() -> Mono.fromFuture(made, true).flatMap(this::prepared)));
         });
     }
@@ -77,9 +77,16 @@ public record Connections(
 
     private Mono<Connection> openBare() {
         return Mono.defer(() -> {
-            CompletableFuture<Connection> made = started(() -> Mono.from(factory.create()));
+            CompletableFuture<Connection> made = made();
             return opened(made, made);
         });
+    }
+
+    /** Begins to open a connection. If none may begin now, none opens in time. */
+    private CompletableFuture<Connection> made() {
+        long now = timer.now(TimeUnit.NANOSECONDS);
+        boolean begins = opening.getAndUpdate(it -> it.begun(now)).mayBegin(now);
+        return begins ? started(() -> Mono.<Connection>from(factory.create())) : new CompletableFuture<>();
     }
 
     private <T> Mono<T> opened(CompletableFuture<Connection> made, CompletableFuture<T> ready) {
@@ -88,7 +95,9 @@ public record Connections(
                 .doOnError(NoAnswerException.class, late -> {
                     opening.updateAndGet(OpeningLimit::tookTooLong);
                     // The connection may be open but silent, it may open later, or it may fail as well.
-                    CompletableFuture<Void> unused = made.thenAccept(this::drop);
+                    CompletableFuture<Void> unused = made.whenComplete(
+                                    (fresh, error) -> opening.updateAndGet(OpeningLimit::ended))
+                            .thenAccept(this::drop);
                 });
     }
 

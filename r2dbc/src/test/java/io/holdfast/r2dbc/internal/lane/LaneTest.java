@@ -31,6 +31,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -217,6 +218,41 @@ class LaneTest {
                 .hasSize(2);
         assertThat(made).isEqualTo(3);
         assertThat(dropped).as("dropped connections that came late").isEqualTo(1);
+    }
+
+    /** No driver ends a handshake, so each one keeps a socket. */
+    @Test
+    void handshakesThatTheServerNeverAnswersAreFewAndAServerThatAnswersAgainIsFound() {
+        making = Mono.never();
+        for (int i = 0; i < 360; i++) {
+            send(Verb.PING, i);
+            time.advanceTimeBy(Duration.ofSeconds(10));
+        }
+        assertThat(made)
+                .as("sockets after an hour")
+                .isBetween(OpeningLimit.MOST_HANGING + 50, OpeningLimit.MOST_HANGING + 60);
+        making = Mono.just(connection);
+        while (batches.isEmpty()) {
+            send(Verb.PING, 0);
+            time.advanceTimeBy(Duration.ofSeconds(10));
+        }
+        assertThat(Duration.ofMillis(time.now(TimeUnit.MILLISECONDS))).isLessThanOrEqualTo(Duration.ofMinutes(62));
+    }
+
+    @Test
+    void connectionsMayBeginAgainWhenHangingOnesEnd() {
+        Sinks.One<Connection> late = Sinks.one();
+        making = late.asMono();
+        for (int i = 0; i < OpeningLimit.MOST_HANGING + 6; i++) {
+            send(Verb.PING, i);
+            time.advanceTimeBy(Duration.ofSeconds(10));
+        }
+        late.tryEmitError(new IllegalStateException("reset")).orThrow();
+        int before = made;
+        making = Mono.just(connection);
+        send(Verb.PING, 0);
+        assertThat(made).isEqualTo(before + 1);
+        assertThat(batches).hasSize(1);
     }
 
     /** A server that is silent on one connection may be so on the next one, which would end the session of the first. */
