@@ -66,7 +66,7 @@ public final class ManyWaiters {
                 .then()
                 .cache();
         Disposable unused = all.subscribe();
-        while (store.count("select count(*) from holdfast_waiter where place = 'queue'") < count) {
+        while (store.count("select count(*) from holdfast_waiter where place = 'q'") < count) {
             Mono.delay(Duration.ofMillis(100)).block();
         }
         Work queued = work();

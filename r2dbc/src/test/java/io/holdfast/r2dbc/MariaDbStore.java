@@ -246,6 +246,11 @@ final class MariaDbStore extends Store {
     }
 
     @Override
+    void setAside(String name) {
+        execute("update holdfast_waiter set place = concat('aside ', channel) where name = '%s'".formatted(name));
+    }
+
+    @Override
     long work() {
         return isMySql
                 ? -1

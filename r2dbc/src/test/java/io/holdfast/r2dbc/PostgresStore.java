@@ -212,14 +212,20 @@ final class PostgresStore extends Store {
                     from unnest(array['holdfast_lock', 'holdfast_waiter', 'holdfast_tombstone']::regclass[]) as t
                 $$""");
         String functions = schema().substring(schema().indexOf("create function holdfast_call_v1"));
-        String begin = "  v_durable boolean := false;\n";
-        String end = "  if not v_durable then\n";
+        String begin = "  v_durable boolean; -- null: no client is told that it holds a lock\n";
+        String end = "  if v_durable is null then\n";
         execute(functions
                 .substring(0, functions.indexOf("$$;") + 3)
                 .replace("create function", "create or replace function")
                 .replace(begin, begin + "  v_before bigint := work_of_session();\n")
                 .replace(
-                        end, "  insert into work select cardinality(p_names) + work_of_session() - v_before;\n" + end));
+                        end,
+                        "  insert into work select cardinality(p_calls) / 11 + work_of_session() - v_before;\n" + end));
+    }
+
+    @Override
+    void setAside(String name) {
+        execute("update holdfast_waiter set place = 's' where name = '%s'".formatted(name));
     }
 
     @Override

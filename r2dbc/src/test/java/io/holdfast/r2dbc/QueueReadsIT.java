@@ -8,11 +8,14 @@ import io.holdfast.LockInspector;
 import io.r2dbc.spi.Connection;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -23,9 +26,11 @@ class QueueReadsIT {
     /** Runs one operation, for a client that listens or for a dead one. */
     private static final String FUNCTIONS = """
             create function one(p_verb text, p_id text, p_channel text default 'listening', p_attempt integer default 1) returns text language sql as $$
-              select coalesce(string_agg(concat_ws(' ', answer, id), ', ' order by answer, id), '')
-                from holdfast_call_v1(p_channel, 600000, false, array[p_verb], array['orders'], array['mutex'], array['mutex'], array[1], array[1],
-                                      array[p_id], array[600000::bigint], array[p_attempt], array[true])
+              select coalesce(string_agg(answer, ', ' order by answer), '')
+                from (select concat_ws(' ', split_part(line, ' ', 2), nullif(substring(line from '^0(?: [^ ]+){5} (.*)$'), '')) as answer
+                        from unnest(string_to_array(
+                          holdfast_call_v1(p_channel, 600000, false, array[p_verb, 'orders', 'mutex', 'mutex', '1', '1', p_id, '600000', p_attempt::text, 'true', '0']),
+                          chr(10))) line) answers
             $$;
             create function hand_on(p_times integer) returns bigint language plpgsql as $$
             declare
@@ -48,8 +53,8 @@ class QueueReadsIT {
             begin
               for i in 1 .. p_times loop
                 v_id := 'user ' || gen_random_uuid();
-                perform from holdfast_call_v1('', 2000, false, array['none', 'release'], array['orders', 'orders'], array[v_kind, v_kind],
-                  array[p_mode, p_mode], array[1, 1], array[1, 1], array[v_id, v_id], array[30000, 30000]::bigint[], array[1, 1], array[false, false]);
+                perform holdfast_call_v1('', 2000, false, array['none', 'orders', v_kind, p_mode, '1', '1', v_id, '30000', '1', 'false', '0',
+                                                                'release', 'orders', v_kind, p_mode, '1', '1', v_id, '30000', '1', 'false', '0']);
               end loop;
               return blocks() - v_before;
             end $$;
@@ -65,8 +70,10 @@ class QueueReadsIT {
             """;
 
     private static final String CALL_WITH_A_CLAIM_TIME = """
-            select %1$s from holdfast_call_v1('%3$s', %2$d, false, array['queue'], array['orders'], array['mutex'], array['mutex'], array[1], array[1],
-                                            array['%4$s'], array[600000::bigint], array[%5$d], array[true]) where n = 1""";
+            select split_part(line, ' ', %1$d)
+              from unnest(string_to_array(
+                holdfast_call_v1('%3$s', %2$d, false, array['queue', 'orders', 'mutex', 'mutex', '1', '1', '%4$s', '600000', '%5$d', 'true', '0']),
+                chr(10))) line where line like '1 %%'""";
 
     private static PostgresStore store;
 
@@ -154,7 +161,7 @@ class QueueReadsIT {
     void claimOfALivingClientDoesNotTakeAFreeLockBeforeAnOlderOneThatIsAside() {
         one("none", "holder");
         one("queue", "older");
-        store.execute("update holdfast_waiter set place = 'aside listening' where id = 'older'");
+        store.execute("update holdfast_waiter set place = 's' where id = 'older'");
         assertThat(one("release", "holder")).isEqualTo("held");
         assertThat(one("queue", "newer")).isEqualTo("granted older, queued");
         assertThat(one("release", "older")).startsWith("granted newer");
@@ -170,9 +177,9 @@ class QueueReadsIT {
         one("queue", "living", "other", 1);
         assertThat(one("release", "holder")).startsWith("granted silent 1");
         store.execute("update holdfast_lock set expires_at = clock_timestamp()");
-        assertThat(store.texts(CALL_WITH_A_CLAIM_TIME.formatted("answer", 1, "other", "living", 2)))
+        assertThat(store.texts(CALL_WITH_A_CLAIM_TIME.formatted(2, 1, "other", "living", 2)))
                 .contains("acquired");
-        assertThat(store.texts("select id from holdfast_waiter where place = 'aside listening' order by ticket"))
+        assertThat(store.texts("select id from holdfast_waiter where place = 's' order by ticket"))
                 .containsExactly("silent 2", "silent 3");
         assertThat(one("queue", "silent 1", "listening", 2)).isEqualTo("queued");
         assertThat(one("release", "living")).startsWith("granted silent 2");
@@ -215,7 +222,7 @@ class QueueReadsIT {
 
     /** Returns within which time the claim must send its next attempt, in ms, with a claim time of 2 s and a lease of 10 minutes. */
     private static int pause(String id, int attempt) {
-        return store.count(CALL_WITH_A_CLAIM_TIME.formatted("ms", 2_000, "listening", id, attempt));
+        return store.count(CALL_WITH_A_CLAIM_TIME.formatted(4, 2_000, "listening", id, attempt));
     }
 
     @Test
@@ -230,13 +237,112 @@ class QueueReadsIT {
         assertThat(one("release", "fourth")).as("answer without a claim behind").isEqualTo("not_held");
     }
 
+    /** Two names may have one hash. */
+    @Test
+    void claimsOfAnotherLockWithTheSameHashAreLeftAlone() {
+        String others = "select concat_ws(' ', id, place) from holdfast_waiter where name = 'other' order by 1";
+        store.execute(
+                "insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel, hash)"
+                        + " select 'other', 'mutex', p, p::\"char\", 'mutex', 1, 1, 600000, clock_timestamp(), 'listening', hashtextextended('orders', 0)"
+                        + " from unnest(array['q', 's', 'w']) p");
+        List<String> before = store.texts(others);
+        assertThat(one("none", "holder")).isEqualTo("acquired");
+        assertThat(one("queue", "first", "gone", 1)).isEqualTo("queued");
+        assertThat(one("queue", "second")).isEqualTo("queued");
+        assertThat(one("release", "holder")).isEqualTo("granted second, held");
+        assertThat(one("release", "second")).isEqualTo("held");
+        assertThat(one("queue", "first", "listening", 2)).isEqualTo("acquired");
+        assertThat(one("release", "first", "listening", 2)).isEqualTo("held");
+        assertThat(one("none", "last")).isEqualTo("acquired");
+        assertThat(one("queue", "third")).isEqualTo("queued");
+        assertThat(pause("third", 2)).isEqualTo(2_000);
+        assertThat(store.texts(others)).isEqualTo(before).hasSize(3);
+    }
+
+    @Test
+    void claimThatIsSetAsideDoesNotCountAsTheSecondOne() {
+        one("none", "holder");
+        one("queue", "first");
+        one("queue", "second");
+        one("queue", "aside", "gone", 1);
+        store.execute("update holdfast_waiter set place = 's' where id = 'aside'");
+        assertThat(one("release", "holder")).isEqualTo("granted first, held");
+        assertThat(one("release", "first")).isEqualTo("granted second, held");
+        assertThat(one("release", "second")).isEqualTo("held");
+    }
+
+    @Test
+    void attemptOfAClaimThatWaitsAlreadyAddsNoSecondPlace() {
+        one("none", "holder");
+        one("queue", "first");
+        one("queue", "first", "listening", 2);
+        assertThat(store.texts("select attempt from holdfast_waiter")).containsExactly("2");
+    }
+
+    @Test
+    void messageForAClaimWithoutAChannelIsLeftOut() {
+        one("none", "holder");
+        one("queue", "first");
+        one("queue", "second");
+        one("queue", "third", "", 1);
+        assertThat(committed("other", "release", "holder")).containsExactly("1 held 0 0", "0 notified 0 0 0 - -");
+    }
+
+    @Test
+    void answerHasTheMessagesForTheClientOfTheCall() {
+        one("none", "holder");
+        one("queue", "its first");
+        one("queue", "second");
+        one("queue", "its third");
+        assertThat(committed("listening", "release", "holder"))
+                .hasSize(3)
+                .contains("1 held 0 0", "0 head 0 0 0 listening its third")
+                .anyMatch(it -> it.matches("0 granted \\d+ \\d+ 1 listening its first"));
+    }
+
+    /** Calls the procedure as a client does, and returns the lines of its answer. */
+    private static List<String> committed(String channel, String verb, String id) {
+        return store.texts(
+                        "call holdfast_commit_v1('%s', 600000, false, array['%s', 'orders', 'mutex', 'mutex', '1', '1', '%s', '600000', '1', 'true', '0'], null)"
+                                .formatted(channel, verb, id))
+                .get(0)
+                .lines()
+                .toList();
+    }
+
+    /** All other calls need not wait for the disk: if a crash undoes one, no client has a lock that it was told to have. */
+    @ParameterizedTest
+    @CsvSource({
+        "none free 1, on",
+        "queue waiter 1, off",
+        "renew holder 1, on",
+        "renew stranger 1, off",
+        "release stranger 1, off",
+        "release holder 1, on",
+        "release holder 2147483647, on",
+        "queue waiter 1 renew holder 1, on",
+        "renew holder 1 queue waiter 1, on"
+    })
+    void callThatTellsAClientOfAHoldWaitsForTheDisk(String operations, String expected) {
+        one("none", "holder");
+        one("queue", "first");
+        String calls = Stream.of(operations.split("(?<=\\d) "))
+                .map(it -> it.split(" "))
+                .map(it -> "'%1$s', '%4$s', 'mutex', 'mutex', '1', '1', '%2$s', '600000', '%3$s', 'true', '0'"
+                        .formatted(it[0], it[1], it[2], it[1].equals("free") ? "unused" : "orders"))
+                .collect(Collectors.joining(", "));
+        assertThat(store.texts("begin; select holdfast_call_v1('listening', 2000, false, array[" + calls
+                        + "]); select 'durable ' || current_setting('synchronous_commit'); rollback"))
+                .contains("durable " + expected);
+    }
+
     /** Names that were used once leave a table that the server has counted as empty. Then a client connects, and a long queue forms. */
     @Test
     void clientThatConnectsWhileTheQueueCountsAsEmptyReadsNoWholeQueue() {
         store.countWork();
         store.execute(
-                "insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel)"
-                        + " select 'other', 'mutex', 'w' || n, 'queue', 'mutex', 1, 1, 600000, clock_timestamp(), 'gone' from generate_series(1, 3000) n",
+                "insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel, hash)"
+                        + " select 'other', 'mutex', 'w' || n, 'q', 'mutex', 1, 1, 600000, clock_timestamp(), 'gone', 0 from generate_series(1, 3000) n",
                 "delete from holdfast_waiter",
                 "vacuum analyze holdfast_waiter");
         for (String[] kind : new String[][] {{"rw", "write"}, {"mutex", "mutex"}}) {
@@ -244,8 +350,8 @@ class QueueReadsIT {
                     "insert into holdfast_lock (name, kind, slot, token, holder, attempt, expires_at)"
                             + " values ('orders', '%s', 0, 0, 'holder', 1, clock_timestamp() + interval '1 minute')"
                                     .formatted(kind[0]),
-                    "insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel)"
-                            + " select 'orders', '%s', 'w' || n, 'queue', '%s', 1, 1, 600000, clock_timestamp(), 'listening' from generate_series(1, 300) n"
+                    "insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel, hash)"
+                            + " select 'orders', '%s', 'w' || n, 'q', '%s', 1, 1, 600000, clock_timestamp(), 'listening', hashtextextended('orders', 0) from generate_series(1, 300) n"
                                     .formatted(kind[0], kind[1]));
             LockInspector inspector =
                     R2dbcLockBackend.builder(store.connections()).inspector();
@@ -266,10 +372,8 @@ class QueueReadsIT {
     void renewalOfReadersReadsNoRowsOfOtherReaders() {
         store.execute("""
                 select count(*) from (
-                  select array_agg('none'::text) verbs, array_agg('orders'::text) names, array_agg('rw'::text) kinds, array_agg('read'::text) modes,
-                         array_agg(1) ones, array_agg('reader ' || n) ids, array_agg(600000::bigint) leases, array_agg(false) watched
-                    from generate_series(1, 1000) n) all_of,
-                  holdfast_call_v1('', 2000, false, verbs, names, kinds, modes, ones, ones, ids, leases, ones, watched)""");
+                  select string_agg('none,orders,rw,read,1,1,reader ' || n || ',600000,1,false,0', ',') calls from generate_series(1, 1000) n) all_of,
+                  holdfast_call_v1('', 2000, false, string_to_array(calls, ','))""");
         List<String> read = store.texts(SETTINGS + """
                 select 'renewed ' || count(*)
                   from (select array_agg('orders'::text) names, array_agg('rw'::text) kinds, array_agg('reader ' || n) ids, array_agg(30000::bigint) leases
@@ -309,8 +413,8 @@ class QueueReadsIT {
         LockClient locks = LockClient.create(backend);
         handOff(locks);
         store.execute(
-                "insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel)"
-                        + " select 'other', 'mutex', 'w' || n, 'queue', 'mutex', 1, 1, 600000, clock_timestamp(), 'gone' from generate_series(1, 1000) n");
+                "insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel, hash)"
+                        + " select 'other', 'mutex', 'w' || n, 'q', 'mutex', 1, 1, 600000, clock_timestamp(), 'gone', 0 from generate_series(1, 1000) n");
         handOff(locks);
         locks.close().block(Store.PATIENCE);
         Store.end(backend);

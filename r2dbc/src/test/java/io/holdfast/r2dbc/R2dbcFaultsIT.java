@@ -411,7 +411,7 @@ class R2dbcFaultsIT {
                 Flux.merge(backend.watch(older), backend.watch(newer)).subscribe();
         run(backend.tryAcquire(holder));
         run(backend.tryAcquire(older));
-        store.execute("update holdfast_waiter set place = concat('aside ', channel) where name = '%s'".formatted(name));
+        store.setAside(name);
         run(backend.release(holder));
         assertThat(run(backend.tryAcquire(newer))).isInstanceOf(LockAttempt.Queued.class);
         assertThat(run(backend.renew(older))).isInstanceOf(Renewal.Held.class);

@@ -155,10 +155,10 @@ class R2dbcLockInspectorIT {
         LockClaim living = queued(claim(LockKind.MUTEX, "orders", Waiting.QUEUE));
         eventually(() -> isListening(only("orders").waiters().get(0)));
         store.execute(
-                "insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel)"
-                        + " values ('orders', 'mutex', 'dead', 'queue', 'mutex', 1, 1, 30000, clock_timestamp() - interval '20 s', 'gone'),"
-                        + " ('orders', 'mutex', 'aside', 'aside', 'mutex', 1, 1, 30000, clock_timestamp(), 'gone'),"
-                        + " ('orders', 'mutex', 'hint', 'hint', 'mutex', 1, 1, 30000, clock_timestamp(), 'gone')");
+                "insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel, hash)"
+                        + " values ('orders', 'mutex', 'dead', 'q', 'mutex', 1, 1, 30000, clock_timestamp() - interval '20 s', 'gone', 0),"
+                        + " ('orders', 'mutex', 'aside', 's', 'mutex', 1, 1, 30000, clock_timestamp(), 'gone', 0),"
+                        + " ('orders', 'mutex', 'hint', 'w', 'mutex', 1, 1, 30000, clock_timestamp(), 'gone', 0)");
 
         LockReport report = only("orders");
 
@@ -179,8 +179,8 @@ class R2dbcLockInspectorIT {
     void onlyTheHeadOfALongListIsNamed() {
         held(claim(LockKind.MUTEX, "orders", Waiting.NONE));
         store.execute(
-                "insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel)"
-                        + " select 'orders', 'mutex', 'w' || n, 'queue', 'mutex', 1, 1, 30000, clock_timestamp(), 'gone'"
+                "insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel, hash)"
+                        + " select 'orders', 'mutex', 'w' || n, 'q', 'mutex', 1, 1, 30000, clock_timestamp(), 'gone', 0"
                         + " from generate_series(1, 10000) n");
         store.execute("insert into holdfast_lock values ('orders', 'semaphore', 0, 6, null, 0, '-infinity')");
         store.execute(

@@ -169,6 +169,9 @@ abstract class Store implements AutoCloseable {
     /** Returns how many calls of lock clients there were, and how many rows they have read and written; -1 if that is not counted. */
     abstract long work();
 
+    /** Sets the waiters of that lock aside. */
+    abstract void setAside(String name);
+
     /** Adds free locks named {@code once/1} and so on that were used once, so long ago. */
     abstract void addFreeLocks(int count, Duration ago);
 

@@ -12,8 +12,7 @@ final class RawPostgresPeer implements Peer {
     private static final int CONNECTIONS = 3;
 
     private static final String CALL =
-            "select n, answer from holdfast_call_v1('', 2000, false, array[$1], array[$2], array['mutex'],"
-                    + " array['mutex'], array[1], array[1], array[$3], array[30000::bigint], array[1], array[false])";
+            "select holdfast_call_v1('', 2000, false, array[$1, $2, 'mutex', 'mutex', '1', '1', $3, '30000', '1', 'false', '0'])";
 
     private final ConnectionPool pool;
 

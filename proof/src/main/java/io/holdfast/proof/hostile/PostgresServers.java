@@ -228,7 +228,7 @@ final class PostgresServers implements Deployment {
                  where holder is not null and expires_at > clock_timestamp()
                 union all
                 select format('%s %s waited for by %s', kind, name, id) from holdfast_waiter
-                 where place = 'queue' and looked_at + lease_ms * interval '0.5 ms' > clock_timestamp()""");
+                 where place = 'q' and looked_at + lease_ms * interval '0.5 ms' > clock_timestamp()""");
     }
 
     @Override

@@ -34,6 +34,31 @@ final class SqlFunctions {
             String channel,
             long token) {
 
+        /** Reads the operations of a call, eleven words for each. */
+        static List<Deed> read(String[] words, String channel) {
+            List<Deed> deeds = new ArrayList<>();
+            for (int o = 0; o < words.length; o += 11) {
+                deeds.add(new Deed(
+                        o / 11 + 1,
+                        words[o],
+                        words[o + 1],
+                        words[o + 2],
+                        words[o + 3],
+                        Integer.parseInt(words[o + 4]),
+                        Integer.parseInt(words[o + 5]),
+                        words[o + 6],
+                        Long.parseLong(words[o + 7]),
+                        Integer.parseInt(words[o + 8]),
+                        words[o + 9].equals("true") ? channel : "",
+                        Long.parseLong(words[o + 10])));
+            }
+            return deeds;
+        }
+
+        Deed withNumber(int other) {
+            return new Deed(other, verb, name, kind, mode, permits, taken, id, leaseMs, attempt, channel, token);
+        }
+
         /** Returns a third of the lease, in whole milliseconds. */
         double third() {
             return Math.floor(leaseMs / 3.0);
@@ -444,9 +469,6 @@ final class SqlFunctions {
             Waiter known = waiters.get(by, it.lock() + it.id());
             boolean isLate = known != null && it.attempt() < known.deed().attempt();
             boolean isQueued = it.verb().equals("queue");
-            if (known != null && isQueued && it.kind().equals("mutex") && isHeld(head, now) && !hasAside(it)) {
-                tickets++; // the quick way draws a ticket before it finds the claim
-            }
             if (known != null && !isLate) {
                 if (isQueued && !known.place().equals("hint")) {
                     known = new Waiter(it, "queue", known.ticket(), now);
@@ -493,11 +515,6 @@ final class SqlFunctions {
             } else {
                 say(it.n(), "queued", 0, queuedMs(head, known, ends - now));
             }
-        }
-
-        private boolean hasAside(Deed it) {
-            return waiters.of(by, it.lock()).stream()
-                    .anyMatch(one -> one.place().equals("aside " + own));
         }
 
         private static boolean isHeld(Hold head, long now) {

@@ -20,7 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
-import java.util.function.Function;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -104,7 +105,7 @@ class SqlFunctionsIT {
                                 it.word().equals("granted") ? it.attempt() : 0,
                                 it.channel(),
                                 it.id())
-                : "%d %s %d %d 0  ".formatted(it.number(), it.word(), it.token(), it.millis());
+                : "%d %s %d %d".formatted(it.number(), it.word(), it.token(), it.millis());
     }
 
     private void comesOrGoes(String channel) {
@@ -122,18 +123,20 @@ class SqlFunctionsIT {
                     claims.stream().filter(it -> it.channel().equals(channel)).toList();
             Claim claim =
                     its.size() < 5 || random.nextInt(8) == 0 ? newClaim(channel) : its.get(random.nextInt(its.size()));
-            deeds.add(deed(claim, deeds.size() + 1));
+            deeds.add(deed(claim));
         }
         deeds.sort((one, other) -> one.lock().compareTo(other.lock()));
-        return deeds;
+        return IntStream.range(0, deeds.size())
+                .mapToObj(i -> deeds.get(i).withNumber(i + 1))
+                .toList();
     }
 
     private Claim newClaim(String channel) {
-        int lock = random.nextInt(4);
+        int lock = random.nextInt(5);
         Claim claim = new Claim(
                 "claim" + made++,
-                List.of("a", "b", "c", "a").get(lock),
-                List.of("mutex", "rw", "semaphore", "mutex").get(lock),
+                List.of("a", "b", "c", "a", "d").get(lock),
+                List.of("mutex", "rw", "semaphore", "mutex", "mutex").get(lock),
                 lock == 1 ? (random.nextBoolean() ? "read" : "write") : lock == 2 ? "semaphore" : "mutex",
                 lock == 2 ? 1 + random.nextInt(2) : 1,
                 channel,
@@ -142,7 +145,7 @@ class SqlFunctionsIT {
         return claim;
     }
 
-    private Deed deed(Claim claim, int n) {
+    private Deed deed(Claim claim) {
         int attempt = attempts.merge(claim.id(), 1, Integer::sum);
         int late = random.nextInt(6) == 0 ? Math.max(1, attempt - 1) : attempt;
         String verb = switch (random.nextInt(9)) {
@@ -157,7 +160,7 @@ class SqlFunctionsIT {
             claims.remove(claim);
         }
         return new Deed(
-                n,
+                0,
                 isDowngrade && verb.equals("queue") ? "none" : verb,
                 claim.name(),
                 claim.kind(),
@@ -172,35 +175,32 @@ class SqlFunctionsIT {
     }
 
     private List<String> real(String channel, List<Deed> deeds) {
-        List<Deed> byNumber =
-                deeds.stream().sorted((one, other) -> one.n() - other.n()).toList();
         run(calls, "select set_config('sim.us', '%d', false)".formatted(micros));
-        Statement call = calls.createStatement("""
-                        select concat_ws(' ', n, answer, coalesce(token, 0), coalesce(ms, 0), coalesce(attempt, 0), coalesce(channel, ''), coalesce(id, ''))
-                          from holdfast_call_v1($1, $2, false, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)""")
+        Statement call = calls.createStatement(
+                        "select unnest(string_to_array(holdfast_call_v1($1, $2, false, $3), chr(10)))")
                 .bind("$1", channel)
                 .bind("$2", CLAIM_MS)
-                .bind("$3", texts(byNumber, Deed::verb))
-                .bind("$4", texts(byNumber, Deed::name))
-                .bind("$5", texts(byNumber, Deed::kind))
-                .bind("$6", texts(byNumber, Deed::mode))
-                .bind("$7", byNumber.stream().map(Deed::permits).toArray(Integer[]::new))
-                .bind("$8", byNumber.stream().map(Deed::taken).toArray(Integer[]::new))
-                .bind("$9", texts(byNumber, Deed::id))
-                .bind("$10", byNumber.stream().map(Deed::leaseMs).toArray(Long[]::new))
-                .bind("$11", byNumber.stream().map(Deed::attempt).toArray(Integer[]::new))
-                .bind(
-                        "$12",
-                        byNumber.stream().map(it -> !it.channel().isEmpty()).toArray(Boolean[]::new))
-                .bind("$13", byNumber.stream().map(Deed::token).toArray(Long[]::new));
+                .bind("$3", deeds.stream().flatMap(SqlFunctionsIT::words).toArray(String[]::new));
         return Flux.<Result>from(call.execute())
                 .concatMap(rows -> rows.map(row -> row.get(0, String.class)))
                 .collectList()
                 .block();
     }
 
-    private static String[] texts(List<Deed> deeds, Function<Deed, String> text) {
-        return deeds.stream().map(text).toArray(String[]::new);
+    private static Stream<String> words(Deed it) {
+        return Stream.of(
+                        it.verb(),
+                        it.name(),
+                        it.kind(),
+                        it.mode(),
+                        it.permits(),
+                        it.taken(),
+                        it.id(),
+                        it.leaseMs(),
+                        it.attempt(),
+                        !it.channel().isEmpty(),
+                        it.token())
+                .map(String::valueOf);
     }
 
     /** Opens a connection to a schema with the functions, whose clock is a setting of the session. */

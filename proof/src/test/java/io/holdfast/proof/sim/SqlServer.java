@@ -6,7 +6,6 @@ import io.holdfast.r2dbc.internal.protocol.Answer;
 import io.r2dbc.spi.R2dbcException;
 import io.r2dbc.spi.R2dbcTransientResourceException;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -276,26 +275,9 @@ final class SqlServer extends Server {
         }
     }
 
-    /** Reads the operations of a call, in the order of their locks. */
+    /** Reads the operations of a call. */
     private List<Deed> deeds(Map<String, Object> binds, String channel) {
-        String[] verbs = (String[]) binds.get("$4");
-        List<Deed> deeds = new ArrayList<>();
-        for (int i = 0; i < verbs.length; i++) {
-            deeds.add(new Deed(
-                    i + 1,
-                    verbs[i],
-                    ((String[]) binds.get("$5"))[i],
-                    ((String[]) binds.get("$6"))[i],
-                    ((String[]) binds.get("$7"))[i],
-                    ((Integer[]) binds.get("$8"))[i],
-                    ((Integer[]) binds.get("$9"))[i],
-                    ((String[]) binds.get("$10"))[i],
-                    ((Long[]) binds.get("$11"))[i],
-                    ((Integer[]) binds.get("$12"))[i],
-                    ((Boolean[]) binds.get("$13"))[i] ? channel : "",
-                    ((Long[]) binds.get("$14"))[i]));
-        }
-        deeds.sort(Comparator.comparing(Deed::name).thenComparing(Deed::kind));
+        List<Deed> deeds = Deed.read((String[]) binds.get("$4"), channel);
         deeds.forEach(it -> world.trace("    %s: %s", name(), it));
         return deeds;
     }

@@ -40,8 +40,8 @@ create unlogged table holdfast_waiter (
   name      text collate "C" not null,
   kind      text collate "C" not null,
   id        text collate "C" not null,
-  place     text collate "C" not null, -- queue; aside and a channel: that client is gone or silent, and the claim keeps its ticket;
-                                       -- hint: it wants a hint, and has no place in the queue
+  place     "char"           not null, -- q: in the queue; s: set aside, since its client is gone or silent, and it keeps its ticket;
+                                       -- w: it wants a hint, and has no place in the queue
   ticket    bigint           not null generated always as identity,
   mode      text             not null, -- mutex, read, write or semaphore
   permits   integer          not null, -- of the semaphore, by the options of the claim
@@ -49,13 +49,15 @@ create unlogged table holdfast_waiter (
   attempt   integer          not null,
   lease_ms  bigint           not null,
   looked_at timestamptz      not null, -- time of its last attempt
-  channel   text collate "C" not null  -- of its client; empty for a claim that cannot be notified
+  channel   text collate "C" not null, -- of its client; empty for a claim that cannot be notified
+  hash      bigint           not null  -- of its name
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
--- A planner that takes the table for empty would read the whole queue by this index if it had the name and the kind as columns.
-create unique index holdfast_waiter_claim on holdfast_waiter (id, (kind || ' ' || name));
+create index holdfast_waiter_claim on holdfast_waiter (id);
 
-create index holdfast_waiter_queue on holdfast_waiter (name, kind, place, ticket);
+-- A scan compares each entry of a page with its conditions, so the entries have a fixed width: names would cost five times as much. Names with one hash are
+-- told apart in the table.
+create index holdfast_waiter_queue on holdfast_waiter (hash, place, ticket);
 
 -- Claims that were released while an attempt of theirs may have been under way: such an attempt must not take the lock.
 create unlogged table holdfast_tombstone (
@@ -88,7 +90,7 @@ select name, kind, case when kind <> 'rw' then kind when slot = 0 then 'write' e
 --   permits       how many permits of a semaphore the claim wants, out of all_permits
 --   is_listening  whether its client lives: its listening connection holds an advisory lock
 create view holdfast_waiters as
-select name, kind, mode, case place when 'queue' then 'queued' when 'hint' then 'hint' else 'aside' end as state, ticket,
+select name, kind, mode, case place when 'q' then 'queued' when 'w' then 'hint' else 'aside' end as state, ticket,
        split_part(id, '@', 2) as owner, id as claim, taken as permits, permits as all_permits, looked_at as attempted_at, lease_ms, channel,
        channel <> '' and hashtextextended(channel, 0) in (
          select (classid::bigint << 32) | objid::bigint from pg_locks
@@ -106,6 +108,11 @@ select name, kind, mode, case place when 'queue' then 'queued' when 'hint' then 
 create type holdfast_answer_v1 as (
   n integer, answer text, token bigint, ms bigint, attempt integer, channel text, id text
 );
+
+create function holdfast_line_v1(r holdfast_answer_v1) returns text
+language sql stable as $$
+  select concat_ws(' ', r.n, r.answer, coalesce(r.token, 0), coalesce(r.ms, 0), case r.n when 0 then coalesce(r.attempt, 0) end, r.channel, r.id)
+$$;
 
 -- Locks the row of a lock. Beside a transaction that stays open, the index has an entry for each page that has had the row. It is read backwards, with an
 -- end, since the last entry is usually the present one.
@@ -171,11 +178,12 @@ language plpgsql volatile as $$
 declare
   v_left integer;
 begin
-  update holdfast_waiter set place = 'aside ' || p_channel
-   where name = lock_row.name and kind = lock_row.kind and place = 'queue' and ticket > lock_row.last_ticket and channel = p_channel
+  update holdfast_waiter set place = 's'
+   where hash = hashtextextended(lock_row.name, 0) and name = lock_row.name and kind = lock_row.kind and place = 'q' and ticket > lock_row.last_ticket
+     and channel = p_channel
      and not exists (select from holdfast_waiter s
-                      where s.name = lock_row.name and s.kind = lock_row.kind and s.place = 'queue' and s.ticket > lock_row.last_ticket
-                        and s.channel = p_channel and s.looked_at > p_granted);
+                      where s.hash = hashtextextended(lock_row.name, 0) and s.name = lock_row.name and s.kind = lock_row.kind and s.place = 'q'
+                        and s.ticket > lock_row.last_ticket and s.channel = p_channel and s.looked_at > p_granted);
   get diagnostics v_left = row_count;
   return v_left;
 end $$;
@@ -225,7 +233,7 @@ begin
 
   while not v_exclusive and not v_blocked loop
     select * into w from holdfast_waiter
-     where name = lock_row.name and kind = lock_row.kind and place = 'queue' and ticket > v_after
+     where hash = hashtextextended(lock_row.name, 0) and name = lock_row.name and kind = lock_row.kind and place = 'q' and ticket > v_after
      order by ticket limit 1;
     if found then
       v_after := w.ticket;
@@ -236,8 +244,8 @@ begin
         continue;
       elsif not v_is_caller and w.channel <> p_own and not holdfast_is_alive_v1(w.channel) then
         -- All claims of a dead client are set aside at once, so that no later call reads them again.
-        update holdfast_waiter set place = 'aside ' || channel
-         where name = lock_row.name and kind = lock_row.kind and place = 'queue' and ticket >= w.ticket and channel = w.channel
+        update holdfast_waiter set place = 's'
+         where hash = hashtextextended(lock_row.name, 0) and name = lock_row.name and kind = lock_row.kind and place = 'q' and ticket >= w.ticket and channel = w.channel
            and id is distinct from p_caller;
         v_left := v_left + 2;
         continue;
@@ -306,7 +314,7 @@ declare
 begin
   for w in
     select id, channel, ticket from holdfast_waiter
-     where name = p_name and kind = p_kind and place = 'queue' and ticket > p_served order by ticket limit 2
+     where hash = hashtextextended(p_name, 0) and name = p_name and kind = p_kind and place = 'q' and ticket > p_served order by ticket limit 2
   loop
     v_place := v_place + 1;
     v_second := w.ticket;
@@ -316,7 +324,7 @@ begin
   end loop;
   if v_place = 2 and p_ticket > v_second then
     select id, channel, ticket into w from holdfast_waiter
-     where name = p_name and kind = p_kind and place = 'queue' and ticket > v_second order by ticket desc limit 1;
+     where hash = hashtextextended(p_name, 0) and name = p_name and kind = p_kind and place = 'q' and ticket > v_second order by ticket desc limit 1;
     if w.ticket < p_ticket then
       return next (0, 'head', null, null, null, w.channel, w.id)::holdfast_answer_v1;
     end if;
@@ -349,9 +357,9 @@ declare
 begin
   select count(*), min(ticket) into v_place, v_first from (
     select ticket from holdfast_waiter
-     where name = p_name and kind = p_kind and place = 'queue' and ticket > p_served and ticket <= p_ticket order by ticket limit 3) front;
+     where hash = hashtextextended(p_name, 0) and name = p_name and kind = p_kind and place = 'q' and ticket > p_served and ticket <= p_ticket order by ticket limit 3) front;
   v_ms := coalesce(extract(epoch from p_left) * 1000, case when v_place = 1 then 90 else p_lease_ms end) + 10 * v_place;
-  if v_place <= 2 or not exists (select from holdfast_waiter where name = p_name and kind = p_kind and place = 'queue' and ticket > p_ticket) then
+  if v_place <= 2 or not exists (select from holdfast_waiter where hash = hashtextextended(p_name, 0) and name = p_name and kind = p_kind and place = 'q' and ticket > p_ticket) then
     v_ms := least(v_ms, p_claim_ms);
   else
     v_ms := v_ms + 10 * least(p_ticket - v_first + 1 - v_place, 100);
@@ -377,7 +385,7 @@ begin
   return query select * from holdfast_promote_v1(p_own, lock_row, p_fenced, p_claim_ms, null, null, null, null, null, null, null);
   return query
     with told as (delete from holdfast_waiter
-                   where name = lock_row.name and kind = lock_row.kind and place = 'hint' returning channel, id)
+                   where hash = hashtextextended(lock_row.name, 0) and name = lock_row.name and kind = lock_row.kind and place = 'w' returning channel, id)
     select 0, 'changed', null::bigint, null::bigint, null::integer, told.channel, told.id from told;
 end $$;
 
@@ -447,9 +455,9 @@ begin
   v_known := found;
   v_late := v_known and p_attempt < w.attempt; -- a later attempt has arrived before: this one only gets an answer
   if v_known and not v_late then
-    if p_waiting = 'queue' and w.place <> 'hint' then
+    if p_waiting = 'queue' and w.place <> 'w' then
       update holdfast_waiter
-         set place = 'queue', mode = p_mode, permits = p_permits, taken = p_taken, attempt = p_attempt, lease_ms = p_lease_ms, looked_at = v_now, channel = p_channel
+         set place = 'q', mode = p_mode, permits = p_permits, taken = p_taken, attempt = p_attempt, lease_ms = p_lease_ms, looked_at = v_now, channel = p_channel
        where id = p_id and name is not distinct from p_name and kind is not distinct from p_kind;
       l.last_ticket := holdfast_lower_last_ticket_v1(l, w.ticket);
     else
@@ -460,8 +468,8 @@ begin
 
   if p_waiting = 'queue' and p_channel <> '' and not v_late then -- the client lives: all of its claims come back
     with back as (
-      update holdfast_waiter set place = 'queue'
-       where name = p_name and kind = p_kind and place = 'aside ' || p_channel returning ticket)
+      update holdfast_waiter set place = 'q'
+       where hash = hashtextextended(p_name, 0) and name = p_name and kind = p_kind and place = 's' and channel = p_channel returning ticket)
     select min(ticket) into v_first from back;
     if v_first is not null then
       l.last_ticket := holdfast_lower_last_ticket_v1(l, v_first);
@@ -490,16 +498,16 @@ begin
   end if;
   v_left_ms := case when v_ends > v_now then extract(epoch from v_ends - v_now) * 1000 end; -- null: a fenced transaction prevents a grant
   if p_waiting = 'queue' and not v_late and not v_known then
-    insert into holdfast_waiter (name, kind, id, place, mode, permits, taken, attempt, lease_ms, looked_at, channel)
-    values (p_name, p_kind, p_id, 'queue', p_mode, p_permits, p_taken, p_attempt, p_lease_ms, v_now, p_channel)
+    insert into holdfast_waiter (name, kind, id, place, mode, permits, taken, attempt, lease_ms, looked_at, channel, hash)
+    values (p_name, p_kind, p_id, 'q', p_mode, p_permits, p_taken, p_attempt, p_lease_ms, v_now, p_channel, hashtextextended(p_name, 0))
     returning * into w;
     l.last_ticket := holdfast_lower_last_ticket_v1(l, w.ticket);
     v_known := true;
   elsif p_waiting = 'notify' and not v_late and p_channel <> '' then
-    insert into holdfast_waiter (name, kind, id, place, mode, permits, taken, attempt, lease_ms, looked_at, channel)
-    values (p_name, p_kind, p_id, 'hint', p_mode, p_permits, p_taken, p_attempt, p_lease_ms, v_now, p_channel);
+    insert into holdfast_waiter (name, kind, id, place, mode, permits, taken, attempt, lease_ms, looked_at, channel, hash)
+    values (p_name, p_kind, p_id, 'w', p_mode, p_permits, p_taken, p_attempt, p_lease_ms, v_now, p_channel, hashtextextended(p_name, 0));
   end if;
-  if not v_known or w.place = 'hint' then
+  if not v_known or w.place = 'w' then
     return next (p_n, 'contended', null, greatest(1, least(coalesce(v_left_ms + 10, 100), p_lease_ms / 3))::bigint, null, null, null)::holdfast_answer_v1;
     return;
   end if;
@@ -569,146 +577,131 @@ begin
     v_served := v_served or r.answer = 'granted';
     return next r;
   end loop;
-  if w.place = 'queue' then
+  if w.place = 'q' then
     return query select * from holdfast_heads_v1(p_name, p_kind, l.last_ticket, 1, w.ticket);
   end if;
   if v_seen is not null and not v_served and (l.holder is null or l.expires_at <= v_now) then
     return query
-      with told as (delete from holdfast_waiter where name = p_name and kind = p_kind and place = 'hint' returning channel, id)
+      with told as (delete from holdfast_waiter where hash = hashtextextended(p_name, 0) and name = p_name and kind = p_kind and place = 'w' returning channel, id)
       select 0, 'changed', null::bigint, null::bigint, null::integer, told.channel, told.id from told;
   end if;
 end $$;
 
--- Acquires, renews and releases in one transaction, and so with one flush of the disk. All arrays have the same length.
---   p_verbs    none, notify or queue: acquire, and wait in this way; renew; release
---   p_taken    how many permits of a semaphore a claim takes, out of p_permits
---   p_attempts the last attempt of the claim; for a release as for holdfast_release_v1
---   p_watched  whether the claim can be notified on p_channel
---   p_tokens   as for holdfast_renew_v1
+-- Acquires, renews and releases in one transaction, and so with one flush of the disk. Returns lines: n answer token ms; and for a message to a client:
+-- 0 answer token ms attempt channel id. The server prepares each expression anew in each transaction, and ten of them cost as much as a statement that reads
+-- a row. So the usual ways have few.
+--   p_calls    for each operation: verb, name, kind, mode, permits, taken, id, lease, attempt, watched, token. Each client has the same order of locks
+--     verb     none, notify or queue: acquire, and wait in this way; renew; release
+--     taken    how many permits of a semaphore a claim takes, out of permits
+--     attempt  the last attempt of the claim; for a release as for holdfast_release_v1
+--     watched  whether the claim can be notified on p_channel
+--     token    as for holdfast_renew_v1
 --   p_patient  whether to wait for a row that another call has locked; if not, the answer is busy
-create function holdfast_call_v1(p_channel text, p_claim_ms integer, p_patient boolean, p_verbs text[], p_names text[], p_kinds text[],
-                                 p_modes text[], p_permits integer[], p_taken integer[], p_ids text[], p_leases bigint[], p_attempts integer[],
-                                 p_watched boolean[], p_tokens bigint[] default '{}')
-returns setof holdfast_answer_v1
+create function holdfast_call_v1(p_channel text, p_claim_ms integer, p_patient boolean, p_calls text[]) returns text
 language plpgsql volatile as $$
 declare
   r         holdfast_answer_v1;
-  l         record; -- the locked row of this lock, if its standing is known
-  v_locked  text;
-  v_crowded boolean; -- whether at least two claims wait for it
   w         record;
-  v_place   integer; -- place in the queue
-  v_ticket  bigint;
-  v_ms      bigint;
-  v_order   integer[]; -- order of the operations, if it differs from that of the arrays
-  v_count   integer := cardinality(p_names);
-  v_n       integer;
+  v_lines   text;
+  o         integer; -- the operation begins behind this place of the array
   v_verb    text;
   v_name    text collate "C";
-  v_kind    text collate "C";
   v_id      text;
   v_now     timestamptz;
   v_token   bigint;
+  v_locked  text; -- the name of the lock whose row is locked, if its standing is known. The row has:
+  v_row     tid;
+  v_last    bigint;
+  v_holder  text;
+  v_attempt integer;
   v_ends    timestamptz;
-  v_durable boolean := false;
+  v_served  bigint;
+  v_crowded boolean; -- whether at least two claims wait for it
+  v_place   integer; -- place in the queue
+  v_ticket  bigint;
+  v_ms      bigint;
+  v_durable boolean; -- null: no client is told that it holds a lock
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'holdfast: locks need READ COMMITTED, and this transaction is %', current_setting('transaction_isolation')
       using errcode = 'invalid_transaction_state';
   end if;
-  for i in 2 .. v_count loop
-    if p_names[i] <> p_names[i - 1] or p_kinds[i] <> p_kinds[i - 1] then
-      v_order := array(select n::integer from unnest(p_names, p_kinds) with ordinality as o(name, kind, n)
-                        order by name collate "C", kind collate "C", n);
-      exit;
-    end if;
-  end loop;
-
-  for i in 1 .. v_count loop
-    v_n := case when v_order is null then i else v_order[i] end;
-    v_verb := p_verbs[v_n];
-    v_name := p_names[v_n];
-    v_kind := p_kinds[v_n];
-    v_id := p_ids[v_n];
+  for n in 1 .. cardinality(p_calls) / 11 loop
+    o := 11 * n - 11;
+    v_verb := p_calls[o + 1];
+    v_name := p_calls[o + 2];
+    v_id := p_calls[o + 7];
     -- The usual cases of a mutex: take a free one, release one, wait for a held one, or hand it to the first waiter. All other cases use the
     -- functions above.
-    if v_kind = 'mutex' and v_verb in ('none', 'notify', 'queue', 'release') then
+    if v_verb <> 'renew' and p_calls[o + 3] = 'mutex' then
       if v_locked is distinct from v_name then
-        select ctid, token, holder, attempt, expires_at, last_ticket into l from holdfast_lock
+        select name, ctid, token, holder, attempt, expires_at, last_ticket, false
+          into v_locked, v_row, v_last, v_holder, v_attempt, v_ends, v_served, v_crowded from holdfast_lock
          where name = v_name and kind = 'mutex' and slot < 1 order by slot desc limit 1 for update skip locked;
-        v_locked := case when found then v_name end;
-        v_crowded := false;
       end if;
       if v_locked is not null then
         v_now := clock_timestamp();
-        v_token := greatest(l.token + 1, (extract(epoch from v_now) * 1000000)::bigint);
-        v_token := v_token + (4 - v_token % 4) % 4;
+        v_token := (greatest(v_last, (extract(epoch from v_now) * 1000000)::bigint - 1) / 4 + 1) * 4; -- the next multiple of 4
         if v_verb = 'release' then
-          if l.holder = v_id and l.expires_at > v_now and l.attempt >= p_attempts[v_n] then
+          if v_holder = v_id and v_ends > v_now and v_attempt >= p_calls[o + 9]::integer then
             v_place := 0;
-            v_crowded := false;
             for w in
-              select id, ticket, attempt, lease_ms, looked_at, channel from holdfast_waiter
-               where name = v_name and kind = 'mutex' and place = 'queue' and ticket > l.last_ticket order by ticket limit 3
+              select ctid, place, id, ticket, attempt, lease_ms, looked_at, channel from holdfast_waiter
+               where hash = hashtextextended(v_name, 0) and name = v_name and kind = 'mutex' and (place, ticket) > ('q', v_served)
+               order by place, ticket limit 3
             loop
               v_place := v_place + 1;
               if v_place = 1 then
-                exit when w.looked_at + w.lease_ms * interval '0.5 ms' <= v_now or w.channel <> p_channel and not holdfast_is_alive_v1(w.channel);
-                v_durable := true;
-                v_ends := v_now + least(p_claim_ms, w.lease_ms) * interval '1 ms';
-                update holdfast_lock set token = v_token, holder = w.id, attempt = w.attempt, expires_at = v_ends, last_ticket = w.ticket, unconfirmed = w.channel
-                 where ctid = l.ctid
-                returning ctid, token, holder, attempt, expires_at, last_ticket into l;
-                delete from holdfast_waiter where id = w.id and name is not distinct from v_name and kind is not distinct from 'mutex';
-                return next (v_n, 'held', null, null, null, null, null)::holdfast_answer_v1;
-                return next (0, 'granted', v_token, floor(extract(epoch from v_ends - w.looked_at) * 1000)::bigint, w.attempt, w.channel, w.id)
-                  ::holdfast_answer_v1;
-              elsif v_place = 3 then
-                v_crowded := true;
-                return next (0, 'head', null, null, null, w.channel, w.id)::holdfast_answer_v1; -- this claim is second now
+                exit when w.place <> 'q' or w.looked_at + w.lease_ms * interval '0.5 ms' <= v_now or w.channel <> p_channel and not holdfast_is_alive_v1(w.channel);
+                update holdfast_lock set token = v_token, holder = w.id, attempt = w.attempt, expires_at = v_now + least(p_claim_ms, w.lease_ms) * interval '1 ms',
+                       last_ticket = w.ticket, unconfirmed = w.channel
+                 where ctid = v_row
+                returning ctid, token, holder, attempt, expires_at, last_ticket, true into v_row, v_last, v_holder, v_attempt, v_ends, v_served, v_durable;
+                delete from holdfast_waiter where ctid = w.ctid;
+                v_lines := concat_ws(chr(10), v_lines, concat(n, ' held 0 0'), concat_ws(' ', '0 granted', v_token,
+                                     floor(extract(epoch from v_ends - w.looked_at) * 1000), w.attempt, w.channel, w.id));
+              elsif v_place = 3 and w.place = 'q' then
+                v_lines := concat_ws(chr(10), v_lines, concat('0 head 0 0 0 ', w.channel, ' ', w.id)); -- this claim is second now
               end if;
             end loop;
-            continue when l.holder <> v_id; -- the lock was handed off meanwhile
+            v_crowded := v_place = 3 and w.place = 'q';
+            continue when v_holder <> v_id; -- the lock was handed off meanwhile
             if v_place = 0 then
-              update holdfast_lock set holder = null, expires_at = v_now
-               where ctid = l.ctid and not exists (select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place = 'hint');
-              if found then
-                v_locked := null;
-                return next (v_n, 'held', null, null, null, null, null)::holdfast_answer_v1;
-                continue;
-              end if;
+              update holdfast_lock set holder = null, expires_at = v_now where ctid = v_row;
+              v_locked := null;
+              v_lines := concat_ws(chr(10), v_lines, concat(n, ' held 0 0'));
+              continue;
             end if;
           end if;
-        elsif l.holder is null or l.expires_at <= v_now then
+        elsif v_holder is null or v_ends <= v_now then
           update holdfast_lock
-             set token = v_token, holder = v_id, attempt = p_attempts[v_n], expires_at = v_now + p_leases[v_n] * interval '1 ms', unconfirmed = null
-           where ctid = l.ctid
-             and not exists (select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place = 'queue' and q.ticket > l.last_ticket)
-             and not exists (select from holdfast_waiter q where q.id = v_id)
-             and (v_verb <> 'queue' or not exists (
-               select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place = 'aside ' || p_channel))
+             set token = v_token, holder = v_id, attempt = p_calls[o + 9]::integer, expires_at = v_now + p_calls[o + 8]::bigint * interval '1 ms', unconfirmed = null
+           where ctid = v_row
+             and not exists (select from holdfast_waiter q
+                              where q.hash = hashtextextended(v_name, 0) and q.name = v_name and q.kind = 'mutex' and (q.place, q.ticket) > ('q', v_served))
              and not exists (select from holdfast_tombstone g where g.id = v_id and g.until > v_now);
           if found then
             v_locked := null;
             v_durable := true;
-            return next (v_n, 'acquired', v_token, p_leases[v_n], null, null, null)::holdfast_answer_v1;
+            v_lines := concat_ws(chr(10), v_lines, concat(n, ' acquired ', v_token, ' ', p_calls[o + 8]));
             continue;
           end if;
-        elsif v_verb = 'queue' and l.holder <> v_id then
-          insert into holdfast_waiter (name, kind, id, place, mode, permits, taken, attempt, lease_ms, looked_at, channel)
-          select v_name, 'mutex', v_id, 'queue', 'mutex', p_permits[v_n], p_taken[v_n], p_attempts[v_n], p_leases[v_n], v_now,
-                 case when p_watched[v_n] then p_channel else '' end
-           where not exists (select from holdfast_tombstone g where g.id = v_id and g.until > v_now)
-             and not exists (select from holdfast_waiter q where q.name = v_name and q.kind = 'mutex' and q.place = 'aside ' || p_channel)
-              on conflict do nothing
+        elsif v_verb = 'queue' and v_holder <> v_id then
+          insert into holdfast_waiter (name, kind, id, place, mode, permits, taken, attempt, lease_ms, looked_at, channel, hash)
+          select v_name, 'mutex', v_id, 'q', 'mutex', p_calls[o + 5]::integer, p_calls[o + 6]::integer, p_calls[o + 9]::integer, p_calls[o + 8]::bigint, v_now,
+                 case when p_calls[o + 10]::boolean then p_channel else '' end, hashtextextended(v_name, 0)
+           where not exists (select from holdfast_waiter q where q.id = v_id)
+             and not exists (select from holdfast_tombstone g where g.id = v_id and g.until > v_now)
+             and not exists (select from holdfast_waiter q
+                              where q.hash = hashtextextended(v_name, 0) and q.name = v_name and q.kind = 'mutex' and q.place = 's' and q.channel = p_channel)
           returning ticket into v_ticket;
-          if found and v_ticket > l.last_ticket then
+          if v_ticket > v_served then
             if v_crowded then
-              v_ms := floor(greatest(1, least(extract(epoch from l.expires_at - v_now) * 1000 + 30, p_claim_ms, p_leases[v_n] / 3)));
+              v_ms := floor(greatest(1, least(extract(epoch from v_ends - v_now) * 1000 + 30, p_claim_ms, p_calls[o + 8]::bigint / 3)));
             else
-              v_ms := holdfast_queued_v1(v_name, 'mutex', l.last_ticket, v_ticket, l.expires_at - v_now, p_leases[v_n], p_claim_ms);
+              v_ms := holdfast_queued_v1(v_name, 'mutex', v_served, v_ticket, v_ends - v_now, p_calls[o + 8]::bigint, p_claim_ms);
             end if;
-            return next (v_n, 'queued', null, v_ms, null, null, null)::holdfast_answer_v1;
+            v_lines := concat_ws(chr(10), v_lines, concat(n, ' queued 0 ', v_ms));
             continue;
           end if;
         end if;
@@ -718,48 +711,51 @@ begin
     v_locked := null;
     if v_verb = 'renew' then
       select x.answer into r.answer
-        from holdfast_renew_v1(p_patient, array[v_name], array[v_kind], array[v_id], array[p_leases[v_n]], p_tokens[v_n:v_n]) x;
-      v_durable := v_durable or r.answer = 'held';
-      return next (v_n, r.answer, null, null, null, null, null)::holdfast_answer_v1;
+        from holdfast_renew_v1(p_patient, array[v_name], p_calls[o + 3:o + 3], array[v_id], array[p_calls[o + 8]::bigint], array[p_calls[o + 11]::bigint]) x;
+      v_durable := v_durable or nullif(r.answer = 'held', false);
+      v_lines := concat_ws(chr(10), v_lines, concat(n, ' ', r.answer, ' 0 0'));
     elsif v_verb = 'release' then
-      for r in select * from holdfast_release_v1(p_channel, v_n, v_name, v_kind, v_id, p_attempts[v_n], p_claim_ms, p_patient) loop
-        v_durable := v_durable or r.answer = 'granted' or p_attempts[v_n] = 2147483647; -- perhaps an operator has broken the lock
-        return next r;
+      for r in select * from holdfast_release_v1(p_channel, n, v_name, p_calls[o + 3], v_id, p_calls[o + 9]::integer, p_claim_ms, p_patient) loop
+        v_durable := v_durable or nullif(r.answer = 'granted' or p_calls[o + 9] = '2147483647', false); -- perhaps an operator has broken the lock
+        v_lines := concat_ws(chr(10), v_lines, holdfast_line_v1(r));
       end loop;
     else
-      for r in select * from holdfast_acquire_v1(p_channel, v_n, v_name, v_kind, p_modes[v_n], p_permits[v_n], p_taken[v_n], v_id, p_leases[v_n], p_attempts[v_n],
-                                                 v_verb, case when p_watched[v_n] then p_channel else '' end, p_claim_ms, p_patient) loop
-        v_durable := v_durable or r.answer in ('acquired', 'granted');
-        return next r;
+      for r in select * from holdfast_acquire_v1(p_channel, n, v_name, p_calls[o + 3], p_calls[o + 4], p_calls[o + 5]::integer, p_calls[o + 6]::integer, v_id,
+                                                 p_calls[o + 8]::bigint, p_calls[o + 9]::integer, v_verb,
+                                                 case when p_calls[o + 10]::boolean then p_channel else '' end, p_claim_ms, p_patient) loop
+        v_durable := v_durable or nullif(r.answer in ('acquired', 'granted'), false);
+        v_lines := concat_ws(chr(10), v_lines, holdfast_line_v1(r));
       end loop;
     end if;
   end loop;
-  if not v_durable then
-    -- No client was told that it holds a lock: if a crash undoes this transaction, that costs at most a lease duration.
+  if v_durable is null then
+    -- If a crash undoes this transaction, that costs at most a lease duration.
     perform set_config('synchronous_commit', 'off', true);
   end if;
+  return v_lines;
 end $$;
 
 -- Runs holdfast_call_v1, commits, and notifies other clients in a second transaction, which writes no row and so does not wait for the disk. In the first
 -- one, a notification would lock the whole instance until its commit is on the disk. If the queue of notifications is nearly full, none are sent: an error
 -- here would come after the commit.
---   p_answers  lines: n answer token ms; and for this client: 0 answer token ms attempt channel id, as a notification has it. A line with the answer notified
---              or unnotified says whether the others were notified, if there were any
-create procedure holdfast_commit_v1(p_channel text, p_claim_ms integer, p_patient boolean, p_verbs text[], p_names text[], p_kinds text[],
-                                    p_modes text[], p_permits integer[], p_taken integer[], p_ids text[], p_leases bigint[], p_attempts integer[],
-                                    p_watched boolean[], p_tokens bigint[], inout p_answers text)
+--   p_answers  the lines for this client. A line with the answer notified or unnotified says whether the others were notified, if there were any
+create procedure holdfast_commit_v1(p_channel text, p_claim_ms integer, p_patient boolean, p_calls text[], inout p_answers text)
 language plpgsql as $$
 declare
+  v_line     text;
+  v_to       text;
   v_channels text[];
   v_lines    text[];
 begin
-  select string_agg(line, chr(10)) filter (where n > 0 or channel = p_channel),
-         array_agg(channel) filter (where n = 0 and channel not in ('', p_channel)), array_agg(line) filter (where n = 0 and channel not in ('', p_channel))
-    into p_answers, v_channels, v_lines
-    from (select a.n, a.channel,
-                 concat_ws(' ', a.n, a.answer, coalesce(a.token, 0), coalesce(a.ms, 0), case a.n when 0 then coalesce(a.attempt, 0) end, a.channel, a.id) as line
-            from holdfast_call_v1(p_channel, p_claim_ms, p_patient, p_verbs, p_names, p_kinds, p_modes, p_permits, p_taken, p_ids, p_leases, p_attempts,
-                                  p_watched, p_tokens) a) answers;
+  foreach v_line in array string_to_array(holdfast_call_v1(p_channel, p_claim_ms, p_patient, p_calls), chr(10)) loop
+    v_to := case when v_line like '0 %' then split_part(v_line, ' ', 6) else p_channel end;
+    if v_to = p_channel then
+      p_answers := concat_ws(chr(10), p_answers, v_line);
+    elsif v_to <> '' then
+      v_channels := v_channels || v_to;
+      v_lines := v_lines || v_line;
+    end if;
+  end loop;
   if v_channels is not null then
     commit;
     if pg_notification_queue_usage() < 0.9 then

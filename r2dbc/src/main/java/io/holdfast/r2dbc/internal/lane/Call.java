@@ -6,6 +6,7 @@ import io.holdfast.r2dbc.internal.protocol.Operation;
 import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.support.RecentClaims;
+import java.util.Comparator;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.MonoSink;
@@ -18,6 +19,11 @@ final class Call {
 
     /** The highest {@link #rank}. */
     static final int LAST_RANK = 2;
+
+    /** The same order in all clients. */
+    static final Comparator<Call> BY_LOCK = Comparator.<Call, String>comparing(
+                    it -> it.operation.claim().key().name())
+            .thenComparing(it -> LockText.kind(it.operation.claim().key().kind()));
 
     private enum State {
         WAITING,

@@ -63,7 +63,7 @@ final class CallQueue {
     /**
      * The next step of the connection.
      *
-     * @param batch the calls to send, in this order; empty for other actions
+     * @param batch the calls to send, in the order of their locks, so that no two batches wait for each other; empty for other actions
      */
     record Step(Action action, List<Call> batch) {}
 
@@ -185,6 +185,7 @@ final class CallQueue {
         List<Call> batch = new ArrayList<>();
         takeFrom(areClaimsFirst ? claims : urgent, batch);
         takeFrom(areClaimsFirst ? urgent : claims, batch);
+        batch.sort(Call.BY_LOCK);
         return batch;
     }
 

@@ -136,12 +136,11 @@ public final class MariaDbDialect implements Dialect {
     @Override
     public Flux<Answer> call(
             Connection connection, String channel, long claimMillis, boolean isPatient, List<Operation> batch) {
-        CallText text = CallText.of(batch);
-        String sql = CALL.formatted(channel, claimMillis, isPatient ? 1 : 0, text.batch());
+        String sql = CALL.formatted(channel, claimMillis, isPatient ? 1 : 0, CallText.of(batch));
         return Flux.defer(() -> Flux.<Result>from(
                                 connection.createStatement(sql).execute())
                         .concatMap(result -> result.map(row -> Objects.requireNonNull(row.get(0, String.class)))))
-                .concatMapIterable(text::answers);
+                .concatMapIterable(Answer::lines);
     }
 
     @Override

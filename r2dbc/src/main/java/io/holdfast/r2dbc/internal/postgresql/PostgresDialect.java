@@ -11,6 +11,8 @@ import io.holdfast.r2dbc.internal.protocol.Answer;
 import io.holdfast.r2dbc.internal.protocol.LockText;
 import io.holdfast.r2dbc.internal.protocol.Operation;
 import io.holdfast.r2dbc.internal.protocol.Push;
+import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
 import io.r2dbc.postgresql.api.Notification;
 import io.r2dbc.postgresql.api.PostgresqlConnection;
 import io.r2dbc.spi.Connection;
@@ -25,6 +27,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.reactivestreams.Publisher;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
@@ -35,7 +38,7 @@ import reactor.core.publisher.Sinks;
 public final class PostgresDialect implements Dialect {
 
     /** The text is short, since the driver parses it for each call. */
-    private static final String CALL = "call holdfast_commit_v1($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,null)";
+    private static final String CALL = "call holdfast_commit_v1($1,$2,$3,$4,null)";
 
     private static final String RENEW = "select n, answer from holdfast_renew_v1($1, $2, $3, $4, $5, $6)";
 
@@ -122,19 +125,27 @@ public final class PostgresDialect implements Dialect {
                 .bind("$1", channel)
                 .bind("$2", (int) claimMillis)
                 .bind("$3", isPatient)
-                .bind("$4", texts(batch, Operation::word))
-                .bind("$5", names(batch))
-                .bind("$6", kinds(batch))
-                .bind("$7", texts(batch, it -> LockText.mode(it.claim().key().kind())))
-                .bind("$8", numbers(batch, it -> it.claim().key().permits()))
-                .bind("$9", numbers(batch, it -> it.claim().permits()))
-                .bind("$10", ids(batch))
-                .bind("$11", leases(batch))
-                .bind("$12", numbers(batch, it -> it.claim().attempt()))
-                .bind("$13", filled(new Boolean[batch.size()], batch, Operation::isWatched))
-                .bind("$14", tokens(batch));
+                .bind("$4", batch.stream().flatMap(PostgresDialect::words).toArray(String[]::new));
         return rows(statement, row -> Objects.requireNonNull(row.get(0, String.class)))
                 .flatMapIterable(Answer::lines);
+    }
+
+    /** One array of texts costs client and server less than an array for each column. */
+    private static Stream<String> words(Operation operation) {
+        LockClaim claim = operation.claim();
+        LockKey key = claim.key();
+        return Stream.of(
+                operation.word(),
+                LockText.name(key.name()),
+                LockText.kind(key.kind()),
+                LockText.mode(key.kind()),
+                Integer.toString(key.permits()),
+                Integer.toString(claim.permits()),
+                claim.id(),
+                Long.toString(operation.leaseMillis()),
+                Integer.toString(claim.attempt()),
+                Boolean.toString(operation.isWatched()),
+                Long.toString(operation.token()));
     }
 
     @Override
@@ -142,11 +153,11 @@ public final class PostgresDialect implements Dialect {
         Statement statement = connection
                 .createStatement(RENEW)
                 .bind("$1", isPatient)
-                .bind("$2", names(batch))
-                .bind("$3", kinds(batch))
-                .bind("$4", ids(batch))
-                .bind("$5", leases(batch))
-                .bind("$6", tokens(batch));
+                .bind("$2", texts(batch, it -> LockText.name(it.claim().key().name())))
+                .bind("$3", texts(batch, it -> LockText.kind(it.claim().key().kind())))
+                .bind("$4", texts(batch, it -> it.claim().id()))
+                .bind("$5", numbers(batch, Operation::leaseMillis))
+                .bind("$6", numbers(batch, Operation::token));
         return rows(
                 statement,
                 row -> Answer.of(
@@ -275,38 +286,11 @@ public final class PostgresDialect implements Dialect {
                 .then();
     }
 
-    private static String[] names(List<Operation> batch) {
-        return texts(batch, it -> LockText.name(it.claim().key().name()));
-    }
-
-    private static String[] kinds(List<Operation> batch) {
-        return texts(batch, it -> LockText.kind(it.claim().key().kind()));
-    }
-
-    private static String[] ids(List<Operation> batch) {
-        return texts(batch, it -> it.claim().id());
-    }
-
-    private static Long[] leases(List<Operation> batch) {
-        return filled(new Long[batch.size()], batch, Operation::leaseMillis);
-    }
-
-    private static Long[] tokens(List<Operation> batch) {
-        return filled(new Long[batch.size()], batch, Operation::token);
-    }
-
     private static String[] texts(List<Operation> batch, Function<Operation, String> text) {
-        return filled(new String[batch.size()], batch, text);
+        return batch.stream().map(text).toArray(String[]::new);
     }
 
-    private static Integer[] numbers(List<Operation> batch, Function<Operation, Integer> number) {
-        return filled(new Integer[batch.size()], batch, number);
-    }
-
-    private static <T> T[] filled(T[] parts, List<Operation> batch, Function<Operation, T> part) {
-        for (int i = 0; i < parts.length; i++) {
-            parts[i] = part.apply(batch.get(i));
-        }
-        return parts;
+    private static Long[] numbers(List<Operation> batch, Function<Operation, Long> number) {
+        return batch.stream().map(number).toArray(Long[]::new);
     }
 }
