@@ -1,6 +1,5 @@
 package io.holdfast;
 
-import io.holdfast.spi.LockKind;
 import java.time.Duration;
 import java.util.Locale;
 

@@ -3,7 +3,6 @@ package io.holdfast;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.LockKind;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;

@@ -2,7 +2,6 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.spi.LockKind;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;

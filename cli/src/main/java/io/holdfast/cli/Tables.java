@@ -1,11 +1,11 @@
 package io.holdfast.cli;
 
 import io.holdfast.LockHolder;
+import io.holdfast.LockKind;
 import io.holdfast.LockReport;
 import io.holdfast.LockWaiter;
 import io.holdfast.cli.doctor.Check;
 import io.holdfast.cli.doctor.Finding;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.support.Printable;
 import java.time.Duration;
 import java.util.ArrayList;

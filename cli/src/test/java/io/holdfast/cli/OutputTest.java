@@ -3,9 +3,9 @@ package io.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockHolder;
+import io.holdfast.LockKind;
 import io.holdfast.LockReport;
 import io.holdfast.LockWaiter;
-import io.holdfast.spi.LockKind;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockHolder;
 import io.holdfast.LockInspector;
+import io.holdfast.LockKind;
 import io.holdfast.LockReport;
-import io.holdfast.spi.LockKind;
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;

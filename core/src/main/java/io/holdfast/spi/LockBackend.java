@@ -2,6 +2,7 @@ package io.holdfast.spi;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.LockHolder;
+import io.holdfast.LockKind;
 import io.holdfast.spi.support.Closing;
 import java.time.Duration;
 import java.util.List;

@@ -1,5 +1,7 @@
 package io.holdfast.spi;
 
+import io.holdfast.LockKind;
+
 /** A feature that a back end may offer beyond an exclusive lock. */
 public enum LockFeature {
 

@@ -2,6 +2,7 @@ package io.holdfast.spi;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.LockKind;
 import io.holdfast.spi.support.Printable;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;

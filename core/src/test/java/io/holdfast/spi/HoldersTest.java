@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.LockHolder;
+import io.holdfast.LockKind;
 import io.holdfast.memory.InMemoryLockBackend;
 import java.time.Duration;
 import java.util.Map;

@@ -3,6 +3,7 @@ package io.holdfast.spi;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.holdfast.LockKind;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

@@ -3,11 +3,11 @@ package io.holdfast.etcd;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.etcd.jetcd.ByteSequence;
+import io.holdfast.LockKind;
 import io.holdfast.LossReason;
 import io.holdfast.etcd.Slots.Slot;
 import io.holdfast.etcd.Watches.Wish;
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.Deadlines;
 import io.holdfast.spi.support.Deadlines.Deadline;

@@ -3,8 +3,8 @@ package io.holdfast.etcd;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.etcd.jetcd.ByteSequence;
+import io.holdfast.LockKind;
 import io.holdfast.etcd.Watches.Wish;
-import io.holdfast.spi.LockKind;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

@@ -7,9 +7,9 @@ import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.kv.GetResponse;
 import io.etcd.jetcd.op.Op;
 import io.etcd.jetcd.options.GetOption;
+import io.holdfast.LockKind;
 import io.holdfast.LockReport;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import java.io.ByteArrayOutputStream;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,6 @@
 package io.holdfast.etcd;
 
-import io.holdfast.spi.LockKind;
+import io.holdfast.LockKind;
 import java.util.ArrayList;
 import java.util.List;
 

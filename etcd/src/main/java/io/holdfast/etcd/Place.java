@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.KeyValue;
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.LockKind;
 
 /**
  * The place of a claim in the line of its lock, as etcd stores it.

@@ -2,7 +2,7 @@ package io.holdfast.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.spi.LockKind;
+import io.holdfast.LockKind;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

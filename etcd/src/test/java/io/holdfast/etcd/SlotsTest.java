@@ -3,9 +3,9 @@ package io.holdfast.etcd;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockKind;
 import io.holdfast.etcd.Slots.Slot;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import org.junit.jupiter.api.Test;
 
 class SlotsTest {

@@ -5,10 +5,10 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.LockBackendException;
 import io.holdfast.LockHolder;
 import io.holdfast.LockInspector;
+import io.holdfast.LockKind;
 import io.holdfast.LockReport;
 import io.holdfast.r2dbc.internal.inspect.Inspection;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 

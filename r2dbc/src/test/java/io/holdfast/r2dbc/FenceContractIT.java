@@ -2,7 +2,7 @@ package io.holdfast.r2dbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.spi.LockKind;
+import io.holdfast.LockKind;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;

@@ -1,10 +1,10 @@
 package io.holdfast.r2dbc;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.R2dbcException;

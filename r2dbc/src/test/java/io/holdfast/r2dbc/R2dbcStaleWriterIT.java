@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockClient;
+import io.holdfast.LockKind;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LockOptions;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import io.r2dbc.spi.Connection;
 import java.time.Duration;

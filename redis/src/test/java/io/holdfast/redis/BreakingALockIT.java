@@ -7,13 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockHolder;
+import io.holdfast.LockKind;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LockReport;
 import io.holdfast.LossReason;
 import io.holdfast.ReactiveLock;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;

@@ -3,10 +3,10 @@ package io.holdfast.redis;
 import static io.holdfast.redis.ClientOverRedis.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;

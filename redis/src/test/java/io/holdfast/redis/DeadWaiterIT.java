@@ -4,10 +4,10 @@ import static io.holdfast.redis.ClientOverRedis.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockClient;
+import io.holdfast.LockKind;
 import io.holdfast.LockLease;
 import io.holdfast.ReactiveLock;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockEvent;
+import io.holdfast.LockKind;
 import io.holdfast.LockLostException;
 import io.holdfast.LockOptions;
-import io.holdfast.spi.LockKind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

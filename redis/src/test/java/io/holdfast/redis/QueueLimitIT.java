@@ -7,11 +7,11 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockClient;
+import io.holdfast.LockKind;
 import io.holdfast.LockQueueFullException;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
 import java.time.Duration;

@@ -6,10 +6,10 @@ import static io.holdfast.redis.ClientOverRedis.pause;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockClient;
+import io.holdfast.LockKind;
 import io.holdfast.LockLease;
 import io.holdfast.ReactiveLock;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.testkit.ExclusionProbe;
 import java.time.Duration;
 import java.util.List;

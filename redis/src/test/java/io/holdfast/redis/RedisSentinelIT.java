@@ -7,13 +7,13 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
+import io.holdfast.LockKind;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.LossReason;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import io.holdfast.testkit.server.RedisReplicas;
 import io.holdfast.testkit.server.RedisSentinels;

@@ -1,10 +1,10 @@
 package io.holdfast.redis;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockKind;
 import io.holdfast.redis.internal.protocol.LockKeys;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import io.holdfast.testkit.server.RedisServer;
 import io.lettuce.core.KeyValue;

@@ -3,9 +3,9 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockKind;
 import io.holdfast.redis.internal.script.LuaScript;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;

@@ -5,10 +5,10 @@ import static io.holdfast.redis.ClientOverRedis.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockClient;
+import io.holdfast.LockKind;
 import io.holdfast.LockLease;
 import io.holdfast.ReactiveLock;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.testkit.server.TcpProxy;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;

@@ -1,9 +1,9 @@
 package io.holdfast.redis;
 
 import io.holdfast.LockClient;
+import io.holdfast.LockKind;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
-import io.holdfast.spi.LockKind;
 import io.lettuce.core.RedisURI;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -4,11 +4,11 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockHolder;
 import io.holdfast.LockInspector;
+import io.holdfast.LockKind;
 import io.holdfast.LockReport;
 import io.holdfast.redlock.internal.claim.IdAtMaster;
 import io.holdfast.redlock.internal.inspect.MasterAnswers;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.support.Printable;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockClient;
+import io.holdfast.LockKind;
 import io.holdfast.LockOptions;
 import io.holdfast.redlock.internal.master.MasterSettings;
 import io.holdfast.redlock.internal.master.Masters;
@@ -12,7 +13,6 @@ import io.holdfast.redlock.internal.master.WallClock;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -2,10 +2,10 @@ package io.holdfast.test;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import io.holdfast.LockClient;
+import io.holdfast.LockKind;
 import io.holdfast.LockListener;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -7,6 +7,7 @@ import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.LockHolder;
 import io.holdfast.LockInspector;
+import io.holdfast.LockKind;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.LockReport;
@@ -14,7 +15,6 @@ import io.holdfast.LockWaiter;
 import io.holdfast.LossReason;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockFeature;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import java.util.concurrent.CompletableFuture;
 

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockHolder;
 import io.holdfast.LockInspector;
+import io.holdfast.LockKind;
 import io.holdfast.LockReport;
 import io.holdfast.LockWaiter;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
 import java.util.List;

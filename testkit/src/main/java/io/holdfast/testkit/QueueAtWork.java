@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockHolder;
 import io.holdfast.LockInspector;
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import java.util.ArrayList;
 import java.util.List;

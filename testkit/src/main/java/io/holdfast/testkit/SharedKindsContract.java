@@ -2,8 +2,8 @@ package io.holdfast.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockFeature;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
 import java.util.Set;

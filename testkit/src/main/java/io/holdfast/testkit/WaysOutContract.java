@@ -4,8 +4,8 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockInspector;
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockBackend;
-import io.holdfast.spi.LockKind;
 
 /**
  * A claim that ends without the lock, or a hold that is broken, costs the server at most as much as a claim that is

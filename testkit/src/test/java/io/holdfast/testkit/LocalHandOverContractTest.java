@@ -4,12 +4,12 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LocalHandOver;
 import io.holdfast.LockInspector;
+import io.holdfast.LockKind;
 import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;

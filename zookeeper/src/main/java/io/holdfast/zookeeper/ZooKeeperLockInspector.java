@@ -4,9 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockHolder;
 import io.holdfast.LockInspector;
+import io.holdfast.LockKind;
 import io.holdfast.LockReport;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.zookeeper.internal.operation.LockOperations;
 import java.util.List;
 import reactor.core.publisher.Flux;

@@ -3,11 +3,11 @@ package io.holdfast.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockClient;
+import io.holdfast.LockKind;
 import io.holdfast.LockLease;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.testkit.LeftoversExtension;
 import java.time.Duration;

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockClient;
+import io.holdfast.LockKind;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.ReactiveLock;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.testkit.LeftoversExtension;
 import io.holdfast.zookeeper.internal.operation.RecheckInterval;

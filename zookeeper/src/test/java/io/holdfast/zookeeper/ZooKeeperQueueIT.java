@@ -285,7 +285,7 @@ class ZooKeeperQueueIT {
                 IntStream.range(0, 3).mapToObj(i -> lock.acquire().toFuture()).toList();
         assertThatThrownBy(() -> Waiting.forMono(ZooKeeperLockBackend.over(curator)
                         .tryAcquire(io.holdfast.spi.LockClaim.first(
-                                io.holdfast.spi.LockKey.of(io.holdfast.spi.LockKind.MUTEX, "used up"),
+                                io.holdfast.spi.LockKey.of(io.holdfast.LockKind.MUTEX, "used up"),
                                 "someone",
                                 Duration.ofSeconds(30),
                                 io.holdfast.spi.Waiting.QUEUE))))

@@ -1,8 +1,8 @@
 package io.holdfast.internal.claim;
 
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.support.OwnerLabel;
 import java.nio.charset.StandardCharsets;

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.LockEvent;
+import io.holdfast.LockKind;
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
 import io.holdfast.internal.claim.ClaimState.Action;
@@ -22,7 +23,6 @@ import io.holdfast.internal.timing.Validity;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;

@@ -1,13 +1,13 @@
 package io.holdfast.internal.claim;
 
 import io.holdfast.LockException;
+import io.holdfast.LockKind;
 import io.holdfast.LockLease;
 import io.holdfast.LockReport;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.LockSettings;
 import io.holdfast.internal.engine.LockTerms.Mode;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.support.Printable;
 import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;

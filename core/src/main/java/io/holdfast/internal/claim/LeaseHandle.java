@@ -1,6 +1,7 @@
 package io.holdfast.internal.claim;
 
 import io.holdfast.LockEvent;
+import io.holdfast.LockKind;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LossReason;
@@ -9,7 +10,6 @@ import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.LockSettings;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.support.Printable;
 import java.time.Duration;

@@ -1,11 +1,11 @@
 package io.holdfast.internal.engine;
 
+import io.holdfast.LockKind;
 import io.holdfast.LockOptions;
 import io.holdfast.internal.engine.LockTerms.Mode;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.support.Printable;
 

@@ -1,9 +1,9 @@
 package io.holdfast.internal.memory;
 
 import io.holdfast.LockHolder;
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
 import java.util.Map;

@@ -1,8 +1,8 @@
 package io.holdfast.internal.memory;
 
+import io.holdfast.LockKind;
 import io.holdfast.LockWaiter;
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.support.Printable;
 import java.time.Duration;

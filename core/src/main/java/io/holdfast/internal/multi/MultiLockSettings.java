@@ -1,10 +1,10 @@
 package io.holdfast.internal.multi;
 
+import io.holdfast.LockKind;
 import io.holdfast.LockOptions;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.LockSettings;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.support.Printable;
 import java.time.Duration;
 import java.util.Collection;

@@ -1,12 +1,12 @@
 package io.holdfast.internal.tenure;
 
 import io.holdfast.LockHolder;
+import io.holdfast.LockKind;
 import io.holdfast.internal.tenure.LocalClaim.Standing;
 import io.holdfast.internal.timing.Tombstones;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;

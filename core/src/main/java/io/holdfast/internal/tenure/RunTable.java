@@ -1,6 +1,7 @@
 package io.holdfast.internal.tenure;
 
 import io.holdfast.LockHolder;
+import io.holdfast.LockKind;
 import io.holdfast.LossReason;
 import io.holdfast.internal.tenure.LocalClaim.Standing;
 import io.holdfast.internal.timing.StoreDurations;
@@ -10,7 +11,6 @@ import io.holdfast.spi.LockAttempt.Acquired;
 import io.holdfast.spi.LockAttempt.AcquiredRun;
 import io.holdfast.spi.LockAttempt.Queued;
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;

@@ -2,6 +2,7 @@ package io.holdfast.internal.claim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockKind;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.internal.engine.Engine;
@@ -13,7 +14,6 @@ import io.holdfast.memory.InMemoryLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import reactor.test.scheduler.VirtualTimeScheduler;

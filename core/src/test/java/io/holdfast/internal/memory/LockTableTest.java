@@ -2,13 +2,13 @@ package io.holdfast.internal.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockKind;
 import io.holdfast.internal.timing.Tombstones;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockAttempt.Acquired;
 import io.holdfast.spi.LockAttempt.Contended;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;

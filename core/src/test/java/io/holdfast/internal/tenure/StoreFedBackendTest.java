@@ -3,6 +3,7 @@ package io.holdfast.internal.tenure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockKind;
 import io.holdfast.LossReason;
 import io.holdfast.internal.tenure.LocalClaim.Standing;
 import io.holdfast.memory.InMemoryLockBackend;
@@ -10,7 +11,6 @@ import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;

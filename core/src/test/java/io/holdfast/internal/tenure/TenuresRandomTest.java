@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import com.google.errorprone.annotations.FormatMethod;
+import io.holdfast.LockKind;
 import io.holdfast.internal.memory.LockTable;
 import io.holdfast.internal.memory.Outcome;
 import io.holdfast.internal.memory.Push;
@@ -12,7 +13,6 @@ import io.holdfast.internal.timing.Validity;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;

@@ -46,7 +46,7 @@ public enum LockMeterDocumentation implements MeterDocumentation {
         BACKEND("backend"),
         /** The family of the lock: one of few, see {@link LockFamilies}. */
         FAMILY("lock.family"),
-        /** The kind of the lock: a {@link io.holdfast.spi.LockKind} in small letters. */
+        /** The kind of the lock: a {@link io.holdfast.LockKind} in small letters. */
         KIND("lock.kind"),
         /** How a wait or a hold ended. */
         OUTCOME("outcome"),

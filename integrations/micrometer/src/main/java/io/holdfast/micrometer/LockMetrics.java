@@ -3,10 +3,10 @@ package io.holdfast.micrometer;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockEvent;
+import io.holdfast.LockKind;
 import io.holdfast.LockListener;
 import io.holdfast.micrometer.LockMeterDocumentation.TagName;
 import io.holdfast.spi.LockBackend;
-import io.holdfast.spi.LockKind;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;

@@ -1,6 +1,6 @@
 package io.holdfast.micrometer;
 
-import io.holdfast.spi.LockKind;
+import io.holdfast.LockKind;
 import io.micrometer.observation.Observation;
 import java.util.List;
 import java.util.Optional;

@@ -16,7 +16,7 @@ public enum LockObservationDocumentation implements ObservationDocumentation {
         BACKEND("backend"),
         /** The family of the lock: one of few, see {@link LockFamilies}. */
         FAMILY("lock.family"),
-        /** A {@link io.holdfast.spi.LockKind} in small letters, or {@code several} for locks that are taken together. */
+        /** A {@link io.holdfast.LockKind} in small letters, or {@code several} for locks that are taken together. */
         KIND("lock.kind"),
         /** A {@link LockObservationContext.Operation} in small letters. */
         OPERATION("operation"),

@@ -2,11 +2,11 @@ package io.holdfast.micrometer;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.LockKind;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import io.holdfast.micrometer.LockObservationContext.Operation;
-import io.holdfast.spi.LockKind;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;

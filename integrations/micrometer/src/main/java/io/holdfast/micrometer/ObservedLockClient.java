@@ -3,12 +3,12 @@ package io.holdfast.micrometer;
 import io.holdfast.ClientReport;
 import io.holdfast.LeaderElection;
 import io.holdfast.LockClient;
+import io.holdfast.LockKind;
 import io.holdfast.LockLease;
 import io.holdfast.ReactiveLock;
 import io.holdfast.ReactiveMultiLock;
 import io.holdfast.ReactiveReadWriteLock;
 import io.holdfast.ReactiveSemaphore;
-import io.holdfast.spi.LockKind;
 import java.util.stream.Stream;
 import reactor.core.publisher.Mono;
 

@@ -1,9 +1,9 @@
 package io.holdfast.micrometer;
 
+import io.holdfast.LockKind;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import io.holdfast.ReactiveSemaphore;
-import io.holdfast.spi.LockKind;
 
 /** A semaphore that observes each subscription, also those of its locks of several permits. */
 final class ObservedSemaphore extends ObservedLock implements ReactiveSemaphore {

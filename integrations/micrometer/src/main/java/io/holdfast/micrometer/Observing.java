@@ -2,11 +2,11 @@ package io.holdfast.micrometer;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.LockClosedException;
+import io.holdfast.LockKind;
 import io.holdfast.LockLostException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.micrometer.LockObservationContext.Operation;
 import io.holdfast.micrometer.LockObservationContext.Outcome;
-import io.holdfast.spi.LockKind;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.contextpropagation.ObservationThreadLocalAccessor;

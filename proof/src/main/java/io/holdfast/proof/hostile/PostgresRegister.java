@@ -1,9 +1,9 @@
 package io.holdfast.proof.hostile;
 
+import io.holdfast.LockKind;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.r2dbc.Fence;
-import io.holdfast.spi.LockKind;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.IsolationLevel;

@@ -1,9 +1,9 @@
 package io.holdfast.proof.hostile;
 
 import io.holdfast.LockClient;
+import io.holdfast.LockKind;
 import io.holdfast.ReactiveLock;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import java.util.ArrayList;
 import java.util.List;
 

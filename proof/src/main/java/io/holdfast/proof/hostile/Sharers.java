@@ -1,6 +1,6 @@
 package io.holdfast.proof.hostile;
 
-import io.holdfast.spi.LockKind;
+import io.holdfast.LockKind;
 import io.holdfast.testkit.history.History;
 import io.holdfast.testkit.history.HistoryEvent.What;
 import io.holdfast.testkit.history.LockOperation;

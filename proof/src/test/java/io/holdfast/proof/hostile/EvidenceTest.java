@@ -2,9 +2,9 @@ package io.holdfast.proof.hostile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockKind;
 import io.holdfast.proof.hostile.Clients.Standstill;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.testkit.history.HistoryEvent;
 import io.holdfast.testkit.history.HistoryRecorder;
 import io.holdfast.testkit.history.LockOperation;

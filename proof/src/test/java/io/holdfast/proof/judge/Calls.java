@@ -2,8 +2,8 @@ package io.holdfast.proof.judge;
 
 import static io.holdfast.testkit.history.LockOperation.NEVER;
 
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.testkit.history.History;
 import io.holdfast.testkit.history.HistoryEvent;
 import io.holdfast.testkit.history.LockOperation;

@@ -1,12 +1,12 @@
 package io.holdfast.proof.sim;
 
+import io.holdfast.LockKind;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
 import io.holdfast.LockOptions;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.ReactiveLock;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.testkit.history.RecoveryCheck;
 import java.time.Duration;
 import java.util.List;

@@ -2,11 +2,11 @@ package io.holdfast.proof.sim;
 
 import io.holdfast.Backoff;
 import io.holdfast.LockException;
+import io.holdfast.LockKind;
 import io.holdfast.LockLease;
 import io.holdfast.LockOptions;
 import io.holdfast.proof.sim.Plan.Weather;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.testkit.history.RecoveryCheck;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,12 +1,12 @@
 package io.holdfast.proof.sim;
 
+import io.holdfast.LockKind;
 import io.holdfast.internal.tenure.WrongRuns;
 import io.holdfast.internal.tenure.WrongTenures;
 import io.holdfast.redis.WrongDriver;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;

@@ -1,7 +1,7 @@
 package io.holdfast.proof.sim;
 
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.testkit.history.HistoryEvent;
 import java.util.ArrayList;
 import java.util.Comparator;

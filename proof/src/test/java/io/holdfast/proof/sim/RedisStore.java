@@ -1,12 +1,12 @@
 package io.holdfast.proof.sim;
 
+import io.holdfast.LockKind;
 import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redis.SimulatedDriver;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockFeature;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.support.ForwardingLockBackend;
 import io.lettuce.core.RedisURI;
 import java.util.EnumSet;

@@ -1,9 +1,9 @@
 package io.holdfast.proof.sim;
 
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;

@@ -1,10 +1,10 @@
 package io.holdfast.proof.sim;
 
+import io.holdfast.LockKind;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
 import io.holdfast.proof.sim.Plan.Weather;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.testkit.history.BeliefCheck;
 import io.holdfast.testkit.history.History;
 import io.holdfast.testkit.history.HistoryEvent;

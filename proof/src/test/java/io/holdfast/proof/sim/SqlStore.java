@@ -1,10 +1,10 @@
 package io.holdfast.proof.sim;
 
+import io.holdfast.LockKind;
 import io.holdfast.r2dbc.R2dbcLockBackend;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.ForwardingLockBackend;
 import io.r2dbc.spi.Result;

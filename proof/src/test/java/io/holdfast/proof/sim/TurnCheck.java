@@ -1,6 +1,6 @@
 package io.holdfast.proof.sim;
 
-import io.holdfast.spi.LockKind;
+import io.holdfast.LockKind;
 import io.holdfast.testkit.history.History;
 import io.holdfast.testkit.history.HistoryCheck;
 import io.holdfast.testkit.history.LockOperation;

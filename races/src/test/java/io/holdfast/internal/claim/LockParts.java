@@ -1,5 +1,6 @@
 package io.holdfast.internal.claim;
 
+import io.holdfast.LockKind;
 import io.holdfast.LockOptions;
 import io.holdfast.internal.engine.Engine;
 import io.holdfast.internal.engine.Events;
@@ -11,7 +12,6 @@ import io.holdfast.races.HandTimer;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.ForwardingLockBackend;
 import java.time.Duration;

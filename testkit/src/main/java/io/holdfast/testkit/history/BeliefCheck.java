@@ -1,6 +1,6 @@
 package io.holdfast.testkit.history;
 
-import io.holdfast.spi.LockKind;
+import io.holdfast.LockKind;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;

@@ -2,8 +2,8 @@ package io.holdfast.testkit.history;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import java.util.ArrayList;
 import java.util.List;
 

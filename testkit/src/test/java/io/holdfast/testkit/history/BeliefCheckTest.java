@@ -7,8 +7,8 @@ import static io.holdfast.testkit.history.WrittenHistory.ms;
 import static io.holdfast.testkit.history.WrittenHistory.semaphore;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import org.junit.jupiter.api.Test;
 
 class BeliefCheckTest {

@@ -4,8 +4,8 @@ import static io.holdfast.testkit.history.WrittenHistory.MUTEX;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import java.io.IOException;
 import java.io.StringReader;
 import java.io.StringWriter;

@@ -1,8 +1,8 @@
 package io.holdfast.testkit.history;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import java.util.ArrayList;
 import java.util.List;
 

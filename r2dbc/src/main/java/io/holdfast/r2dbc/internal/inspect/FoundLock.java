@@ -1,10 +1,10 @@
 package io.holdfast.r2dbc.internal.inspect;
 
 import io.holdfast.LockHolder;
+import io.holdfast.LockKind;
 import io.holdfast.LockReport;
 import io.holdfast.LockWaiter;
 import io.holdfast.r2dbc.internal.protocol.LockText;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.support.Printable;
 import io.r2dbc.spi.Readable;
 import java.nio.charset.StandardCharsets;

@@ -1,6 +1,7 @@
 package io.holdfast.r2dbc.internal.operation;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.LockKind;
 import io.holdfast.r2dbc.internal.error.SqlFailures;
 import io.holdfast.r2dbc.internal.lane.Connections;
 import io.holdfast.r2dbc.internal.lane.Lanes;
@@ -12,7 +13,6 @@ import io.holdfast.r2dbc.internal.push.Watches;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;

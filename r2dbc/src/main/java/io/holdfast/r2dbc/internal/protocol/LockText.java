@@ -1,6 +1,6 @@
 package io.holdfast.r2dbc.internal.protocol;
 
-import io.holdfast.spi.LockKind;
+import io.holdfast.LockKind;
 import java.util.Locale;
 
 /** The names of locks in the database. */

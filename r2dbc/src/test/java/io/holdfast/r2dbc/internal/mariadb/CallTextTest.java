@@ -2,10 +2,10 @@ package io.holdfast.r2dbc.internal.mariadb;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockKind;
 import io.holdfast.r2dbc.internal.protocol.Operation;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import java.time.Duration;
 import java.util.List;

@@ -2,12 +2,12 @@ package io.holdfast.r2dbc.internal.postgresql;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockKind;
 import io.holdfast.r2dbc.internal.dialect.Session;
 import io.holdfast.r2dbc.internal.dialect.SessionSettings;
 import io.holdfast.r2dbc.internal.protocol.Operation;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.Result;

@@ -2,11 +2,11 @@ package io.holdfast.r2dbc.internal.push;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockKind;
 import io.holdfast.r2dbc.internal.protocol.Push;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.Deadlines;

@@ -1,11 +1,11 @@
 package io.holdfast.redis.internal.inspect;
 
 import io.holdfast.LockHolder;
+import io.holdfast.LockKind;
 import io.holdfast.LockReport;
 import io.holdfast.LockWaiter;
 import io.holdfast.redis.internal.error.KnownError;
 import io.holdfast.redis.internal.protocol.LockKeys;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.support.Printable;
 import java.time.Duration;
 import java.time.Instant;

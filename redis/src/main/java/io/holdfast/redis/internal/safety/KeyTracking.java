@@ -1,5 +1,6 @@
 package io.holdfast.redis.internal.safety;
 
+import io.holdfast.LockKind;
 import io.holdfast.redis.internal.connection.CommandLink;
 import io.holdfast.redis.internal.connection.ConnectionInitializer;
 import io.holdfast.redis.internal.protocol.LockRequests;
@@ -9,7 +10,6 @@ import io.holdfast.redis.internal.script.ScriptArgs;
 import io.holdfast.redis.internal.topology.Topology;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;

@@ -2,13 +2,13 @@ package io.holdfast.redis.internal.operation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockKind;
 import io.holdfast.redis.Store;
 import io.holdfast.redis.internal.connection.ManualDriver;
 import io.holdfast.redis.internal.protocol.ChannelMessage;
 import io.holdfast.redis.internal.protocol.LockKeys;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import io.lettuce.core.protocol.RedisCommand;

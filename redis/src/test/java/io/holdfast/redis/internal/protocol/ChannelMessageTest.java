@@ -2,9 +2,9 @@ package io.holdfast.redis.internal.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockKind;
 import io.holdfast.LossReason;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.LockRun;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;

@@ -2,10 +2,10 @@ package io.holdfast.redis.internal.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockKind;
 import io.holdfast.redis.internal.script.ScriptArgs;
 import io.holdfast.redis.internal.script.ScriptArgsTest;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;

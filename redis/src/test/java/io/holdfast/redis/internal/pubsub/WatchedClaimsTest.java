@@ -2,11 +2,11 @@ package io.holdfast.redis.internal.pubsub;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockKind;
 import io.holdfast.redis.internal.protocol.ChannelMessage;
 import io.holdfast.redis.internal.protocol.LockKeys;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.support.SignalSink;

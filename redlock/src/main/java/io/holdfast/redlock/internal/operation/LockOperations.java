@@ -1,6 +1,7 @@
 package io.holdfast.redlock.internal.operation;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.LockKind;
 import io.holdfast.redlock.internal.claim.ClaimRegistry;
 import io.holdfast.redlock.internal.master.Masters;
 import io.holdfast.redlock.internal.master.Pings;
@@ -10,7 +11,6 @@ import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;

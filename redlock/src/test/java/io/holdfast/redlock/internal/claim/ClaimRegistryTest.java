@@ -2,9 +2,9 @@ package io.holdfast.redlock.internal.claim;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Waiting;
 import java.time.Duration;
 import java.util.function.IntConsumer;

@@ -2,8 +2,8 @@ package io.holdfast.zookeeper.internal.claim;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.support.Printable;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
 import io.holdfast.zookeeper.internal.queue.LockPath;

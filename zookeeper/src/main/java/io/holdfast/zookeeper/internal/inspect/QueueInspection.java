@@ -2,11 +2,11 @@ package io.holdfast.zookeeper.internal.inspect;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.LockHolder;
+import io.holdfast.LockKind;
 import io.holdfast.LockReport;
 import io.holdfast.LockWaiter;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper;
 import io.holdfast.zookeeper.internal.client.AsyncZooKeeper.Content;
 import io.holdfast.zookeeper.internal.client.Reply;

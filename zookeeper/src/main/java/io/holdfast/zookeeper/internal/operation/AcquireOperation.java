@@ -1,11 +1,11 @@
 package io.holdfast.zookeeper.internal.operation;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockAttempt.Contended;
 import io.holdfast.spi.LockAttempt.Queued;
 import io.holdfast.spi.LockClaim;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Waiting;
 import io.holdfast.zookeeper.internal.claim.ClaimRegistry;

@@ -4,11 +4,11 @@ import static io.holdfast.zookeeper.internal.client.BackendLog.LOG;
 
 import io.holdfast.LockBackendException;
 import io.holdfast.LockHolder;
+import io.holdfast.LockKind;
 import io.holdfast.LockReport;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.WatchSignal;

@@ -1,6 +1,6 @@
 package io.holdfast.zookeeper.internal.queue;
 
-import io.holdfast.spi.LockKind;
+import io.holdfast.LockKind;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;

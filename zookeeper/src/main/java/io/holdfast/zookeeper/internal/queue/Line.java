@@ -2,7 +2,7 @@ package io.holdfast.zookeeper.internal.queue;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.spi.LockKind;
+import io.holdfast.LockKind;
 import java.util.Collection;
 import java.util.NavigableSet;
 import java.util.TreeSet;

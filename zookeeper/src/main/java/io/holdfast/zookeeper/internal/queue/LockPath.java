@@ -1,7 +1,7 @@
 package io.holdfast.zookeeper.internal.queue;
 
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,8 +1,8 @@
 package io.holdfast.zookeeper.internal.queue;
 
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.zookeeper.internal.claim.ClaimRegistry;
 import io.holdfast.zookeeper.internal.claim.SessionReactions;
 import io.holdfast.zookeeper.internal.client.AccessRights;

@@ -2,9 +2,9 @@ package io.holdfast.zookeeper.internal.operation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockKey;
-import io.holdfast.spi.LockKind;
 import io.holdfast.zookeeper.internal.claim.ClaimRegistry;
 import io.holdfast.zookeeper.internal.claim.ClaimState;
 import io.holdfast.zookeeper.internal.claim.SessionReactions;

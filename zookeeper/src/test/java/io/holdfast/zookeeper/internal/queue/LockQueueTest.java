@@ -3,7 +3,7 @@ package io.holdfast.zookeeper.internal.queue;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.spi.LockKind;
+import io.holdfast.LockKind;
 import io.holdfast.zookeeper.internal.queue.LockQueue.Position;
 import java.time.Duration;
 import java.util.List;

@@ -1,4 +1,4 @@
-package io.holdfast.spi;
+package io.holdfast;
 
 /**
  * The kind of a lock. A mutex, a read/write lock and a semaphore of one name are three different locks; the two sides of a
@@ -15,6 +15,6 @@ public enum LockKind {
     /** The exclusive side of a read/write lock. */
     WRITE,
 
-    /** As many holders as fit into {@link LockKey#permits()}; see {@link LockClaim#permits()}. */
+    /** As many holders as fit into the number of its permits. */
     SEMAPHORE
 }
