@@ -42,6 +42,9 @@ class QueueReadsIT {
               end loop;
               return pg_stat_get_xact_tuples_returned('holdfast_waiter_queue'::regclass) - v_before;
             end $$;
+            create function read_entries() returns numeric language sql volatile as $$
+              select sum(pg_stat_get_xact_tuples_returned(indexrelid)) from pg_index where indrelid = 'holdfast_waiter'::regclass
+            $$;
             create function blocks() returns bigint language sql volatile as $$
               select sum(pg_stat_get_xact_blocks_fetched(t)) from unnest(array['holdfast_lock', 'holdfast_lock_pkey']::regclass[]) as t
             $$;
@@ -269,6 +272,36 @@ class QueueReadsIT {
         assertThat(one("release", "holder")).isEqualTo("granted first, held");
         assertThat(one("release", "first")).isEqualTo("granted second, held");
         assertThat(one("release", "second")).isEqualTo("held");
+    }
+
+    /** The plans are made while nothing is aside, or with the statistics of the table as it is then. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void attemptReadsNoClaimsThatAreAsideOfOtherClients(boolean isPlannedBefore) {
+        String analyze = "vacuum analyze holdfast_waiter";
+        String aside =
+                "insert into holdfast_waiter (name, kind, id, place, mode, permits, attempt, lease_ms, looked_at, channel, hash)"
+                        + " select 'orders', 'mutex', 'gone ' || n, 's', 'mutex', 1, 1, 600000, clock_timestamp(), 'gone', hashtextextended('orders', 0)"
+                        + " from generate_series(1, 2000) n";
+        one("none", "holder");
+        store.execute(isPlannedBefore ? new String[] {analyze} : new String[] {aside, analyze});
+        List<String> read =
+                store.texts(SETTINGS + "select one('queue', 'planned'), one('queue', 'planned', p_attempt => 2);"
+                        + (isPlannedBefore ? aside + ";" : "") + """
+                select 'read ' || read_entries();
+                select 'first ' || one('queue', 'living');
+                select 'read ' || read_entries();
+                select 'second ' || one('queue', 'living', p_attempt => 2);
+                select 'read ' || read_entries();
+                rollback""");
+        assertThat(read).contains("first queued", "second queued");
+        List<Integer> counts = read.stream()
+                .filter(it -> it.startsWith("read"))
+                .map(it -> Integer.parseInt(it.substring(5)))
+                .toList();
+        assertThat(List.of(counts.get(1) - counts.get(0), counts.get(2) - counts.get(1)))
+                .as("entries read by the first and the second attempt")
+                .allMatch(entries -> entries <= 20);
     }
 
     @Test

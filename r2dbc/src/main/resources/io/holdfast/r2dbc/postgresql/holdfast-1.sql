@@ -59,6 +59,9 @@ create index holdfast_waiter_claim on holdfast_waiter (id);
 -- told apart in the table.
 create index holdfast_waiter_queue on holdfast_waiter (hash, place, ticket);
 
+-- Finds the claims of one client that are aside. It has no entries of claims in the queue. Each attempt reads it, and a client may have thousands aside.
+create index holdfast_waiter_aside on holdfast_waiter (hash, channel) where place = 's';
+
 -- Claims that were released while an attempt of theirs may have been under way: such an attempt must not take the lock.
 create unlogged table holdfast_tombstone (
   id    text collate "C" primary key,
