@@ -51,10 +51,7 @@ public record Connections(
 
     /** Opens a connection with the settings of this library. Fails if that takes too long. A connection that opens later is closed. */
     public Mono<Session> open() {
-        return Mono.defer(() -> {
-            CompletableFuture<Connection> made = made();
-            return opened(made, started(() -> Mono.fromFuture(made, true).flatMap(this::prepared)));
-        });
+        return open(made -> started(() -> Mono.fromFuture(made, true).flatMap(this::prepared)));
     }
 
     private Mono<Session> prepared(Connection fresh) {
@@ -68,35 +65,35 @@ public record Connections(
      */
     public <T> Mono<T> once(Function<Connection, Mono<T>> work) {
         return Mono.usingWhen(
-                openBare(),
+                open(made -> made),
                 work,
                 used -> limited(Mono.from(used.close())).onErrorComplete(),
                 this::closed,
                 used -> Mono.fromRunnable(() -> close(used)));
     }
 
-    private Mono<Connection> openBare() {
-        return Mono.defer(() -> {
-            CompletableFuture<Connection> made = made();
-            return opened(made, made);
-        });
-    }
-
     /** Begins to open a connection. If none may begin now, none opens in time. */
-    private CompletableFuture<Connection> made() {
-        long now = timer.now(TimeUnit.NANOSECONDS);
-        boolean begins = opening.getAndUpdate(it -> it.begun(now)).mayBegin(now);
-        return begins ? started(() -> Mono.<Connection>from(factory.create())) : new CompletableFuture<>();
+    private <T> Mono<T> open(Function<CompletableFuture<Connection>, CompletableFuture<T>> ready) {
+        return Mono.defer(() -> {
+            long now = timer.now(TimeUnit.NANOSECONDS);
+            OpeningLimit before = opening.getAndUpdate(it -> it.begun(now));
+            if (!before.mayBegin(now)) {
+                return bounded(new CompletableFuture<>(), before.limit());
+            }
+            CompletableFuture<Connection> made = started(() -> Mono.<Connection>from(factory.create()));
+            return opened(made, ready.apply(made));
+        });
     }
 
     private <T> Mono<T> opened(CompletableFuture<Connection> made, CompletableFuture<T> ready) {
         Mono<T> inTime = bounded(ready, opening.get().limit());
         return inTime.doOnNext(usable -> opening.updateAndGet(OpeningLimit::opened))
                 .doOnError(NoAnswerException.class, late -> {
-                    opening.updateAndGet(OpeningLimit::tookTooLong);
+                    int successes =
+                            opening.updateAndGet(OpeningLimit::tookTooLong).successes();
                     // The connection may be open but silent, it may open later, or it may fail as well.
                     CompletableFuture<Void> unused = made.whenComplete(
-                                    (fresh, error) -> opening.updateAndGet(OpeningLimit::ended))
+                                    (fresh, error) -> opening.updateAndGet(it -> it.ended(successes)))
                             .thenAccept(this::drop);
                 });
     }

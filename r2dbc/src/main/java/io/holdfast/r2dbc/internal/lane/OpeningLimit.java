@@ -12,9 +12,10 @@ import java.time.Duration;
  *
  * @param shortest the time limit of a reply
  * @param hanging how many have taken too long, and are neither open nor refused, since one was opened
+ * @param successes how many were opened in time; after the next one, those that hang count no longer
  * @param lastNanos when the last one began
  */
-record OpeningLimit(Duration limit, Duration shortest, int hanging, long lastNanos) {
+record OpeningLimit(Duration limit, Duration shortest, int hanging, int successes, long lastNanos) {
 
     static final int MOST_HANGING = 16;
 
@@ -24,7 +25,7 @@ record OpeningLimit(Duration limit, Duration shortest, int hanging, long lastNan
 
     /** Returns the limit of the first connection. */
     static OpeningLimit first(Duration replyTimeout) {
-        return new OpeningLimit(longest(replyTimeout), replyTimeout, 0, 0);
+        return new OpeningLimit(longest(replyTimeout), replyTimeout, 0, 0, 0);
     }
 
     boolean mayBegin(long nanos) {
@@ -33,12 +34,12 @@ record OpeningLimit(Duration limit, Duration shortest, int hanging, long lastNan
 
     /** Returns the limit after a connection has begun, if it may. */
     OpeningLimit begun(long nanos) {
-        return mayBegin(nanos) ? new OpeningLimit(limit, shortest, hanging, nanos) : this;
+        return mayBegin(nanos) ? new OpeningLimit(limit, shortest, hanging, successes, nanos) : this;
     }
 
     /** Returns the limit after a connection was opened. */
     OpeningLimit opened() {
-        return new OpeningLimit(shortest, shortest, 0, lastNanos);
+        return new OpeningLimit(shortest, shortest, 0, successes + 1, lastNanos);
     }
 
     /** Returns the limit after a connection was not opened in time. */
@@ -46,15 +47,16 @@ record OpeningLimit(Duration limit, Duration shortest, int hanging, long lastNan
         Duration doubled = limit.multipliedBy(2);
         Duration longest = longest(shortest);
         return new OpeningLimit(
-                doubled.compareTo(longest) < 0 ? doubled : longest,
-                shortest,
-                Math.min(hanging + 1, MOST_HANGING),
-                lastNanos);
+                doubled.compareTo(longest) < 0 ? doubled : longest, shortest, hanging + 1, successes, lastNanos);
     }
 
-    /** Returns the limit after such a connection was opened or refused at last. */
-    OpeningLimit ended() {
-        return new OpeningLimit(limit, shortest, Math.max(hanging - 1, 0), lastNanos);
+    /**
+     * Returns the limit after such a connection was opened or refused at last.
+     *
+     * @param countedAt the number of successes when it had taken too long
+     */
+    OpeningLimit ended(int countedAt) {
+        return countedAt == successes ? new OpeningLimit(limit, shortest, hanging - 1, successes, lastNanos) : this;
     }
 
     private static Duration longest(Duration replyTimeout) {

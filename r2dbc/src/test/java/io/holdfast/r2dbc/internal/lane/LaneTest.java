@@ -274,6 +274,55 @@ class LaneTest {
         assertThat(batches).hasSize(1);
     }
 
+    /** An opening that did not begin has no end. */
+    @Test
+    void openingThatMayNotBeginDoesNotCountAsHanging() {
+        Sinks.One<Connection> hanging = hang();
+        send(Verb.PING, 0);
+        assertThat(made).as("sockets").isEqualTo(OpeningLimit.MOST_HANGING);
+        hanging.tryEmitError(new IllegalStateException("reset")).orThrow();
+        time.advanceTimeBy(Duration.ofSeconds(10));
+        Sinks.One<Connection> next = hang();
+        assertThat(made).as("sockets").isEqualTo(2 * OpeningLimit.MOST_HANGING);
+        send(Verb.PING, 0);
+        assertThat(made).as("sockets").isEqualTo(2 * OpeningLimit.MOST_HANGING);
+        next.tryEmitError(new IllegalStateException("reset")).orThrow();
+    }
+
+    @Test
+    void handshakesFromBeforeAnOpenConnectionDoNotMakeRoomForOthersWhenTheyEnd() {
+        Sinks.One<Connection> old = hang();
+        making = Mono.just(connection);
+        while (batches.isEmpty()) {
+            time.advanceTimeBy(Duration.ofSeconds(10));
+            send(Verb.PING, 0);
+        }
+        answer(0);
+        isOpen = false;
+        Sinks.One<Connection> fresh = hang();
+        int before = made;
+        assertThat(before).as("sockets").isEqualTo(2 * OpeningLimit.MOST_HANGING + 1);
+
+        old.tryEmitError(new IllegalStateException("reset")).orThrow();
+        send(Verb.PING, 0);
+        assertThat(made).as("sockets after the end of the old ones").isEqualTo(before);
+        time.advanceTimeBy(Duration.ofSeconds(10));
+        fresh.tryEmitError(new IllegalStateException("reset")).orThrow();
+        send(Verb.PING, 0);
+        assertThat(made).as("sockets after the end of the others").isEqualTo(before + 1);
+    }
+
+    /** Begins as many handshakes as may hang, one after the other. The server answers them when the test says so. */
+    private Sinks.One<Connection> hang() {
+        Sinks.One<Connection> late = Sinks.one();
+        making = late.asMono();
+        for (int i = 0; i < OpeningLimit.MOST_HANGING; i++) {
+            send(Verb.PING, i);
+            time.advanceTimeBy(Duration.ofSeconds(10));
+        }
+        return late;
+    }
+
     /** A server that is silent on one connection may be so on the next one, which would end the session of the first. */
     @Test
     void connectionThatIsToEndASilentSessionIsDroppedTooWhenTheServerStaysSilent() {

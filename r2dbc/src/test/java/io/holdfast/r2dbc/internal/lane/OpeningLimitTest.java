@@ -21,7 +21,7 @@ class OpeningLimitTest {
         assertThat(later.limit()).isEqualTo(Duration.ofSeconds(2));
         assertThat(later.tookTooLong().limit()).isEqualTo(Duration.ofSeconds(4));
         assertThat(later.tookTooLong().tookTooLong().tookTooLong().limit()).isEqualTo(Duration.ofSeconds(10));
-        assertThat(later.tookTooLong().opened()).isEqualTo(later);
+        assertThat(later.tookTooLong().opened().limit()).isEqualTo(later.limit());
     }
 
     @Test
