@@ -181,7 +181,7 @@ public final class LockQueues {
         }
     }
 
-    /** Whether another claim may wait for a list that this one has read. */
+    /** Whether another claim may wait for an answer that this one has got. */
     boolean isAwaited(ClaimState state) {
         LockQueue<ClaimState> queue = of(state);
         return queue != null && queue.takeAwaited();
@@ -207,13 +207,16 @@ public final class LockQueues {
             Disposable unused = watch(path, watch.node(), current).subscribe(watched -> {
                 if (watched.isNoNode()) {
                     gone(watched.path());
+                    advance(path); // the list of another claim may have shown that before
                 } else if (watched.isOk()) {
                     advance(path); // the node may have turned out to be that of a reader, or of a holder
                 } else {
                     tellFirst(queue, watched);
                 }
             });
-        } else if (need instanceof QueueNeed.Names && !queue.isReading()) {
+        } else if (need instanceof QueueNeed.Names && queue.isReading()) {
+            queue.await();
+        } else if (need instanceof QueueNeed.Names) {
             Disposable unused = list(path, current).subscribe(listed -> {
                 if (listed.isOk()) {
                     advance(path);

@@ -213,6 +213,7 @@ record AcquireOperation(
         }
         QueueNode blocker = queue.blockerToWatch(state.node());
         if (blocker == null) {
+            queue.await();
             return queued();
         }
         return claims.queues().watch(path(), blocker, session).flatMap(watched -> {

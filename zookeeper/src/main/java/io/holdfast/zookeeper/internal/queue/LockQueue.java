@@ -67,7 +67,7 @@ public class LockQueue<C> {
     private boolean isGuarded;
     private boolean isGuardAsked;
 
-    /** Whether a claim relies on a list that another claim reads. */
+    /** Whether a claim relies on an answer that another claim gets. */
     private boolean isAwaited;
 
     private boolean wasAlone = true;
@@ -266,12 +266,12 @@ public class LockQueue<C> {
         return nodes.lastOwn();
     }
 
-    /** A claim relies on the lists under way. */
+    /** A claim relies on the lists under way, or on another answer that a claim in front of it gets. */
     public void await() {
         isAwaited = true;
     }
 
-    /** Returns whether a claim may have relied on a list that was answered. False from then on, unless another list is under way. */
+    /** Returns whether a claim may have relied on an answer that has come. False from then on, unless another list is under way. */
     public boolean takeAwaited() {
         boolean wasAwaited = isAwaited;
         isAwaited &= isReading();

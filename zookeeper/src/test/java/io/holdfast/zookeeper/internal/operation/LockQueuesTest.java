@@ -247,13 +247,83 @@ class LockQueuesTest {
 
     /** Adds a reader that waits for a node that is not known any more. */
     private ClaimState standing(String id, int number) {
-        ClaimState reader = open(LockKey.of(LockKind.READ, "lock"), id, io.holdfast.spi.Waiting.QUEUE);
-        String name = QueueNode.prefix(reader.claim(), 1) + "%010d".formatted(number);
-        reader.asked(1, executor.now());
-        reader.entered(session, new AsyncZooKeeper.Created(reader.queue().of(name), number));
-        reader.stands();
-        claims.queues().at(reader.queue().path()).entered(reader.node(), reader);
-        return reader;
+        return standing(LockKey.of(LockKind.READ, "lock"), id, number);
+    }
+
+    private ClaimState standing(LockKey key, String id, int number) {
+        ClaimState waiter = open(key, id, io.holdfast.spi.Waiting.QUEUE);
+        String name = QueueNode.prefix(waiter.claim(), 1) + "%010d".formatted(number);
+        waiter.asked(1, executor.now());
+        waiter.entered(session, new AsyncZooKeeper.Created(waiter.queue().of(name), number));
+        waiter.stands();
+        claims.queues().at(waiter.queue().path()).entered(waiter.node(), waiter);
+        return waiter;
+    }
+
+    private static LockClaim claimOfAnotherClient(LockKey key) {
+        return LockClaim.first(key, "other", Duration.ofSeconds(30), io.holdfast.spi.Waiting.QUEUE);
+    }
+
+    /** Returns the first node of the queue. */
+    private static QueueNode inFront(LockKey key) {
+        return QueueNode.parse(QueueNode.prefix(claimOfAnotherClient(key), 2) + "0000000000");
+    }
+
+    /** The attempt of the second waiter ends while the first one reads the names. The holder has left before. */
+    @Test
+    void waitersForPermitsShareTheListOfTheFirstOne() {
+        prove();
+        LockKey key = new LockKey(LockKind.SEMAPHORE, "lock", 2);
+        ClaimState first = standing(key, "first", 2);
+        ClaimState second = standing(key, "second", 3);
+        LockQueue<ClaimState> queue = claims.queues().at(first.queue().path());
+        QueueNode holder = inFront(key);
+        QueueNode otherHolder = QueueNode.parse(holder.name().replace("0000000000", "0000000001"));
+        assertThat(queue.namesRead(queue.namesAsked(), 3, List.of(holder, otherHolder, first.node(), second.node())))
+                .isEmpty();
+        assertThat(attempt(first).isHeld()).isFalse();
+        assertThat(handle.lists()).isOne();
+        claims.settle(second);
+        assertThat(handle.lists()).isOne();
+        handle.answerList(
+                first.queue().path(), List.of(first.node().name(), second.node().name()));
+        assertThat(first.isHeld()).isTrue();
+        assertThat(second.isHeld()).isTrue();
+    }
+
+    /** The list was sent before the watch, and shows first that the writer is gone. */
+    @Test
+    void waiterWhoseBlockerIsMissingInTheListOfAnotherClaimIsGrantedTheLock() {
+        prove();
+        ClaimState first = standing("first", 1);
+        LockQueue<ClaimState> queue = claims.queues().at(first.queue().path());
+        QueueNode writer = inFront(LockKey.of(LockKind.WRITE, "lock"));
+        assertThat(queue.namesRead(queue.namesAsked(), 1, List.of(writer, first.node())))
+                .isEmpty();
+        ClaimState second = standing("second", 3);
+        assertThat(attempt(second).isHeld()).isFalse();
+        claims.settle(first);
+        handle.answerList(
+                first.queue().path(), List.of(first.node().name(), second.node().name()));
+        handle.answerDataOfNoNode(first.queue().of(writer.name()));
+        assertThat(second.isHeld()).isTrue();
+        assertThat(first.isHeld()).isTrue();
+    }
+
+    /** Otherwise that list would only come with the release of the first claim, and the hand-off would wait for it. */
+    @Test
+    void waiterWithoutAListGetsOneWhenTheClaimInFrontHolds() {
+        LockKey key = LockKey.of(LockKind.MUTEX, "lock");
+        ClaimState first = standing(key, "first", 1);
+        LockQueue<ClaimState> queue = claims.queues().at(QUEUE);
+        assertThat(queue.namesRead(queue.namesAsked(), 1, List.of(first.node())))
+                .isEmpty();
+        ClaimState second = standing(key, "second", 3); // the node between them may be one of another client
+        assertThat(attempt(second).isHeld()).isFalse();
+        assertThat(handle.lists()).isZero();
+        prove();
+        assertThat(attempt(first).isHeld()).isTrue();
+        assertThat(handle.lists()).isOne();
     }
 
     /** Before the transaction that proves the session, a claim of another client may list the node, and then wait for it to hold. */

@@ -23,12 +23,15 @@ final class StandInHandle extends ZooKeeper {
     private final List<AsyncCallback.ChildrenCallback> lists = new ArrayList<>();
     private final List<AsyncCallback.StatCallback> existences = new ArrayList<>();
     private final List<AsyncCallback.Create2Callback> creations = new ArrayList<>();
+    private final List<AsyncCallback.DataCallback> reads = new ArrayList<>();
     private final List<String> created = new ArrayList<>();
     private final List<String> written = new ArrayList<>();
     private final List<AsyncCallback.MultiCallback> transactions = new ArrayList<>();
     private final List<String> deleted = new ArrayList<>();
     private final List<AsyncCallback.VoidCallback> deletions = new ArrayList<>();
     private final List<List<String>> inTransactions = new ArrayList<>();
+    private byte[] lastWritten = {};
+    private boolean isBroken;
 
     StandInHandle() throws IOException {
         super("127.0.0.1:1", 3_000, event -> {}, new ZKClientConfig());
@@ -56,12 +59,13 @@ final class StandInHandle extends ZooKeeper {
 
     @Override
     public void getData(String path, Watcher watcher, AsyncCallback.DataCallback cb, Object ctx) {
-        // It never answers.
+        reads.add(cb);
     }
 
     @Override
     public void setData(String path, byte[] data, int version, AsyncCallback.StatCallback cb, Object ctx) {
         written.add(path);
+        lastWritten = data;
     }
 
     @Override
@@ -75,6 +79,20 @@ final class StandInHandle extends ZooKeeper {
             String path, byte[] data, List<ACL> acl, CreateMode mode, AsyncCallback.Create2Callback cb, Object ctx) {
         created.add(path);
         creations.add(cb);
+        if (isBroken) {
+            throw new NoClassDefFoundError("on purpose");
+        }
+    }
+
+    /** Answers at once. */
+    @Override
+    public void sync(String path, AsyncCallback.VoidCallback cb, Object ctx) {
+        cb.processResult(0, path, ctx);
+    }
+
+    /** From now on, each creation is sent and then fails with an error of the JVM. */
+    void breakAfterSending() {
+        isBroken = true;
     }
 
     @Override
@@ -145,6 +163,16 @@ final class StandInHandle extends ZooKeeper {
         created.remove(0);
         creations.remove(0).processResult(code, null, null, null, null);
         lists.remove(0).processResult(code, null, null, null);
+    }
+
+    /** Answers the first open request for the data of a node: it has the data that was written last. */
+    void answerDataAsWritten(String path) {
+        reads.remove(0).processResult(0, path, null, lastWritten, new Stat());
+    }
+
+    /** Answers the first open request for the data of a node: there is no such node. */
+    void answerDataOfNoNode(String path) {
+        reads.remove(0).processResult(Code.NONODE.intValue(), path, null, null, null);
     }
 
     int lists() {
