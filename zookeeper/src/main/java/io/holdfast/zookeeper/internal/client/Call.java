@@ -84,9 +84,12 @@ final class Call<T> extends Mono<Reply<T>> implements Subscription, Runnable {
         }
         try {
             request.send(session.handle(), this);
-        } catch (RuntimeException | Error refused) {
+        } catch (RuntimeException refused) {
             answered(Code.BADARGUMENTS.intValue(), null);
             LOG.error("The driver of ZooKeeper refused a request for {}", path, refused);
+        } catch (Error failed) {
+            answered(Code.SYSTEMERROR.intValue(), null); // the driver may have sent the request before
+            LOG.error("The driver of ZooKeeper failed during a request for {}", path, failed);
         }
     }
 

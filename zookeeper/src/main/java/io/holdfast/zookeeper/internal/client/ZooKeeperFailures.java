@@ -173,6 +173,7 @@ public final class ZooKeeperFailures {
             case MARSHALLINGERROR ->
                 "its queue has so many places that a list of them is longer than jute.maxbuffer allows: raise jute.maxbuffer on the clients and the servers";
             case BADVERSION -> NEWER;
+            case SYSTEMERROR -> "the server or the driver has failed, so the outcome is unknown; the log may say more";
             case THROTTLEDOP, REQUESTTIMEOUT -> "the server is too busy";
             default -> "the server refused it";
         };

@@ -326,6 +326,22 @@ class LockQueuesTest {
         assertThat(handle.lists()).isOne();
     }
 
+    /** The driver had queued the request, so the node may exist although the call has failed. */
+    @Test
+    void nodeOfACreationThatEndedWithAnErrorOfTheJvmIsDeleted() {
+        claims.queues().at(QUEUE).isThere();
+        handle.breakAfterSending();
+        ClaimState state = attempt("broken", io.holdfast.spi.Waiting.QUEUE);
+        String name = QueueNode.prefix(state.claim(), 1) + "0000000007";
+        handle.answerCreation(QUEUE + '/' + name);
+        handle.answerList(QUEUE, List.of(name));
+        assertThat(state.isDoubtful()).isTrue();
+        Disposable unused =
+                new ReleaseOperation(state, session, zooKeeper, claims).answer().subscribe();
+        handle.answerList(QUEUE, List.of(name));
+        assertThat(handle.deleted()).containsExactly(QUEUE + '/' + name);
+    }
+
     /** Before the transaction that proves the session, a claim of another client may list the node, and then wait for it to hold. */
     @Test
     void permitOfASessionThatNeededProofIsMarked() {
