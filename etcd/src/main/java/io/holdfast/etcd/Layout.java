@@ -81,7 +81,7 @@ record Layout(String prefix, String node) {
         String[] path =
                 place.toString(UTF_8).substring(prefix.length() + LINE.length()).split("/", -1);
         for (LockKind kind : LockKind.values()) {
-            if (path.length == 3 && path[0].equals(group(kind)) && path[1].matches("([^%]|%[0-9A-F]{2})+")) {
+            if (path.length == 3 && path[0].equals(group(kind)) && path[1].matches("(?:[^%]++|%[0-9A-F]{2})++")) {
                 return new Lock(LockReport.Type.of(kind), decode(path[1]));
             }
         }
