@@ -1,6 +1,7 @@
 package io.holdfast.semantics;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
@@ -107,6 +108,31 @@ class FatalErrorsTest {
 
         assertThat(works)
                 .allSatisfy(work -> assertThat(work.expectTerminalError()).isInstanceOf(LockLostException.class));
+    }
+
+    @Test
+    void workWhoseCancellationThrowsKeepsNoLock() {
+        TestSubscriber<Object> result = subscribe(client.lock("a").withLock(unstoppable()));
+        assertThatThrownBy(result::cancel).isInstanceOf(LinkageError.class);
+        pass(Duration.ZERO);
+
+        assertThat(store.released).containsExactly("a");
+    }
+
+    @Test
+    void workWhoseCancellationThrowsIsToldOfItsLoss() {
+        LateTimer timer = new LateTimer();
+        LockClient late = LockClient.builder(store).timer(timer).build();
+        TestSubscriber<Object> result = subscribe(late.lock("a").with(brief()).withLock(unstoppable()));
+        timer.advance(BRIEF.plusSeconds(1));
+
+        assertThat(result.expectTerminalError()).isInstanceOf(LockLostException.class);
+    }
+
+    private static Mono<Object> unstoppable() {
+        return Mono.never().doOnCancel(() -> {
+            throw fatal();
+        });
     }
 
     @Test

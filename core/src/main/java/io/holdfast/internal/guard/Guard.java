@@ -3,6 +3,7 @@ package io.holdfast.internal.guard;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.internal.claim.GuardedLease;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -120,19 +121,11 @@ final class Guard<L, T> implements CoreSubscriber<L>, Subscription, GuardedLease
 
     @Override
     public void cancel() {
-        Stage before = STAGE.getAndUpdate(
-                this,
-                at -> at == Stage.STARTING || at == Stage.LEFT_WHILE_STARTING
-                        ? Stage.LEFT_WHILE_STARTING
-                        : Stage.ENDED);
-        switch (before) {
-            case ACQUIRING -> cancelRunning();
-            case STARTING -> stopWork();
-            case WORKING -> {
-                stopWork();
-                held().releaseInBackground();
-            }
-            default -> {}
+        boolean isIdle = STAGE.compareAndSet(this, Stage.IDLE, Stage.ENDED);
+        if (!isIdle && STAGE.compareAndSet(this, Stage.ACQUIRING, Stage.ENDED)) {
+            cancelRunning();
+        } else if (lease != null) {
+            leave(lease);
         }
         discard(take());
     }
@@ -189,7 +182,7 @@ final class Guard<L, T> implements CoreSubscriber<L>, Subscription, GuardedLease
                     requireNonNull(work.apply(lockLease), "the work under a lock must not be null");
             publisher.subscribe(new Working(context));
         } catch (Throwable thrown) {
-            cancelRunning(); // a publisher may throw after it has begun
+            granted.tell(this::cancelRunning); // a publisher may throw after it has begun
             workEnded(thrown);
             Exceptions.throwIfJvmFatal(thrown); // only now: otherwise the lock would be held, and renewed, for ever
         }
@@ -210,8 +203,11 @@ final class Guard<L, T> implements CoreSubscriber<L>, Subscription, GuardedLease
     @Override
     public void lost() {
         if (leaveWork(Stage.ENDED)) {
-            cancelRunning();
-            fail(held().lost());
+            try {
+                cancelRunning();
+            } finally {
+                fail(held().lost());
+            }
         }
     }
 
@@ -278,11 +274,25 @@ final class Guard<L, T> implements CoreSubscriber<L>, Subscription, GuardedLease
     }
 
     /** A loss in between does not free the lock while the work is being cancelled. */
-    private void stopWork() {
-        held().tell(() -> {
-            held().stopWatchingLoss();
-            cancelRunning();
-        });
+    private void leave(GuardedLease granted) {
+        AtomicReference<Stage> before = new AtomicReference<>();
+        try {
+            granted.tell(() -> {
+                before.set(STAGE.getAndUpdate(
+                        this,
+                        at -> at == Stage.STARTING || at == Stage.LEFT_WHILE_STARTING
+                                ? Stage.LEFT_WHILE_STARTING
+                                : Stage.ENDED));
+                if (before.get() == Stage.STARTING || before.get() == Stage.WORKING) {
+                    granted.stopWatchingLoss();
+                    cancelRunning();
+                }
+            });
+        } finally {
+            if (before.get() == Stage.WORKING) {
+                granted.releaseInBackground();
+            }
+        }
     }
 
     /** The demand passes on no cancellation within the first request, where all synchronous work runs. */
@@ -342,7 +352,7 @@ final class Guard<L, T> implements CoreSubscriber<L>, Subscription, GuardedLease
             } else if (!ELEMENT.compareAndSet(Guard.this, NONE, next)) {
                 Operators.onDiscard(next, context);
                 if (element != TAKEN) {
-                    cancelRunning();
+                    held().tell(Guard.this::cancelRunning);
                     onError(new IndexOutOfBoundsException(
                             "the work under a lock is a Mono, but emitted more than one element"));
                 }
