@@ -118,12 +118,13 @@ record SqlDriver(Host host, Network network, SqlServer server, WrongSql wrong) i
 
         private Map<String, Object> wrongly(Map<String, Object> binds) {
             Map<String, Object> sent = new HashMap<>(binds);
-            if (wrong == WrongSql.RELEASE_THAT_IS_SURE && binds.get("$12") instanceof Integer[] attempts) {
+            if (wrong == WrongSql.RELEASE_THAT_IS_SURE && binds.get("$4") instanceof String[] calls) {
+                String unsure = Integer.toString(Integer.MAX_VALUE);
                 sent.put(
-                        "$12",
-                        Arrays.stream(attempts)
-                                .map(it -> it == Integer.MAX_VALUE ? 1 : it)
-                                .toArray(Integer[]::new));
+                        "$4",
+                        Arrays.stream(calls)
+                                .map(it -> it.equals(unsure) ? "1" : it)
+                                .toArray(String[]::new));
             }
             return sent;
         }

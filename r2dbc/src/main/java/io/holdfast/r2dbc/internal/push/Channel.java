@@ -134,13 +134,9 @@ public final class Channel {
             pause = FIRST_PAUSE;
             listenings.ends();
             listening = fresh;
-            begun = Disposables.composite(connections
-                    .timer()
-                    .schedulePeriodically(
-                            () -> beat(open, number),
-                            HEARTBEAT.toMillis(),
-                            HEARTBEAT.toMillis(),
-                            TimeUnit.MILLISECONDS));
+            Disposable.Swap timer = Disposables.swap();
+            beatLater(timer, open, number);
+            begun = Disposables.composite(timer);
             tasks = begun;
         }
         boolean isOpen = begun.add(fresh.heard()
@@ -151,6 +147,15 @@ public final class Channel {
         if (isOpen) {
             watches.arm();
         }
+    }
+
+    /** A periodic task would take a lock when it is disposed, perhaps by a thread that must not block. */
+    private void beatLater(Disposable.Swap timer, Session open, int number) {
+        Runnable beat = () -> {
+            beat(open, number);
+            beatLater(timer, open, number);
+        };
+        boolean unused = timer.replace(connections.timer().schedule(beat, HEARTBEAT.toMillis(), TimeUnit.MILLISECONDS));
     }
 
     private void beat(Session listening, int number) {
