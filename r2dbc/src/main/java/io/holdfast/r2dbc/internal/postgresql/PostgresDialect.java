@@ -42,7 +42,7 @@ public final class PostgresDialect implements Dialect {
 
     private static final String RENEW = "select n, answer from holdfast_renew_v1($1, $2, $3, $4, $5, $6)";
 
-    /** Whoever has asked whether this channel lives has its advisory lock until a commit, which may take longer than {@code lock_timeout}. */
+    /** A call that asks whether this client lives holds the client's advisory lock until its commit, which may take longer than {@code lock_timeout}. */
     private static final String LIVE =
             "select set_config('lock_timeout', '0', false), pg_advisory_lock(hashtextextended($1, 0))";
 
