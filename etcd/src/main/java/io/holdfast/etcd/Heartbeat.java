@@ -40,8 +40,13 @@ final class Heartbeat {
     synchronized void wake() {
         idleBeats = 0;
         if (beating == null && !isStopped) {
-            beating = scheduler.schedulePeriodically(this::beat, period.toMillis(), period.toMillis(), MILLISECONDS);
+            beating = beatLater();
         }
+    }
+
+    /** Not by a periodic task: BlockHound takes the end of one, but not that of a single task, for a wait. */
+    private Disposable beatLater() {
+        return scheduler.schedule(this::beat, period.toMillis(), MILLISECONDS);
     }
 
     private void beat() {
@@ -51,9 +56,9 @@ final class Heartbeat {
     }
 
     private synchronized boolean isDue() {
-        idleBeats = isIdle.getAsBoolean() ? idleBeats + 1 : 0;
-        if (idleBeats > IDLE_BEATS) {
-            rest();
+        if (beating != null) {
+            idleBeats = isIdle.getAsBoolean() ? idleBeats + 1 : 0;
+            beating = idleBeats > IDLE_BEATS ? null : beatLater();
         }
         return beating != null;
     }
@@ -61,14 +66,9 @@ final class Heartbeat {
     /** Ends it for good. */
     synchronized void stop() {
         isStopped = true;
-        rest();
-    }
-
-    private void rest() {
-        Disposable ended = beating;
-        beating = null;
-        if (ended != null) {
-            ended.dispose();
+        if (beating != null) {
+            beating.dispose();
+            beating = null;
         }
     }
 }

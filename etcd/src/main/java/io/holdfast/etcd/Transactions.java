@@ -22,7 +22,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -228,8 +227,8 @@ final class Transactions {
         /** The turns whose next request waits for a release, and until when. Guarded by this lane. */
         private final Map<String, Long> heldBack = new HashMap<>();
 
-        /** Counts the reasons to send; the thread that raises it from zero sends. */
-        private final AtomicInteger due = new AtomicInteger();
+        /** Sends and hears, one thread at a time. An answer may come while its request is sent. */
+        private final Mailbox sending = new Mailbox(defect -> Operators.onErrorDropped(defect, Context.empty()));
 
         Mono<Answer> send(Request request) {
             return Mono.create(sink -> {
@@ -298,14 +297,13 @@ final class Transactions {
             turns.forget(turn, claim);
         }
 
-        /** One thread at a time: a transaction may fail while it is being sent, and then the next one is due. */
         private void sendNext() {
-            int seen = due.getAndIncrement() == 0 ? 1 : 0;
-            while (seen != 0) {
-                for (Sent next = next(); next != null; next = next()) {
-                    send(next);
-                }
-                seen = due.addAndGet(-seen);
+            sending.post(this::sendAll);
+        }
+
+        private void sendAll() {
+            for (Sent next = next(); next != null; next = next()) {
+                send(next);
             }
         }
 
@@ -361,12 +359,18 @@ final class Transactions {
         private void send(Sent sent) {
             var unused = Answers.of(() -> transaction(sent.batch).commit())
                     .doOnTerminate(() -> answered(sent))
-                    .subscribe(answer -> tell(sent.batch, answer), error -> refuse(sent.batch, error));
+                    .subscribe(
+                            answer -> sending.post(() -> tell(sent.batch, answer)),
+                            error -> sending.post(() -> refuse(sent.batch, error)));
         }
 
         private void tell(List<Pending> batch, TxnResponse answer) {
             batch.forEach(this::passTurn);
-            sendNext();
+            sendAll();
+            sending.after(() -> emissions.post(() -> emit(batch, answer)));
+        }
+
+        private void emit(List<Pending> batch, TxnResponse answer) {
             long revision = answer.getHeader().getRevision();
             if (batch.size() == 1) {
                 emit(batch.get(0), new Answer(answer.isSucceeded(), answer.getGetResponses(), revision));
@@ -387,20 +391,22 @@ final class Transactions {
         }
 
         private void emit(Pending to, Answer answer) {
-            emissions.post(() -> emissions.after(() -> to.sink.success(answer)));
+            emissions.after(() -> to.sink.success(answer));
         }
 
         /** What etcd refuses, it has not changed. Then each request is sent alone, since it may be that of another that was refused. */
         private void refuse(List<Pending> batch, Throwable error) {
             if (batch.size() > 1 && (Failures.isRefusal(error) || (this == reads && Failures.isTooMuch(error)))) {
                 wanted(batch).forEach(it -> send(sending(scheduler.now(NANOSECONDS), List.of(it))));
-                sendNext();
+                sendAll();
                 return;
             }
             batch.forEach(this::passTurn);
-            sendNext();
+            sendAll();
             // Those that are given up would be logged as dropped.
-            wanted(batch).forEach(it -> emissions.post(() -> emissions.after(() -> it.sink.error(error))));
+            wanted(batch)
+                    .forEach(it ->
+                            sending.after(() -> emissions.post(() -> emissions.after(() -> it.sink.error(error)))));
         }
 
         private synchronized List<Pending> wanted(List<Pending> batch) {

@@ -52,12 +52,18 @@ class TransactionsTest {
 
     private boolean isFatal;
 
+    /** The answer comes before anyone waits for it. */
+    private boolean isFast;
+
     private CompletableFuture<TxnResponse> commit(TxnRequest request) {
         if (isFatal) {
             throw new NoClassDefFoundError("once");
         }
         Sent it = new Sent(request, new CompletableFuture<>());
         sent.add(it);
+        if (isFast) {
+            it.succeeds();
+        }
         if (isClientClosed) {
             it.fails(Status.UNAVAILABLE);
         }
@@ -429,6 +435,28 @@ class TransactionsTest {
         sent.get(2).succeeds();
         assertThat(answers).hasSize(2);
         assertThat(failures).isEmpty();
+    }
+
+    /** Another thread sends while users' code is slow. */
+    @Test
+    void usersCodeDelaysNoOtherRequestAlthoughItsAnswerCameAtOnce() {
+        isFast = true;
+        List<Integer> sentBefore = new ArrayList<>();
+        Disposable unused = change("slow", "").subscribe(answer -> {
+            Thread other = new Thread(() -> send("other"));
+            other.start();
+            join(other);
+            sentBefore.add(sent.size());
+        });
+        assertThat(sentBefore).containsExactly(2);
+    }
+
+    private static void join(Thread other) {
+        try {
+            other.join();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     /** It would be logged as an error that was dropped. */

@@ -498,6 +498,21 @@ class DeliveryTest {
         runTasks();
     }
 
+    /** As an executor does that is shut down, or discards what is too much for it. */
+    @Test
+    void anExportWhoseTextIsDroppedDoesNotKeepItsClientFromDraining() {
+        LockClient client = clientOfTasks();
+        TestSubscriber<String> unused = exported(client);
+        tasks.remove().run(); // the end of the lease
+        tasks.clear();
+        TestSubscriber<Void> drained = world.subscribe(client.drain());
+
+        world.pass(LONGEST_HOLD);
+
+        assertThat(drained.isTerminatedComplete()).isTrue();
+        world.subscribe(client.close());
+    }
+
     private TestSubscriber<String> exported(LockClient client) {
         TestSubscriber<LockLease> acquiring = world.subscribe(client.lock(NAME).acquire());
         runTasks();

@@ -129,6 +129,23 @@ class FatalErrorsTest {
         assertThat(result.expectTerminalError()).isInstanceOf(LockLostException.class);
     }
 
+    /** The publisher throws after it has begun. */
+    @Test
+    void workThatThrowsAndWhoseCancellationThrowsEndsForItsSubscriber() {
+        LinkageError begun = fatal();
+        TestSubscriber<Object> result = subscribe(client.lock("a").withLock(new Mono<Object>() {
+            @Override
+            public void subscribe(CoreSubscriber<? super Object> actual) {
+                unstoppable().subscribe(actual);
+                throw begun;
+            }
+        }));
+        pass(Duration.ZERO);
+
+        assertThat(result.expectTerminalError()).isSameAs(begun);
+        assertThat(store.released).containsExactly("a");
+    }
+
     private static Mono<Object> unstoppable() {
         return Mono.never().doOnCancel(() -> {
             throw fatal();

@@ -281,9 +281,12 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
         if (signals.areDelivered()) {
             next.run();
         } else {
-            long longest = engine().isClosed() ? lock.operationNanos() / 2 : lock.operationNanos();
-            signals.whenDelivered(next, engine().alarms, now() + longest);
+            signals.whenDelivered(next, engine().alarms, latestDelivery());
         }
+    }
+
+    private long latestDelivery() {
+        return now() + (engine().isClosed() ? lock.operationNanos() / 2 : lock.operationNanos());
     }
 
     private void renewBeforeExport() {
@@ -313,6 +316,11 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
     final void leaseOver() {
         leaseOver = true;
         leaveClient();
+    }
+
+    /** A {@code deliverOn} may drop a text that it has accepted: the client must be able to end all the same. */
+    final void leaseOverInTime() {
+        engine().alarms.set(Alarm.atTheLatestAtClose(this::leaseOver), latestDelivery());
     }
 
     final void emissionOver() {

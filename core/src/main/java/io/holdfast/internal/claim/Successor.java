@@ -49,7 +49,7 @@ abstract class Successor<T> implements Emission.Owner {
 
     /**
      * A cancellation after the emission has begun releases nothing, since a process may have the text. The lease is over
-     * for the client when the emission, or the release in place of it, has begun.
+     * for the client when the emission, or the release in place of it, has begun; in any case after an operation timeout.
      */
     static final class Export extends Successor<String> {
 
@@ -107,6 +107,9 @@ abstract class Successor<T> implements Emission.Owner {
                     release();
                 }
             });
+            if (!emission.isOver()) {
+                lease.claim.leaseOverInTime();
+            }
         }
     }
 

@@ -121,13 +121,16 @@ final class Guard<L, T> implements CoreSubscriber<L>, Subscription, GuardedLease
 
     @Override
     public void cancel() {
-        boolean isIdle = STAGE.compareAndSet(this, Stage.IDLE, Stage.ENDED);
-        if (!isIdle && STAGE.compareAndSet(this, Stage.ACQUIRING, Stage.ENDED)) {
-            cancelRunning();
-        } else if (lease != null) {
-            leave(lease);
+        try {
+            boolean isIdle = STAGE.compareAndSet(this, Stage.IDLE, Stage.ENDED);
+            if (!isIdle && STAGE.compareAndSet(this, Stage.ACQUIRING, Stage.ENDED)) {
+                cancelRunning();
+            } else if (lease != null) {
+                leave(lease);
+            }
+        } finally {
+            discard(take());
         }
-        discard(take());
     }
 
     @Override
@@ -182,8 +185,7 @@ final class Guard<L, T> implements CoreSubscriber<L>, Subscription, GuardedLease
                     requireNonNull(work.apply(lockLease), "the work under a lock must not be null");
             publisher.subscribe(new Working(context));
         } catch (Throwable thrown) {
-            granted.tell(this::cancelRunning); // a publisher may throw after it has begun
-            workEnded(thrown);
+            stopWork(thrown); // a publisher may throw after it has begun
             Exceptions.throwIfJvmFatal(thrown); // only now: otherwise the lock would be held, and renewed, for ever
         }
     }
@@ -208,6 +210,15 @@ final class Guard<L, T> implements CoreSubscriber<L>, Subscription, GuardedLease
             } finally {
                 fail(held().lost());
             }
+        }
+    }
+
+    /** Also work whose cancellation throws ends: otherwise the lock would be held, and renewed, for ever. */
+    private void stopWork(Throwable why) {
+        try {
+            held().tell(this::cancelRunning);
+        } finally {
+            workEnded(why);
         }
     }
 
@@ -352,8 +363,8 @@ final class Guard<L, T> implements CoreSubscriber<L>, Subscription, GuardedLease
             } else if (!ELEMENT.compareAndSet(Guard.this, NONE, next)) {
                 Operators.onDiscard(next, context);
                 if (element != TAKEN) {
-                    held().tell(Guard.this::cancelRunning);
-                    onError(new IndexOutOfBoundsException(
+                    ended = true;
+                    stopWork(new IndexOutOfBoundsException(
                             "the work under a lock is a Mono, but emitted more than one element"));
                 }
             }

@@ -83,7 +83,9 @@ public final class SignalSink implements Subscription, Consumer<WatchSignal>, Ru
     public void cancel() {
         if (!ended) {
             ended = true;
-            onCancel.accept(this);
+            if (failure == null) {
+                onCancel.accept(this);
+            }
         }
     }
 

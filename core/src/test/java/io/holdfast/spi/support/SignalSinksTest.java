@@ -6,8 +6,10 @@ import io.holdfast.spi.WatchSignal;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.Disposable;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 
 class SignalSinksTest {
@@ -49,6 +51,18 @@ class SignalSinksTest {
         second.dispose();
         assertThat(unwatched).containsExactly("a");
         assertThat(sinks.watched()).isEmpty();
+    }
+
+    /** Its error waits behind a signal that it has not requested. */
+    @Test
+    void cancellationAfterTheEndSaysNothing() {
+        Disposable idle = watch("a").subscribeWith(new BaseSubscriber<WatchSignal>() {
+            @Override
+            protected void hookOnSubscribe(Subscription subscription) {}
+        });
+        sinks.fail(new IllegalStateException("closed"));
+        idle.dispose();
+        assertThat(unwatched).isEmpty();
     }
 
     /** The back end closes while a subscriber comes. */

@@ -121,7 +121,7 @@ public final class Channel {
             return;
         }
         Disposable unused = connections
-                .limited(connections.dialect().listen(fresh.connection(), name, inbox))
+                .limited(Mono.defer(() -> connections.dialect().listen(fresh.connection(), name, inbox)))
                 .subscribe(heard -> opened(fresh, heard, number), error -> lost(number, error));
     }
 
@@ -149,7 +149,7 @@ public final class Channel {
         }
     }
 
-    /** A periodic task would take a lock when it is disposed, perhaps by a thread that must not block. */
+    /** Not by a periodic task: BlockHound takes the end of one, but not that of a single task, for a wait. */
     private void beatLater(Disposable.Swap timer, Session open, int number) {
         Runnable beat = () -> {
             beat(open, number);
@@ -161,7 +161,7 @@ public final class Channel {
     private void beat(Session listening, int number) {
         if (watches.hasWaiting()) {
             Disposable unused = connections
-                    .limited(connections.dialect().ping(listening.connection()))
+                    .limited(Mono.defer(() -> connections.dialect().ping(listening.connection())))
                     .subscribe(nothing -> {}, error -> lost(number, error));
         }
     }

@@ -15,6 +15,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
@@ -121,18 +123,30 @@ public final class ClusterTopology implements Topology {
         return !unlocated.isEmpty() && unlocated.stream().anyMatch(it -> it.slot() == slot);
     }
 
+    /** Calls to one slot keep their order. A call waits neither for those to other slots, nor for a request that hangs. */
     private void locate() {
-        for (var next = unlocated.peek(); next != null && next.answer().isDone(); next = unlocated.peek()) {
-            Unlocated call = next;
-            var unused = call.answer()
-                    .thenApply(fresh -> linkTo(masterIn(fresh, call.slot())))
-                    .whenComplete((link, error) -> {
-                        boolean unusedToo = error == null
-                                ? call.found().complete(link)
-                                : call.found().completeExceptionally(error);
-                    });
-            unlocated.remove(); // only now: a call that comes meanwhile must not pass it
+        Set<Integer> waiting = new HashSet<>();
+        for (Iterator<Unlocated> all = unlocated.iterator(); all.hasNext(); ) {
+            Unlocated call = all.next();
+            Node known = map.masterOf(call.slot());
+            if (known == null && !call.answer().isDone()) {
+                waiting.add(call.slot());
+            }
+            if (!waiting.contains(call.slot())) {
+                locate(call, known);
+                all.remove(); // only now: a call that comes meanwhile must not pass it
+            }
         }
+    }
+
+    private void locate(Unlocated call, @Nullable Node known) {
+        CompletableFuture<Node> master = known != null
+                ? CompletableFuture.completedFuture(known)
+                : call.answer().thenApply(fresh -> masterIn(fresh, call.slot()));
+        var unused = master.thenApply(this::linkTo).whenComplete((link, error) -> {
+            boolean unusedToo =
+                    error == null ? call.found().complete(link) : call.found().completeExceptionally(error);
+        });
     }
 
     private static Node masterIn(SlotMap map, int slot) {
@@ -290,8 +304,12 @@ public final class ClusterTopology implements Topology {
                     .whenComplete((map, error) -> {
                         SlotMap fresh = error == null ? map : SlotMap.EMPTY;
                         if (!fresh.nodes().isEmpty() && !answer.isDone()) {
-                            adopt(fresh);
-                            answer.complete(fresh);
+                            try {
+                                adopt(fresh);
+                            } finally {
+                                locating.post(this::locate);
+                                answer.complete(fresh);
+                            }
                         } else if (open.decrementAndGet() == 0) {
                             answer.completeExceptionally(
                                     error != null ? error : new RedisException("CLUSTERDOWN no server has any slot"));

@@ -1,6 +1,8 @@
 package io.holdfast.redis.internal.connection;
 
+import io.lettuce.core.RedisAsyncCommandsImpl;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.RedisCommand;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
@@ -79,6 +81,7 @@ public final class ManualDriver implements DriverClient {
                 this::called);
     }
 
+    @SuppressWarnings("unchecked") // it is called for the connections of newConnection() only
     private @Nullable Object called(Object connection, Method method, Object @Nullable [] arguments) {
         return switch (method.getName()) {
             case "dispatch" -> {
@@ -95,6 +98,9 @@ public final class ManualDriver implements DriverClient {
                 yield arguments[0];
             }
             case "isOpen" -> true;
+            case "async" ->
+                new RedisAsyncCommandsImpl<>(
+                        (StatefulRedisPubSubConnection<String, String>) connection, StringCodec.UTF8);
             case "closeAsync" -> CompletableFuture.completedFuture(null);
             case "equals" -> connection == arguments[0];
             case "hashCode" -> System.identityHashCode(connection);

@@ -217,6 +217,7 @@ record AcquireOperation(
             return queued();
         }
         return claims.queues().watch(path(), blocker, session).flatMap(watched -> {
+            queue.await(); // what it shows may also make claims behind this one first
             if (watched.isNoNode()) {
                 claims.queues().gone(watched.path());
                 return inLine();

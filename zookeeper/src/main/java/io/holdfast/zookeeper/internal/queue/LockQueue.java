@@ -266,7 +266,7 @@ public class LockQueue<C> {
         return nodes.lastOwn();
     }
 
-    /** A claim relies on the lists under way, or on another answer that a claim in front of it gets. */
+    /** A claim may rely on the lists under way, or on another answer that a claim in front of it gets or has just got. */
     public void await() {
         isAwaited = true;
     }

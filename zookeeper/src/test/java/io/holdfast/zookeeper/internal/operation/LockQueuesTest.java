@@ -238,6 +238,31 @@ class LockQueuesTest {
         assertThat(queue.collected()).isLessThanOrEqualTo(2);
     }
 
+    /** A claim of the session waits behind them all the time, and one of them once relied on an answer. */
+    @Test
+    void readersThatAttemptInFrontOfAWaitingWriterAreCollectedOnce() {
+        List<ClaimState> readers = new ArrayList<>();
+        for (int number = 1; number <= 100; number++) {
+            ClaimState reader = standing("reader" + number, number);
+            reader.asked(1, executor.now() - Duration.ofMinutes(1).toNanos());
+            readers.add(reader);
+        }
+        ClaimState writer = standing(LockKey.of(LockKind.WRITE, "lock"), "writer", 101);
+        CountingQueue<ClaimState> queue =
+                (CountingQueue<ClaimState>) claims.queues().at(writer.queue().path());
+        List<QueueNode> nodes = new ArrayList<>(List.of(writer.node()));
+        readers.forEach(reader -> nodes.add(reader.node()));
+        assertThat(queue.namesRead(queue.namesAsked(), 101, nodes)).isEmpty();
+        queue.await();
+        prove();
+        for (ClaimState reader : readers) {
+            reader.asked(2, executor.now());
+            assertThat(attempt(reader).isHeld()).isTrue();
+        }
+        assertThat(writer.isHeld()).isFalse();
+        assertThat(queue.collected()).isLessThanOrEqualTo(2);
+    }
+
     private void prove() {
         for (int proof = 0; proof < 2; proof++) {
             Disposable unused = zooKeeper.check(session, List.of(QUEUE)).subscribe();
@@ -308,6 +333,55 @@ class LockQueuesTest {
         handle.answerDataOfNoNode(first.queue().of(writer.name()));
         assertThat(second.isHeld()).isTrue();
         assertThat(first.isHeld()).isTrue();
+    }
+
+    /** The writer has downgraded. Only the watch of the first waiter shows it, and the second one has sent nothing since. */
+    @Test
+    void readersBehindAWriterThatReadsHoldTogether() {
+        QueueNode writer = inFrontAsReader();
+        ClaimState first = standing("first", 1);
+        ClaimState second = standing("second", 2);
+        LockQueue<ClaimState> queue = claims.queues().at(first.queue().path());
+        assertThat(queue.namesRead(queue.namesAsked(), 2, List.of(writer, first.node(), second.node())))
+                .isEmpty();
+        prove();
+        assertThat(attempt(first).isHeld()).isFalse();
+        claims.settle(second);
+        handle.answerDataAsWritten(first.queue().of(writer.name()));
+        assertThat(first.isHeld()).isTrue();
+        assertThat(second.isHeld()).isTrue();
+    }
+
+    /** The client has forgotten that the writer reads. A request of a holder ends while the first waiter reads that again. */
+    @Test
+    void readersBehindAWriterThatReadsHoldTogetherAlthoughAHolderHasSettledBefore() {
+        QueueNode writer = inFrontAsReader();
+        prove();
+        ClaimState holder = standing("holder", 1);
+        LockQueue<ClaimState> queue = claims.queues().at(holder.queue().path());
+        assertThat(queue.namesRead(queue.namesAsked(), 1, List.of(holder.node())))
+                .isEmpty();
+        assertThat(attempt(holder).isHeld()).isTrue();
+        ClaimState first = standing("first", 2);
+        ClaimState second = standing("second", 3);
+        assertThat(queue.namesRead(queue.namesAsked(), 3, List.of(writer, holder.node(), first.node(), second.node())))
+                .isEmpty();
+        assertThat(attempt(first).isHeld()).isFalse();
+        assertThat(attempt(second).isHeld()).isFalse();
+        claims.settle(holder);
+        handle.answerDataAsWritten(first.queue().of(writer.name()));
+        assertThat(first.isHeld()).isTrue();
+        assertThat(second.isHeld()).isTrue();
+    }
+
+    /** Returns the first node of the queue: that of a writer which has become a reader. */
+    private QueueNode inFrontAsReader() {
+        LockKey key = LockKey.of(LockKind.WRITE, "lock");
+        QueueNode writer = inFront(key);
+        Disposable unused = zooKeeper
+                .markReader(session, "/holdfast/rw/lock/" + writer.name(), claimOfAnotherClient(key))
+                .subscribe();
+        return writer;
     }
 
     /** Otherwise that list would only come with the release of the first claim, and the hand-off would wait for it. */

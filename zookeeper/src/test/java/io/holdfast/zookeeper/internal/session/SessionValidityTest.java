@@ -58,6 +58,15 @@ class SessionValidityTest {
         assertThat(validity.suffices()).isTrue();
     }
 
+    /** Two heartbeats after a warm-up, what is assumed of the driver does not matter: the lease would end at 15 by that. */
+    @Test
+    void firstLeaseIsProvedAThirdOfTheTimeoutAfterTheSessionWasFound() {
+        leaderAnswered(0, 0.25);
+        leaderAnswered(4, 4.25);
+        leaderAnswered(8, 8.25);
+        assertThat(agreed(8.25)).isEqualTo(seconds(23 - 8.25));
+    }
+
     @Test
     void proofAgesAndSufficesWhileSevenPartsAreLeft() {
         leaderAnswered(0, 0.25);
