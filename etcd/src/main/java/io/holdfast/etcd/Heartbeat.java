@@ -58,6 +58,7 @@ final class Heartbeat {
     private synchronized boolean isDue() {
         if (beating != null) {
             idleBeats = isIdle.getAsBoolean() ? idleBeats + 1 : 0;
+            beating = null; // if the timer refuses the next beat, the next request wakes this
             beating = idleBeats > IDLE_BEATS ? null : beatLater();
         }
         return beating != null;

@@ -1,5 +1,6 @@
 package io.holdfast.etcd;
 
+import static java.util.Objects.requireNonNull;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.etcd.jetcd.KV;
@@ -22,6 +23,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -230,6 +232,9 @@ final class Transactions {
         /** Sends and hears, one thread at a time. An answer may come while its request is sent. */
         private final Mailbox sending = new Mailbox(defect -> Operators.onErrorDropped(defect, Context.empty()));
 
+        /** Written before and after a sending, by its thread. Other threads only compare it with themselves. */
+        private volatile @Nullable Thread sender;
+
         Mono<Answer> send(Request request) {
             return Mono.create(sink -> {
                 Pending pending = new Pending(request, sink);
@@ -357,56 +362,76 @@ final class Transactions {
         }
 
         private void send(Sent sent) {
-            var unused = Answers.of(() -> transaction(sent.batch).commit())
+            List<Pending> batch = sent.batch;
+            sender = Thread.currentThread();
+            var unused = Answers.of(() -> transaction(batch).commit())
+                    .map(answer -> answers(batch, answer))
                     .doOnTerminate(() -> answered(sent))
                     .subscribe(
-                            answer -> sending.post(() -> tell(sent.batch, answer)),
-                            error -> sending.post(() -> refuse(sent.batch, error)));
+                            answers -> heard(batch, it -> it.sink.success(requireNonNull(answers.get(it)))),
+                            error -> refused(batch, error));
+            sender = null;
         }
 
-        private void tell(List<Pending> batch, TxnResponse answer) {
-            batch.forEach(this::passTurn);
-            sendAll();
-            sending.after(() -> emissions.post(() -> emit(batch, answer)));
-        }
-
-        private void emit(List<Pending> batch, TxnResponse answer) {
+        private Map<Pending, Answer> answers(List<Pending> batch, TxnResponse answer) {
+            Map<Pending, Answer> answers = new HashMap<>();
             long revision = answer.getHeader().getRevision();
             if (batch.size() == 1) {
-                emit(batch.get(0), new Answer(answer.isSucceeded(), answer.getGetResponses(), revision));
+                answers.put(batch.get(0), new Answer(answer.isSucceeded(), answer.getGetResponses(), revision));
             } else if (this == reads) {
                 Iterator<GetResponse> all = answer.getGetResponses().iterator();
                 for (Pending it : batch) {
                     List<GetResponse> own = new ArrayList<>();
                     it.request.then.forEach(op -> own.add(all.next()));
-                    emit(it, new Answer(true, own, revision));
+                    answers.put(it, new Answer(true, own, revision));
                 }
             } else {
                 Iterator<TxnResponse> all = answer.getTxnResponses().iterator();
                 for (Pending it : batch) {
                     TxnResponse own = all.next();
-                    emit(it, new Answer(own.isSucceeded(), own.getGetResponses(), revision));
+                    answers.put(it, new Answer(own.isSucceeded(), own.getGetResponses(), revision));
                 }
             }
-        }
-
-        private void emit(Pending to, Answer answer) {
-            emissions.after(() -> to.sink.success(answer));
+            return answers;
         }
 
         /** What etcd refuses, it has not changed. Then each request is sent alone, since it may be that of another that was refused. */
-        private void refuse(List<Pending> batch, Throwable error) {
+        private void refused(List<Pending> batch, Throwable error) {
             if (batch.size() > 1 && (Failures.isRefusal(error) || (this == reads && Failures.isTooMuch(error)))) {
-                wanted(batch).forEach(it -> send(sending(scheduler.now(NANOSECONDS), List.of(it))));
-                sendAll();
-                return;
+                sending.post(() -> {
+                    wanted(batch).forEach(it -> send(sending(scheduler.now(NANOSECONDS), List.of(it))));
+                    sendAll();
+                });
+            } else {
+                heard(batch, it -> fail(it, error));
             }
-            batch.forEach(this::passTurn);
-            sendAll();
-            // Those that are given up would be logged as dropped.
-            wanted(batch)
-                    .forEach(it ->
-                            sending.after(() -> emissions.post(() -> emissions.after(() -> it.sink.error(error)))));
+        }
+
+        /** Those that are given up would be logged as dropped. */
+        private void fail(Pending it, Throwable error) {
+            if (!wanted(List.of(it)).isEmpty()) {
+                it.sink.error(error);
+            }
+        }
+
+        /**
+         * The thread that brings an answer passes it on, so that answers keep their order, and no other thread runs that users' code. Only an
+         * answer that comes while its request is sent waits until all is sent.
+         */
+        private void heard(List<Pending> batch, Consumer<Pending> passOn) {
+            Runnable emission =
+                    () -> emissions.post(() -> batch.forEach(it -> emissions.after(() -> passOn.accept(it))));
+            boolean isAtOnce = Thread.currentThread().equals(sender);
+            sending.post(() -> {
+                batch.forEach(this::passTurn);
+                sendAll();
+                if (isAtOnce) {
+                    sending.after(emission);
+                }
+            });
+            if (!isAtOnce) {
+                emission.run();
+            }
         }
 
         private synchronized List<Pending> wanted(List<Pending> batch) {

@@ -55,12 +55,15 @@ class TransactionsTest {
     /** The answer comes before anyone waits for it. */
     private boolean isFast;
 
+    private Runnable whileSending = () -> {};
+
     private CompletableFuture<TxnResponse> commit(TxnRequest request) {
         if (isFatal) {
             throw new NoClassDefFoundError("once");
         }
         Sent it = new Sent(request, new CompletableFuture<>());
         sent.add(it);
+        whileSending.run();
         if (isFast) {
             it.succeeds();
         }
@@ -275,6 +278,23 @@ class TransactionsTest {
         assertThat(failures).hasSize(many + 1);
     }
 
+    /** As claims do that withdraw what may have arrived. */
+    @Test
+    void allFailHoweverManyFailuresSendAnotherRequest() {
+        sendTwoThatAreNotAnswered();
+        int many = 20_000;
+        for (int i = 0; i < many; i++) {
+            String claim = "claim-" + i;
+            Disposable unused = change(claim, "stock").subscribe(answers::add, error -> {
+                failures.add(error);
+                send(claim);
+            });
+        }
+        isClientClosed = true;
+        sent.get(0).fails(Status.UNAVAILABLE);
+        assertThat(failures).hasSize(2 * many + 1);
+    }
+
     @Test
     void nextOfATurnGoesWhenThoseBeforeItAreGivenUp() {
         Disposable hung = send("a", "stock");
@@ -449,6 +469,34 @@ class TransactionsTest {
             sentBefore.add(sent.size());
         });
         assertThat(sentBefore).containsExactly(2);
+    }
+
+    /** The driver brings an answer while another thread sends. */
+    @Test
+    void threadThatSendsRunsNoUsersCodeOfOtherRequests() {
+        List<Thread> ran = new ArrayList<>();
+        Disposable unused = change("answered", "").subscribe(answer -> ran.add(Thread.currentThread()));
+        Thread driver = new Thread(() -> sent.get(0).succeeds());
+        whileSending = () -> {
+            driver.start();
+            join(driver);
+        };
+        send("other");
+        assertThat(ran).containsExactly(driver);
+    }
+
+    /** As a proxy may make it. */
+    @Test
+    void answerThatLacksSomePartsIsAFailureOfAll() {
+        read("first");
+        read("second");
+        read("a");
+        read("b");
+        sent.get(0).succeeds();
+        sent.get(2)
+                .answer
+                .complete(new TxnResponse(io.etcd.jetcd.api.TxnResponse.getDefaultInstance(), ByteSequence.EMPTY));
+        assertThat(failures).hasSize(2);
     }
 
     private static void join(Thread other) {

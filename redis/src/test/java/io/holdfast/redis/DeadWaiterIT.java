@@ -80,6 +80,7 @@ class DeadWaiterIT {
             waiting(2);
             heard(2);
             hanging.freeze();
+            waiting(2); // the server has read what the process sent before
 
             assertThat(delayOf(holder, next))
                     .isLessThan(claimTime.multipliedBy(2).plus(SLACK));
@@ -105,6 +106,7 @@ class DeadWaiterIT {
             waiting(7);
             heard(2);
             hanging.freeze();
+            waiting(7); // the server has read what the process sent before
 
             Duration delay = delayOf(holder, next);
 

@@ -220,6 +220,26 @@ class SuspectedClientsIT {
         assertThat(queued()).containsExactly("x1", "x2", "x3");
     }
 
+    /** Its attempt was under way when the grant was pushed, and then it hangs: it is a holder, for its lease. */
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
+    void aClientThatHangsAfterAnAttemptHoldsForItsLease(LockKind used) {
+        kind = used;
+        claimMillis = 5_000;
+        acquire("h", "Y", 1);
+        acquire("x", "X", 1);
+        acquire("y", "Y", 1);
+        release("h", "Y", 1);
+        assertThat(ends() % 2).as("pushed").isZero();
+        assertThat(ends() - micros()).isLessThanOrEqualTo(1_000L * claimMillis);
+
+        acquire("x", "X", 2);
+
+        assertThat(ends() % 2).as("confirmed").isOne();
+        assertThat(ends() - micros()).isGreaterThan(1_000L * LEASE - 10_000_000);
+        assertThat(acquire("y", "Y", 2)).first().isEqualTo(2L);
+    }
+
     @Test
     void aNewClaimDoesNotPassTheOthersOfItsClient() {
         setAside(3);
@@ -331,7 +351,7 @@ class SuspectedClientsIT {
     }
 
     private String word() {
-        return "semaphore:1/" + permits;
+        return kind == LockKind.WRITE ? "write" : "semaphore:1/" + permits;
     }
 
     @CanIgnoreReturnValue

@@ -4,6 +4,7 @@ import io.holdfast.LockClient;
 import io.holdfast.LockKind;
 import io.holdfast.LockOptions;
 import io.holdfast.ReactiveLock;
+import io.holdfast.testkit.server.Signals;
 import io.lettuce.core.RedisURI;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -52,24 +53,12 @@ final class WaitingProcess implements AutoCloseable {
 
     /** SIGSTOP: its connections stay open, and the process reads nothing from them. */
     void freeze() {
-        signal("-STOP");
+        Signals.pause(process.pid());
     }
 
     /** SIGCONT: it goes on, and finds out how late it is. */
     void thaw() {
-        signal("-CONT");
-    }
-
-    private void signal(String name) {
-        try {
-            Process kill = new ProcessBuilder("kill", name, Long.toString(process.pid())).start();
-            int code = kill.onExit().join().exitValue();
-            if (code != 0) {
-                throw new IllegalStateException("kill " + name + " answered " + code);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("this system has no kill command", e);
-        }
+        Signals.resume(process.pid());
     }
 
     @Override

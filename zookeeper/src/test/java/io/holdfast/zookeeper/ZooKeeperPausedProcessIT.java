@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockLease;
+import io.holdfast.testkit.server.Signals;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -34,10 +35,10 @@ class ZooKeeperPausedProcessIT {
                 Waiting.until(
                         "the rival waits",
                         () -> store.claims("/paused/holdfast").size() == 2);
-                signal(process, "-STOP");
+                Signals.pause(process.pid());
                 assertThat(rival).succeedsWithin(Store.SESSION.multipliedBy(4));
                 long before = number(lines, "valid ");
-                signal(process, "-CONT");
+                Signals.resume(process.pid());
                 Waiting.until("the process has noticed the loss", () -> number(lines, "lost ") == 1);
                 assertThat(lines.stream()
                                 .filter(line -> line.startsWith("valid "))
@@ -98,11 +99,5 @@ class ZooKeeperPausedProcessIT {
         } catch (IOException ended) {
             lines.add("ended: " + ended.getMessage());
         }
-    }
-
-    private static void signal(Process process, String signal) throws Exception {
-        Process kill = new ProcessBuilder("kill", signal, Long.toString(process.pid())).start();
-        assertThat(kill.waitFor(5, TimeUnit.SECONDS)).isTrue();
-        assertThat(kill.exitValue()).isZero();
     }
 }

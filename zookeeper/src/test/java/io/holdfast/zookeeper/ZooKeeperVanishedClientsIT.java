@@ -7,6 +7,7 @@ import io.holdfast.LockHolder;
 import io.holdfast.LockInspector;
 import io.holdfast.LockLease;
 import io.holdfast.LockReport;
+import io.holdfast.testkit.server.Signals;
 import io.holdfast.testkit.server.TcpProxy;
 import io.holdfast.testkit.server.TcpProxy.Direction;
 import java.nio.file.Path;
@@ -129,7 +130,7 @@ class ZooKeeperVanishedClientsIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"-KILL", "-STOP"})
+    @ValueSource(strings = {"KILL", "STOP"})
     void livingWaiterIsServedWhenTheSessionOfAProcessInFrontIsOver(String signal) throws Exception {
         LockClient living = LockClient.create(ZooKeeperLockBackend.over(near));
         LockLease held = Waiting.forMono(living.lock(signal).acquire());
@@ -138,7 +139,7 @@ class ZooKeeperVanishedClientsIT {
             Waiting.until("the process waits", () -> waiting() == 21);
             CompletableFuture<LockLease> last = living.lock(signal).acquire().toFuture();
             Waiting.until("the living one waits behind it", () -> waiting() == 22);
-            signal(process, signal);
+            Signals.send(signal, process.pid());
             Waiting.forMono(held.release());
             assertThat(last).succeedsWithin(BOUND);
             Waiting.forMono(last.join().release());
@@ -159,11 +160,11 @@ class ZooKeeperVanishedClientsIT {
             CompletableFuture<LockLease> last =
                     living.lock("short stop").acquire().toFuture();
             Waiting.until("the living one waits behind it", () -> waiting() == 22);
-            signal(process, "-STOP");
+            Signals.pause(process.pid());
             Waiting.forMono(held.release());
             Waiting.pass(Duration.ofSeconds(2));
             assertThat(last).as("while the process is stopped").isNotDone();
-            signal(process, "-CONT");
+            Signals.resume(process.pid());
             assertThat(last).succeedsWithin(Duration.ofSeconds(8));
             Waiting.forMono(last.join().release());
             assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
@@ -254,11 +255,5 @@ class ZooKeeperVanishedClientsIT {
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
-    }
-
-    private static void signal(Process process, String signal) throws Exception {
-        Process kill = new ProcessBuilder("kill", signal, Long.toString(process.pid())).start();
-        assertThat(kill.waitFor(5, TimeUnit.SECONDS)).isTrue();
-        assertThat(kill.exitValue()).isZero();
     }
 }

@@ -6,6 +6,7 @@ import io.holdfast.benchmarks.peer.Addresses;
 import io.holdfast.benchmarks.watch.Pause;
 import io.holdfast.redis.RedisLockBackend;
 import io.holdfast.redis.RedisLockInspector;
+import io.holdfast.testkit.server.Signals;
 import io.lettuce.core.RedisURI;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -85,18 +86,7 @@ final class VanishingWaiters implements AutoCloseable {
 
     /** The process hangs, and its connections stay open. */
     void freeze() {
-        try {
-            int code = new ProcessBuilder("kill", "-STOP", Long.toString(process.pid()))
-                    .start()
-                    .onExit()
-                    .join()
-                    .exitValue();
-            if (code != 0) {
-                throw new IllegalStateException("kill -STOP answered " + code);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("this system has no kill command", e);
-        }
+        Signals.pause(process.pid());
     }
 
     @Override

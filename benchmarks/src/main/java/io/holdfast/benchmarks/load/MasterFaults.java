@@ -1,10 +1,9 @@
 package io.holdfast.benchmarks.load;
 
 import io.holdfast.benchmarks.peer.Addresses;
+import io.holdfast.testkit.server.Signals;
 import io.holdfast.testkit.server.TcpProxy;
 import io.holdfast.testkit.server.TcpProxy.Direction;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -71,7 +70,7 @@ public final class MasterFaults implements AutoCloseable {
     public void begin() {
         if (health == Health.ONE_HUNG) {
             Runtime.getRuntime().addShutdownHook(undo);
-            signal("-STOP");
+            Signals.pause(addresses.masterPids().get(HUNG));
         }
     }
 
@@ -84,23 +83,7 @@ public final class MasterFaults implements AutoCloseable {
     }
 
     private void resume() {
-        signal("-CONT");
-    }
-
-    private void signal(String name) {
-        String pid = Long.toString(addresses.masterPids().get(HUNG));
-        try {
-            int code = new ProcessBuilder("kill", name, pid)
-                    .start()
-                    .onExit()
-                    .join()
-                    .exitValue();
-            if (code != 0) {
-                throw new IllegalStateException("kill %s %s answered %d".formatted(name, pid, code));
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("this system has no kill command", e);
-        }
+        Signals.resume(addresses.masterPids().get(HUNG));
     }
 
     @Override

@@ -67,7 +67,7 @@ final class LockQueue {
     static final int MOST_MEMBERS = 64;
 
     private static final int FIRST_PLACES = 2;
-    private static final int MOST_BROKEN_OFF = 4;
+    private static final int MOST_BROKEN_OFF = 64;
     private static final int MOST_EXAMINED = 16;
     private static final int MOST_INTERESTED = 256;
 
@@ -385,9 +385,10 @@ final class LockQueue {
     }
 
     private void breakOff(HeldRun held) {
-        brokenOff = Stream.concat(Stream.of(held), brokenOff.stream())
-                .limit(MOST_BROKEN_OFF)
-                .toList();
+        Stream<HeldRun> needed = brokenOff.stream()
+                .filter(it -> it.members.stream().anyMatch(id -> waiters.containsKey(id) || id.equals(held.holder())));
+        brokenOff =
+                Stream.concat(Stream.of(held), needed).limit(MOST_BROKEN_OFF).toList();
     }
 
     private void dropFirst(HeldRun held, int members) {

@@ -1,16 +1,19 @@
 package io.holdfast.spi.support;
 
+import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Handles events one at a time, in order, on the threads that bring them. No thread waits for another one. Within an
  * event, an object that only events use needs no monitor, and an answer that comes while its request is sent is handled
- * after that. Users' code may take long, so it runs outside: see {@link #after}.
+ * after that. Users' code may take long, so it runs outside: see {@link #after}. An action that posts runs what follows from
+ * that before it goes on, but no action behind itself: so the stack does not grow with their number.
  */
 public final class Mailbox {
 
@@ -20,8 +23,10 @@ public final class Mailbox {
             AtomicIntegerFieldUpdater.newUpdater(Mailbox.class, "due");
 
     private final Queue<Runnable> events = new ConcurrentLinkedQueue<>();
-    private final Queue<Runnable> actions = new ConcurrentLinkedQueue<>();
     private final Consumer<Throwable> broken;
+
+    /** Those of the events that are being handled, for the thread that handles them. Used within events only. */
+    private @Nullable Queue<Runnable> actions;
 
     /** Counts the reasons to handle events; the thread that raises it from zero handles them. */
     private volatile int due;
@@ -50,10 +55,28 @@ public final class Mailbox {
                 return;
             }
         }
+        Queue<Runnable> mine = null;
         for (int seen = 1; seen != 0; seen = DUE.addAndGet(this, -seen)) {
             runAll(events);
+            mine = withActions(mine);
         }
-        runAll(actions);
+        if (mine != null) {
+            runAll(mine);
+        }
+    }
+
+    private @Nullable Queue<Runnable> withActions(@Nullable Queue<Runnable> mine) {
+        Queue<Runnable> fresh = actions;
+        if (fresh == null) {
+            return mine;
+        }
+        if (mine != null) {
+            mine.addAll(fresh);
+            fresh.clear();
+            return mine;
+        }
+        actions = null;
+        return fresh;
     }
 
     /**
@@ -62,7 +85,12 @@ public final class Mailbox {
      * @param action may take long
      */
     public void after(Runnable action) {
-        actions.add(action);
+        Queue<Runnable> all = actions;
+        if (all == null) {
+            all = new ArrayDeque<>(2);
+            actions = all;
+        }
+        all.add(action);
     }
 
     private void runAll(Queue<Runnable> some) {

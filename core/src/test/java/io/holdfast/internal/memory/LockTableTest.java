@@ -139,6 +139,27 @@ class LockTableTest {
                 .containsExactly("b");
     }
 
+    /** A thread of the client is slow, and the lock is broken again and again meanwhile. */
+    @Test
+    void lateEndOfABrokenRunTakesItsServedMembersHoweverManyRunsWereBrokenSince() {
+        LockClaim holder = claim("stock", "holder", Waiting.QUEUE);
+        ask(holder);
+        for (int i = 0; i < 20; i++) {
+            ask(claim("stock", "a" + i, Waiting.QUEUE).withClient("A"));
+        }
+        ask(claim("stock", "b", Waiting.QUEUE).withClient("B"));
+        long first = run(table.release(holder, 0)).number();
+        long last = first;
+        for (int i = 0; i < 10; i++) {
+            last = run(table.breakHold(holder.key(), "a" + i, 0)).number();
+        }
+        LockClaim client = claim("stock", "a10", Waiting.QUEUE).withClient("A");
+        assertThat(table.endRun(client, first, 20, 0).answer().ownership()).isEqualTo(Ownership.NOT_HELD);
+        assertThat(table.endRun(client, last, 1, 0).pushes())
+                .extracting(Push::claimId)
+                .containsExactly("b");
+    }
+
     private static LockRun run(Outcome<Ownership> outcome) {
         return outcome.pushes().stream()
                 .map(Push::signal)

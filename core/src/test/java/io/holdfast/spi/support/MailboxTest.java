@@ -89,6 +89,25 @@ class MailboxTest {
         assertThat(ran).containsExactly("first", "second", "of the other thread", "of this thread");
     }
 
+    /** Each answer makes users' code send a request that fails at once. */
+    @Test
+    void anActionThatPostsRunsWhatFollowsFromThatButNoActionBehindItself() {
+        int many = 20_000;
+        List<Integer> ran = new ArrayList<>();
+
+        mailbox.post(() -> {
+            for (int i = 0; i < many; i++) {
+                int number = i;
+                mailbox.after(() -> {
+                    mailbox.post(() -> mailbox.after(() -> ran.add(-number)));
+                    ran.add(number);
+                });
+            }
+        });
+
+        assertThat(ran).hasSize(2 * many).startsWith(0, 0, -1, 1, -2, 2);
+    }
+
     @Test
     void anExceptionIsHandledAndStopsNoLaterEventAndNoAction() {
         List<String> ran = new ArrayList<>();

@@ -65,11 +65,7 @@ public record Connections(
      */
     public <T> Mono<T> once(Function<Connection, Mono<T>> work) {
         return Mono.usingWhen(
-                open(made -> made),
-                work,
-                used -> limited(Mono.from(used.close())).onErrorComplete(),
-                this::closed,
-                used -> Mono.fromRunnable(() -> close(used)));
+                open(made -> made), work, this::ended, this::closed, used -> Mono.fromRunnable(() -> close(used)));
     }
 
     /** Begins to open a connection. If none may begin now, none opens in time. */
@@ -164,6 +160,11 @@ public record Connections(
                 .subscribe(nothing -> {}, error -> drop(silent.connection()), () -> drop(silent.connection()));
     }
 
+    /** Closes the connection. The outcome does not matter. */
+    public Mono<Void> ended(Connection last) {
+        return limited(Mono.<Void>defer(() -> Mono.from(last.close()))).onErrorComplete();
+    }
+
     /** Begins to close the connection. The outcome does not matter. */
     public void close(Connection connection) {
         end(() -> Mono.from(connection.close()));
@@ -181,8 +182,6 @@ public record Connections(
 
     /** Closes the connection after an error of a call. */
     private Mono<Void> closed(Connection used, Throwable error) {
-        return error instanceof TimeoutException
-                ? Mono.fromRunnable(() -> drop(used))
-                : limited(Mono.from(used.close())).onErrorComplete();
+        return error instanceof TimeoutException ? Mono.fromRunnable(() -> drop(used)) : ended(used);
     }
 }

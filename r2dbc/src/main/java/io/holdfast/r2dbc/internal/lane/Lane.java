@@ -416,9 +416,8 @@ final class Lane {
             Sinks.EmitResult unused = ended.tryEmitEmpty();
             return;
         }
-        Disposable unused = connections
-                .limited(Mono.from(open.connection().close()))
-                .subscribe(nothing -> {}, error -> ended.tryEmitEmpty(), ended::tryEmitEmpty);
+        Disposable unused =
+                connections.ended(open.connection()).subscribe(nothing -> {}, error -> {}, ended::tryEmitEmpty);
     }
 
     /** An exception from a subscriber must not end the lane. */

@@ -221,9 +221,7 @@ public final class Channel {
                 stopped = stop();
             }
             stopped.dispose();
-            return last == null
-                    ? Mono.empty()
-                    : connections.limited(Mono.from(last.connection().close())).onErrorComplete();
+            return last == null ? Mono.empty() : connections.ended(last.connection());
         });
     }
 }

@@ -15,8 +15,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
-import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
@@ -123,30 +121,18 @@ public final class ClusterTopology implements Topology {
         return !unlocated.isEmpty() && unlocated.stream().anyMatch(it -> it.slot() == slot);
     }
 
-    /** Calls to one slot keep their order. A call waits neither for those to other slots, nor for a request that hangs. */
     private void locate() {
-        Set<Integer> waiting = new HashSet<>();
-        for (Iterator<Unlocated> all = unlocated.iterator(); all.hasNext(); ) {
-            Unlocated call = all.next();
-            Node known = map.masterOf(call.slot());
-            if (known == null && !call.answer().isDone()) {
-                waiting.add(call.slot());
-            }
-            if (!waiting.contains(call.slot())) {
-                locate(call, known);
-                all.remove(); // only now: a call that comes meanwhile must not pass it
-            }
+        for (var next = unlocated.peek(); next != null && next.answer().isDone(); next = unlocated.peek()) {
+            Unlocated call = next;
+            var unused = call.answer()
+                    .thenApply(fresh -> linkTo(masterIn(fresh, call.slot())))
+                    .whenComplete((link, error) -> {
+                        boolean unusedToo = error == null
+                                ? call.found().complete(link)
+                                : call.found().completeExceptionally(error);
+                    });
+            unlocated.remove(); // only now: a call that comes meanwhile must not pass it
         }
-    }
-
-    private void locate(Unlocated call, @Nullable Node known) {
-        CompletableFuture<Node> master = known != null
-                ? CompletableFuture.completedFuture(known)
-                : call.answer().thenApply(fresh -> masterIn(fresh, call.slot()));
-        var unused = master.thenApply(this::linkTo).whenComplete((link, error) -> {
-            boolean unusedToo =
-                    error == null ? call.found().complete(link) : call.found().completeExceptionally(error);
-        });
     }
 
     private static Node masterIn(SlotMap map, int slot) {
@@ -162,7 +148,8 @@ public final class ClusterTopology implements Topology {
         SlotMap known = map;
         CompletableFuture<SlotMap> some =
                 known.nodes().isEmpty() ? refreshed(this::some) : CompletableFuture.completedFuture(known);
-        return some.thenApply(fresh -> linkTo(rotated(fresh.nodes()).get(0)));
+        return some.thenApply(
+                fresh -> linkTo(rotated(fresh.nodes(), turn.getAndIncrement()).get(0)));
     }
 
     @Override
@@ -280,6 +267,13 @@ public final class ClusterTopology implements Topology {
         if (!refresh.compareAndSet(last, mine)) {
             return refreshed(servers);
         }
+        if (last != null && !last.answer().isDone()) { // who waits for a request that hangs gets the answer to this one
+            var unused = mine.answer().whenComplete((fresh, error) -> {
+                boolean unusedToo = error == null
+                        ? last.answer().complete(fresh)
+                        : last.answer().completeExceptionally(error);
+            });
+        }
         if (pause == 0) {
             request(servers.get(), mine.answer());
         } else {
@@ -288,10 +282,16 @@ public final class ClusterTopology implements Topology {
         return mine.answer();
     }
 
-    /** Returns all known servers, each time beginning with another one. */
+    /**
+     * Returns all known servers, each time beginning with other ones. A seed is among those that get a request: its host may be a name, and
+     * all servers may have new addresses.
+     */
     private Set<Node> some() {
-        Set<Node> known = new LinkedHashSet<>(rotated(map.nodes()));
-        seeds.forEach(seed -> known.add(nodeOf(seed)));
+        int first = turn.getAndIncrement();
+        List<Node> masters = rotated(map.nodes(), first);
+        Set<Node> known = new LinkedHashSet<>(masters.subList(0, Math.min(masters.size(), ASKED_AT_ONCE - 1)));
+        rotated(seeds, first).forEach(seed -> known.add(nodeOf(seed)));
+        known.addAll(masters);
         return known;
     }
 
@@ -307,7 +307,6 @@ public final class ClusterTopology implements Topology {
                             try {
                                 adopt(fresh);
                             } finally {
-                                locating.post(this::locate);
                                 answer.complete(fresh);
                             }
                         } else if (open.decrementAndGet() == 0) {
@@ -374,9 +373,9 @@ public final class ClusterTopology implements Topology {
         return new Node(uri.getHost(), uri.getPort());
     }
 
-    private <E> List<E> rotated(List<E> all) {
+    private static <E> List<E> rotated(List<E> all, int by) {
         List<E> rotated = new ArrayList<>(all);
-        Collections.rotate(rotated, turn.getAndIncrement());
+        Collections.rotate(rotated, by);
         return rotated;
     }
 }

@@ -324,7 +324,7 @@ function operate(key, text, i)
   local id, what, number, note, words = ARGV[4 * i - 3], byte(ARGV[4 * i - 2]), tonumber(sub(ARGV[4 * i - 2], 2)), ARGV[4 * i - 1], ARGV[4 * i]
   local is_attempt = what == 65 or what == 84 or what == 97
   keys = {key, key .. ':queue', key .. ':claims', key .. ':held', key .. ':gone', key .. ':interest', key .. ':aside'}
-  unreachable = {}
+  unreachable, taken_out = {}, 0
   local failure = read_record(text)
   if failure then
     local is_foreign = find(failure.err or failure, '^FOREIGN') or find(failure.err or failure, 'WRONGTYPE', 1, true)

@@ -20,6 +20,7 @@ local ADOPTED = 1000000000 -- in place of the number of an attempt: what is give
 local HALF = 500 -- of a lease in ms, as microseconds: a waiter that has not asked for so long is dead
 local FEW = 3 -- waiters that are read first: enough to see whether there is a long run
 local unreachable = {} -- channel -> whether its waiters are passed over, as far as this operation knows
+local taken_out = 0 -- how many waiters this operation has taken out of the queue
 local PARTS = '^(%d+) (%S+) (%d+) (%S+) (%S+) (%S+) (%d+) (%d+) (%d+)$'
 
 --#include digits.lua

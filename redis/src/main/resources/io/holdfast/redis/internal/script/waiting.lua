@@ -122,8 +122,8 @@ end
 -- Takes out the waiters before the first one that can be granted. False if a later call has to go on; true else.
 local function clear_way(own, caller)
   refuse_foreign_keys()
-  local moved, portion = 0, 64
-  while true do
+  local portion = 64
+  while taken_out < MOST_ASIDE do
     local ids = call('ZRANGE', keys[2], 0, portion - 1)
     if not ids[1] then
       return true
@@ -146,19 +146,17 @@ local function clear_way(own, caller)
       end
     end
     take_out(dead, aside, channels)
+    taken_out, portion = taken_out + #dead + #aside, 512
     if found then
       return true
     end
-    moved, portion = moved + #ids, 512
-    if moved >= MOST_ASIDE then -- the last one came last, so it is the most likely to live
-      local last = call('ZRANGE', keys[2], -1, -1)[1]
-      local channel = last and match(call('HGET', keys[3], last) or '', '^%S+ %S+ %S+ (%S+) ')
-      if channel and channel ~= '-' then
-        publish(channel, 'C ' .. last)
-      end
-      return false
-    end
   end
+  local last = call('ZRANGE', keys[2], -1, -1)[1] -- it came last, so it is the most likely to live
+  local channel = last and match(call('HGET', keys[3], last) or '', '^%S+ %S+ %S+ (%S+) ')
+  if channel and channel ~= '-' then
+    publish(channel, 'C ' .. last)
+  end
+  return false
 end
 
 -- Drops some of the waiters that send no more attempts: of as many as have come, and more, by few at a time while there are any among them.

@@ -29,6 +29,9 @@ public final class ManualDriver implements DriverClient {
     /** The loading of scripts, which is not among {@link #sent}. */
     public final List<RedisCommand<?, ?, ?>> loads = new ArrayList<>();
 
+    /** The servers to which connections were made. */
+    public final List<RedisURI> servers = new ArrayList<>();
+
     /** How often commands were given to it: several at a time count once. */
     public int dispatches;
 
@@ -69,6 +72,7 @@ public final class ManualDriver implements DriverClient {
 
     @Override
     public CompletableFuture<StatefulRedisPubSubConnection<String, String>> connect(RedisURI uri) {
+        servers.add(uri);
         CompletableFuture<StatefulRedisPubSubConnection<String, String>> chosen = connections.poll();
         return chosen != null ? chosen : CompletableFuture.completedFuture(newConnection());
     }

@@ -198,28 +198,12 @@ public final class EtcdServer implements AutoCloseable {
 
     /** Freezes the server: its connections stay open, and it says nothing. */
     public void pause() {
-        signal("-STOP");
+        Signals.pause(pid());
     }
 
     /** Lets a frozen server go on. */
     public void resume() {
-        signal("-CONT");
-    }
-
-    private void signal(String signal) {
-        try {
-            String pid = Long.toString(pid());
-            int code = new ProcessBuilder("kill", signal, pid)
-                    .start()
-                    .onExit()
-                    .join()
-                    .exitValue();
-            if (code != 0) {
-                throw new IllegalStateException("kill %s %s answered %d".formatted(signal, pid, code));
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("this system has no kill command", e);
-        }
+        Signals.resume(pid());
     }
 
     private void launch() {

@@ -215,25 +215,16 @@ final class NativeRedis implements RedisProcess {
 
     @Override
     public void pause() {
-        signal("-STOP");
+        Signals.pause(runningPid());
     }
 
     @Override
     public void resume() {
-        signal("-CONT");
+        Signals.resume(runningPid());
     }
 
-    private void signal(String name) {
-        String pid = Long.toString(pid().orElseThrow(() -> new IllegalStateException("this Redis is stopped")));
-        try {
-            Process kill = new ProcessBuilder("kill", name, pid).start();
-            int code = kill.onExit().join().exitValue();
-            if (code != 0) {
-                throw new IllegalStateException("kill %s %s answered %d".formatted(name, pid, code));
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("this system has no kill command", e);
-        }
+    private long runningPid() {
+        return pid().orElseThrow(() -> new IllegalStateException("this Redis is stopped"));
     }
 
     @Override

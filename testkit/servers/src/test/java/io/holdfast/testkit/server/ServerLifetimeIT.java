@@ -37,7 +37,7 @@ class ServerLifetimeIT {
         Process owner = owner();
         try {
             ProcessHandle server = serverOf(owner);
-            signal("-STOP", server);
+            Signals.pause(server.pid());
             owner.destroyForcibly();
             assertThat(server.onExit()).succeedsWithin(Duration.ofSeconds(10));
         } finally {
@@ -53,7 +53,7 @@ class ServerLifetimeIT {
             ProcessHandle server = serverOf(owner);
             ProcessHandle guard = server.children().findFirst().orElseThrow();
             for (ProcessHandle it : List.of(guard, server)) {
-                signal("-HUP", it);
+                Signals.send("HUP", it.pid());
             }
             owner.destroyForcibly();
             assertThat(server.onExit()).succeedsWithin(Duration.ofSeconds(10));
@@ -97,11 +97,6 @@ class ServerLifetimeIT {
         redis.close();
         assertThat(guard.onExit()).succeedsWithin(Duration.ofSeconds(10));
         assertThat(ProcessHandle.current().descendants().count()).isEqualTo(before);
-    }
-
-    private static void signal(String name, ProcessHandle to) throws IOException {
-        Process kill = new ProcessBuilder("kill", name, Long.toString(to.pid())).start();
-        assertThat(kill.onExit().join().exitValue()).isZero();
     }
 
     private Process owner() throws IOException {
