@@ -67,7 +67,7 @@ class DocumentedFiguresTest {
     }
 
     private static List<ShownFigures> wrongIn(String page) {
-        Map<String, String> reports = Map.of("quick", REPORT, "once", REPORT.replace("40 |", "41 |"));
+        Map<String, String> reports = Map.of("redis", REPORT, "once", REPORT.replace("40 |", "41 |"));
         return figures(page, reports).stream().filter(it -> !it.isMeasured()).toList();
     }
 

@@ -16,10 +16,10 @@ import java.util.regex.Pattern;
  */
 record ShownFigures(List<String> cells, List<List<String>> measured) {
 
-    /** Says which report the next tables of a page are taken from; without one, it is the quick one. */
+    /** Says which report the next tables of a page are taken from; without one, it is that of Redis. */
     private static final Pattern OF = Pattern.compile("<!-- figures: ([\\w-]+) -->");
 
-    private static final String DEFAULT = "quick";
+    private static final String DEFAULT = "redis";
     private static final String RULE = "| --- ";
 
     /** The first table of a report: what pages are compared with. */

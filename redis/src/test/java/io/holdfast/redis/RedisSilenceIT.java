@@ -312,6 +312,26 @@ class RedisSilenceIT {
         await(waiter.join().release());
     }
 
+    /** A long script of another program refuses it, too, if the client replaces its connection meanwhile. */
+    @Test
+    void aSubscriptionThatFailedOnANewConnectionIsRepeatedLater() {
+        store.user("default", "on nopass ~* &* +@all -subscribe");
+        LockClient late = client(RedisLockBackend.create(store.uri()));
+        eventually(() -> answers(late));
+        assertThat(store.redis().pubsubChannels()).as("of the other clients").hasSize(2);
+        store.user("default", "on nopass ~* &* +@all");
+
+        eventually(() -> store.redis().pubsubChannels().size() == 3);
+        LockLease held = held();
+        CompletableFuture<LockLease> waiter =
+                late.lock("orders").with(SELDOM).acquire().toFuture();
+        eventually(() -> Store.waiting(store.redis(), Store.holderKey("orders")) == 1);
+        await(held.release());
+        assertThat(waiter).succeedsWithin(SOON);
+        await(waiter.join().release());
+        await(late.close());
+    }
+
     @Test
     void aServerThatStallsDoesNotMakeAllWaitersTryAgain() {
         LockLease held = held();

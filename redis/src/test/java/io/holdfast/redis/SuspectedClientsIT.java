@@ -220,6 +220,19 @@ class SuspectedClientsIT {
         assertThat(queued()).containsExactly("x1", "x2", "x3");
     }
 
+    /** In a cluster, the channel has a hash tag while its server has that slot. */
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")
+    void aClientIsTrustedAlsoIfItsChannelHasAnotherHashTag(LockKind used) {
+        kind = used;
+        setAside(3);
+
+        release("x-other", "X{1f}", 1);
+
+        assertThat(aside()).isEmpty();
+        assertThat(queued()).containsExactly("x1", "x2", "x3");
+    }
+
     /** Its attempt was under way when the grant was pushed, and then it hangs: it is a holder, for its lease. */
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "READ")

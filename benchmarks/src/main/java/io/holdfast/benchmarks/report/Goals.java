@@ -165,7 +165,8 @@ public final class Goals {
                     "PostgresContended", Sample.THROUGHPUT, Map.of("waiters", "100", "processes", processes));
             String workload = "PostgreSQL, one lock, 100 waiters in %s, cycles/s"
                     .formatted(processes.equals("1") ? "one process" : "two processes");
-            goals.add(peers(workload, handOffs, SPRING, "JdbcLockRegistry", Bound.AT_LEAST, 20));
+            double overSpring = processes.equals("1") ? 1.8 : 1.5;
+            goals.add(peers(workload, handOffs, SPRING, "JdbcLockRegistry", Bound.AT_LEAST, overSpring));
             goals.add(peers(workload, handOffs, "COMMIT", "commits, one after the other", Bound.AT_LEAST, 0.5));
         }
         return goals;

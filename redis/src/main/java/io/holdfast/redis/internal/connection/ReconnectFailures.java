@@ -11,6 +11,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
 
 /**
  * Why the driver could not restore a connection, last time: the driver tells nobody but its event bus. A command that is
@@ -58,7 +60,12 @@ final class ReconnectFailures implements EventBus {
             last.remove(place(connected.remoteAddress()));
             newest = null;
         }
-        given.publish(event);
+        try {
+            given.publish(event);
+        } catch (RuntimeException thrown) {
+            // The driver publishes a failure before it plans its next attempt to connect: it would never try again.
+            Operators.onErrorDropped(thrown, Context.empty());
+        }
     }
 
     private static String place(@Nullable SocketAddress address) {

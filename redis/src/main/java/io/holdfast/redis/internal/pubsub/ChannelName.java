@@ -24,8 +24,8 @@ final class ChannelName {
     private final Predicate<Throwable> isRedirection;
 
     /**
-     * Set if the server does not know SSUBSCRIBE, or does not allow it: the client does not try it again. Written by
-     * the driver's thread.
+     * Set if the server does not know SSUBSCRIBE, or does not allow it: the client does not try it again on this connection.
+     * Written by the driver's thread.
      */
     private volatile boolean isRefused;
 
@@ -98,7 +98,7 @@ final class ChannelName {
         });
     }
 
-    /** Allows SSUBSCRIBE again after a reconnect: the server may be another version, or its rights may have changed. */
+    /** Allows SSUBSCRIBE again on a new connection: the server may be another version, or its rights may have changed. */
     void askAgain() {
         isRefused = false;
     }

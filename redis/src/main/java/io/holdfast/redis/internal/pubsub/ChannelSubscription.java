@@ -9,6 +9,7 @@ import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ChannelSubscription {
 
-    /** The pause before a subscription is repeated that the server refuses on a restored connection. */
+    /** The pause before a subscription is repeated that the server refuses. */
     private static final Duration PAUSE = Duration.ofSeconds(1);
 
     private final String tag;
@@ -34,6 +35,9 @@ final class ChannelSubscription {
 
     /** Why the server does not allow the subscription; null if it does. Written by the driver's thread. */
     private volatile @Nullable Throwable refusal;
+
+    /** Set while a repetition is planned. */
+    private final AtomicBoolean isToBeRepeated = new AtomicBoolean();
 
     /**
      * Makes a subscription without a connection.
@@ -72,6 +76,7 @@ final class ChannelSubscription {
         connection = made;
         made.addListener(new Messages(made));
         made.addListener(new Interruptions(made));
+        name.askAgain();
         return subscribe(made);
     }
 
@@ -81,12 +86,30 @@ final class ChannelSubscription {
                 throw new CompletionException(failed);
             }
             refusal = failed;
-            if (failed == null && made.equals(connection)) {
+            if (failed != null) {
+                repeatLater();
+            } else if (made.equals(connection)) {
                 confirmed = made;
                 subscriber.isUp(this);
             }
             return failed == null;
         });
+    }
+
+    /**
+     * A refusal may pass: a long script that blocks the server ends, or the user gets the right. Until then the claims poll, and the
+     * connection may last for weeks.
+     */
+    private void repeatLater() {
+        if (isToBeRepeated.compareAndSet(false, true)) {
+            later.accept(PAUSE, () -> {
+                isToBeRepeated.set(false);
+                StatefulRedisPubSubConnection<String, String> present = connection;
+                if (present != null && present.isOpen() && refusal != null) {
+                    var unused = subscribe(present);
+                }
+            });
+        }
     }
 
     /** The link has left the connection. */
@@ -142,21 +165,8 @@ final class ChannelSubscription {
         public void onRedisConnected(RedisChannelHandler<?, ?> handler, SocketAddress address) {
             if (mine.equals(connection)) {
                 name.askAgain();
-                subscribeAgain();
+                var unused = subscribe(mine);
             }
-        }
-
-        /** A refusal was not there before, and may pass. */
-        private void subscribeAgain() {
-            var unused = subscribe(mine).thenAccept(done -> {
-                if (refusal != null) {
-                    later.accept(PAUSE, () -> {
-                        if (mine.equals(connection) && mine.isOpen()) {
-                            subscribeAgain();
-                        }
-                    });
-                }
-            });
         }
 
         /** The driver restores the connection. */

@@ -119,7 +119,7 @@ public final class GrantSubscriber implements ConnectionInitializer, TopologyLis
         return watches;
     }
 
-    /** Subscribes on a new connection. If the server refuses that, the claims poll. */
+    /** Subscribes on a new connection. While the server refuses that, the claims poll. */
     @Override
     public CompletableFuture<?> prepare(CommandLink link, StatefulRedisPubSubConnection<String, String> made) {
         return subscriptionTo(link.uri()).begin(made);

@@ -80,17 +80,20 @@ public final class ScriptPipeline {
     /** Null unless calls wait. Used within the queue. */
     private @Nullable Reload reload;
 
-    /** Whether one script call may have keys of several locks. Cleared when the server refuses that. */
+    private final boolean mayJoinCalls;
+
+    /** Whether one script call may have keys of several locks. Cleared when the server refuses that, until the next connection. */
     private volatile boolean joinsCalls;
 
     /**
      * Nothing is on its way.
      *
-     * @param joinsCalls whether one script call may have keys of several locks, until the server refuses that
+     * @param mayJoinCalls whether one script call may have keys of several locks, until the server refuses that
      */
-    public ScriptPipeline(Link link, boolean joinsCalls) {
+    public ScriptPipeline(Link link, boolean mayJoinCalls) {
         this.link = link;
-        this.joinsCalls = joinsCalls;
+        this.mayJoinCalls = mayJoinCalls;
+        joinsCalls = mayJoinCalls;
     }
 
     RedisURI server() {
@@ -237,6 +240,7 @@ public final class ScriptPipeline {
      */
     public void reconnected() {
         loaded.clear();
+        joinsCalls = mayJoinCalls;
         link.inOrder(() -> ended(reload));
     }
 }

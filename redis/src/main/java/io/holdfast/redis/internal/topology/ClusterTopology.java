@@ -61,7 +61,7 @@ public final class ClusterTopology implements Topology {
      */
     private static final int ASKED_AT_ONCE = 4;
 
-    /** A server that is not in the map any more is given up after it has not answered for this time. */
+    /** A server that is not in the map any more, or a connection, is given up after it has not answered for this time. */
     private static final Duration FORGET = Duration.ofSeconds(5);
 
     private final DriverClient driver;
@@ -299,21 +299,28 @@ public final class ClusterTopology implements Topology {
         List<Node> chosen = servers.stream().limit(ASKED_AT_ONCE).toList();
         AtomicInteger open = new AtomicInteger(chosen.size());
         for (Node node : chosen) {
-            var unused = ServerQuery.clusterSlots(linkTo(node))
-                    .thenApply(slots -> SlotMap.read(slots, node))
-                    .whenComplete((map, error) -> {
-                        SlotMap fresh = error == null ? map : SlotMap.EMPTY;
-                        if (!fresh.nodes().isEmpty() && !answer.isDone()) {
-                            try {
-                                adopt(fresh);
-                            } finally {
-                                answer.complete(fresh);
-                            }
-                        } else if (open.decrementAndGet() == 0) {
-                            answer.completeExceptionally(
-                                    error != null ? error : new RedisException("CLUSTERDOWN no server has any slot"));
-                        }
-                    });
+            CommandLink link = linkTo(node);
+            CompletableFuture<List<Object>> answered = ServerQuery.clusterSlots(link);
+            // Calls that wait for the map are sent to no server, so no time limit of theirs shows that a connection is
+            // dead.
+            driver.later(FORGET, () -> {
+                if (!answered.isDone()) {
+                    link.doubt(link.ready(), () -> {});
+                }
+            });
+            var unused = answered.thenApply(slots -> SlotMap.read(slots, node)).whenComplete((map, error) -> {
+                SlotMap fresh = error == null ? map : SlotMap.EMPTY;
+                if (!fresh.nodes().isEmpty() && !answer.isDone()) {
+                    try {
+                        adopt(fresh);
+                    } finally {
+                        answer.complete(fresh);
+                    }
+                } else if (open.decrementAndGet() == 0) {
+                    answer.completeExceptionally(
+                            error != null ? error : new RedisException("CLUSTERDOWN no server has any slot"));
+                }
+            });
         }
     }
 

@@ -40,7 +40,7 @@ local function first_waiters(own, caller)
     local entries = call('HMGET', keys[3], unpack(ids))
     local lease, channel = match(entries[1] or '', '^(%d+) %S+ %S+ (%S+) ')
     if lease and (ids[1] == caller or channel ~= '-' and not unreachable[channel] and now - asked_of(entries[1]) <= lease * HALF
-      and not (has_flag(4) and call('ZSCORE', keys[7], channel .. ' 0')) and (channel == own or is_heard(channel))) then
+      and not (has_flag(4) and call('ZSCORE', keys[7], match(channel, CLIENT) .. ' 0')) and (channel == own or is_heard(channel))) then
       return ids, entries
     end
     if not rest().clear_way(own, caller) then

@@ -61,7 +61,7 @@ while i <= count do
   end
   local is_ours = version == 49 and flag and flag >= 48 and flag < 56
   if is_ours and flag >= 52 and not is_alone and (what == 65 or what == 82 or what == 84) then -- waiters of this client may be aside
-    local own = what == 82 and note or match(note, '^%d+ %d+ (%S+)')
+    local own = match(note, what == 82 and '^[^{]+' or '^%d+ %d+ ([^ {]+)')
     is_ours = own == '-' or #try('ZRANGEBYLEX', key .. ':aside', '[' .. own .. ' ', '(' .. own .. '!', 'LIMIT', 0, 1) == 0
   end
   local is_held = is_ours and kind == H and sub(text, 4, 19) > now_digits

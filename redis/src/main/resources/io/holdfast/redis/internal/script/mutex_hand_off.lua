@@ -13,7 +13,7 @@ function(take, try, sub, find, match, format, own, words, now, now_digits, key, 
     match(entries and entries[1] or '', '^(%d+) (%S+) (%d+) (%S+) %S+ (%S+) (%d+) (%d+) (%d+)$')
   if not lease or channel == '-' or floor ~= '0' or now - asked > lease * 500
     or client ~= '-' and entries[2] and find(entries[2], lease .. ' ' .. client .. ' 0 ' .. channel .. ' ', 1, true) == 1
-    or flag >= 52 and try('ZSCORE', key .. ':aside', channel .. ' 0')
+    or flag >= 52 and try('ZSCORE', key .. ':aside', match(channel, '^[^{]+') .. ' 0')
     or channel ~= own and (try('PUBSUB', 'NUMSUB', channel)[2] or 0) == 0 then
     return
   end

@@ -15,7 +15,8 @@ function operate(key, text, i, last)
     return rest().record_alone(id, is_attempt, number, note, words)
   end
   local own = is_attempt and match(note, '^%d+ %d+ (%S+)') or note
-  if has_flag(4) and own ~= '-' and call('ZRANGEBYLEX', keys[7], '[' .. own .. ' ', '(' .. own .. '!', 'LIMIT', 0, 1)[1] then
+  local its_name = match(own, CLIENT)
+  if has_flag(4) and own ~= '-' and call('ZRANGEBYLEX', keys[7], '[' .. its_name .. ' ', '(' .. its_name .. '!', 'LIMIT', 0, 1)[1] then
     rest().trust(own)
   end
   if sweeps then
@@ -52,7 +53,7 @@ function operate(key, text, i, last)
   else
     answer = rest().break_hold(id, note, tonumber(words))
   end
-  if holder and ends % 2 == 0 and channel == own and since < now then -- the client calls after the grant: it lives
+  if holder and ends % 2 == 0 and match(channel, CLIENT) == its_name and since < now then -- the client calls after the grant: it lives
     try('SETRANGE', key, 18, ends % 10 + 1)
   end
   return answer

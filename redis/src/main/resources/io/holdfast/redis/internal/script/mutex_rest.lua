@@ -35,7 +35,7 @@ local function settle(own)
     if size > 1 then
       break_off()
     end
-    if ends % 2 == 0 and channel ~= own and channel ~= '-' then
+    if ends % 2 == 0 and channel ~= '-' and match(channel, CLIENT) ~= match(own, CLIENT) then
       suspect(channel, lease)
     end
     forget_holder()

@@ -17,7 +17,7 @@
 -- claim has not asked since. '' comes first, if any holder has more than one permit: its score is below zero, by the number of permits beyond
 -- one for each holder. What else is known of a holder is in ':claims', ' <id>' -> '<word> <attempt> <token> <lease> <since> <channel>'.
 -- ':held' never lasts longer than ':claims'.
--- ':claims', '+<channel>' -> time of the first grant that was pushed to that client since its last call
+-- ':claims', '+<client>' -> time of the first grant that was pushed to that client since its last call
 
 local call, try, sub, byte, find, match, format, tonumber = redis.call, redis.pcall, string.sub, string.byte, string.find, string.match, string.format, tonumber
 local KEYS, ARGV = KEYS, ARGV
@@ -49,7 +49,7 @@ for i = 1, count do
   local has_no_waiters = is_known and (flag == 48 or flag == 50 or flag == 52 or flag == 54)
   local is_attempt = what == 65 or what == 84
   if has_no_waiters and flag > 50 and (what == 82 or is_attempt) then
-    local own = is_attempt and match(ARGV[at - 1], '^%d+ %d+ (%S+)') or ARGV[at - 1]
+    local own = match(ARGV[at - 1], is_attempt and '^%d+ %d+ ([^ {]+)' or '^[^{]+')
     local theirs = own ~= '-' and try('ZRANGEBYLEX', key .. ':aside', '[' .. own .. ' ', '(' .. own .. '!', 'LIMIT', 0, 1)
     has_no_waiters = not theirs or not theirs.err and not theirs[1]
   end
@@ -61,7 +61,7 @@ for i = 1, count do
     local word, attempt = match(type(entry) == 'string' and entry or '', '^(%S+) (%d+) ')
     if word and tonumber(attempt) >= number and #attempt < 10 and (byte(word) ~= 115 or find(word, ':1/', 10, true)) then
       call('ZREM', held, id)
-      call('HDEL', claims, ' ' .. id, '+' .. ARGV[at - 1])
+      call('HDEL', claims, ' ' .. id, '+' .. match(ARGV[at - 1], '^[^{]+'))
       answer = 1
     end
   elseif is_attempt then

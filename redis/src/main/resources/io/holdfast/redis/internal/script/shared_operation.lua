@@ -60,18 +60,19 @@ local function settle()
     local word, _, _, lease, since, channel = match(entry or '-', HOLDER)
     local taken = taken_by(word or '-')
     count_taken, beyond = count_taken - taken, beyond + taken - 1
-    if word and over[2 * i] % 2 == 0 and channel ~= own and channel ~= '-' and not vanished[channel] then
-      local pushed = call('HGET', keys[3], '+' .. channel)
-      vanished[channel] = pushed and tonumber(pushed) <= tonumber(since) and tonumber(lease)
+    local client = word and match(channel, CLIENT)
+    if word and over[2 * i] % 2 == 0 and client ~= match(own, CLIENT) and client ~= '-' and not vanished[client] then
+      local pushed = call('HGET', keys[3], '+' .. client)
+      vanished[client] = pushed and tonumber(pushed) <= tonumber(since) and tonumber(lease)
     end
   end
   call('ZREM', keys[4], unpack(ids))
   call('HDEL', keys[3], unpack(fields))
   add_surplus(-beyond)
-  for channel, lease in pairs(vanished) do
+  for client, lease in pairs(vanished) do
     if lease then
-      call('HDEL', keys[3], '+' .. channel)
-      suspect(channel, lease)
+      call('HDEL', keys[3], '+' .. client)
+      suspect(client, lease)
     end
   end
   return #ids
@@ -126,7 +127,7 @@ local function serve(caller, is_own_in_answer)
       if is_caller then
         taken = token -- others may be served behind it
       else
-        call('HSETNX', keys[3], '+' .. channel, now_digits)
+        call('HSETNX', keys[3], '+' .. match(channel, CLIENT), now_digits)
         if is_own_in_answer and not first and channel == own then
           first = {0, token, tonumber(attempt), valid, 1, id}
         else
@@ -164,7 +165,7 @@ end
 
 -- Returns the entries of a claim: as a holder, with its end, if its lease is not over; and as a waiter.
 local function standing(id)
-  local held, entry, mark = unpack(call('HMGET', keys[3], ' ' .. id, id, '+' .. own))
+  local held, entry, mark = unpack(call('HMGET', keys[3], ' ' .. id, id, '+' .. match(own, CLIENT)))
   local ends = held and tonumber(call('ZSCORE', keys[4], id) or 0)
   return held, ends and ends > now and ends, entry, mark
 end
@@ -338,7 +339,7 @@ function operate(key, text, i)
   own, claim_ms = is_attempt and match(note, '^%d+ %d+ (%S+)') or note, tonumber(match(words, is_attempt and '^%S+ %d+ (%d+)' or '^%d+'))
   local held, ends, entry, mark = standing(id)
   if mark then
-    call('HDEL', keys[3], '+' .. own)
+    call('HDEL', keys[3], '+' .. match(own, CLIENT))
   end
   if has_flag(4) and own ~= '-' then
     trust(own)

@@ -12,7 +12,8 @@
 --                          shared: ZSET, ids of the holders by the end of their leases
 --   5  P{name}:K:gone      ZSET    tombstones: ids by their end
 --   6  P{name}:K:interest  ZSET    '<channel> <id>' of claims that want a hint, by end of interest
---   7  P{name}:K:aside     ZSET    all with score 0: '<channel> <ticket> <id>' of waiters out of reach, '<channel> 0' while a client is suspected
+--   7  P{name}:K:aside     ZSET    all with score 0: '<client> <ticket> <id>' of waiters out of reach, '<client> 0' while a client is suspected. client:
+--                                  its channel without the hash tag, which it has only for a time, see CLIENT
 -- Flags, one digit, the sum of 1: queue, interest; 2: tombstones; 4: aside. A script that writes one of these keys sets the flag. No record: all.
 
 local MOST_IN_RUN, MOST_ASIDE, MOST_INTERESTED = 64, 1024, 64
@@ -21,6 +22,7 @@ local HALF = 500 -- of a lease in ms, as microseconds: a waiter that has not ask
 local FEW = 3 -- waiters that are read first: enough to see whether there is a long run
 local unreachable = {} -- channel -> whether its waiters are passed over, as far as this operation knows
 local taken_out = 0 -- how many waiters this operation has taken out of the queue
+local CLIENT = '^[^{]+' -- of a channel, see ChannelName
 local PARTS = '^(%d+) (%S+) (%d+) (%S+) (%S+) (%S+) (%d+) (%d+) (%d+)$'
 
 --#include digits.lua

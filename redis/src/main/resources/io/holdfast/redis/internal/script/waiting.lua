@@ -23,14 +23,15 @@ end
 
 -- A call of this client for a lock with flag 4: it lives. Its waiters get their places back, as many as one call moves.
 local function trust(channel)
-  local some = call('ZRANGEBYLEX', keys[7], '[' .. channel .. ' ', '(' .. channel .. '!', 'LIMIT', 0, MOST_ASIDE)
+  local client = match(channel, CLIENT)
+  local some = call('ZRANGEBYLEX', keys[7], '[' .. client .. ' ', '(' .. client .. '!', 'LIMIT', 0, MOST_ASIDE)
   if not some[1] then
     return
   end
   refuse_foreign_keys()
   local ids, tickets = {}, {}
   for _, one in ipairs(some) do
-    local ticket, id = match(one, ' (%d+) (.+)$', #channel)
+    local ticket, id = match(one, ' (%d+) (.+)$', #client)
     if id then
       ids[#ids + 1], tickets[#tickets + 1] = id, ticket
     end
@@ -76,20 +77,21 @@ end
 
 -- Whether waiters of this client are aside still, since trust() has moved as many as one call does.
 local function has_aside(channel)
-  return has_flag(4) and channel ~= '-' and call('ZRANGEBYLEX', keys[7], '[' .. channel .. ' ', '(' .. channel .. '!', 'LIMIT', 0, 1)[1]
+  local client = has_flag(4) and match(channel, CLIENT) or '-'
+  return client ~= '-' and call('ZRANGEBYLEX', keys[7], '[' .. client .. ' ', '(' .. client .. '!', 'LIMIT', 0, 1)[1]
 end
 
 -- The client has not confirmed a grant: until its next call, its waiters are passed over.
 local function suspect(channel, lease)
   call('ZREM', keys[7], '') -- see trust()
-  call('ZADD', keys[7], 0, channel .. ' 0')
+  call('ZADD', keys[7], 0, match(channel, CLIENT) .. ' 0')
   keep_for(keys[7], math.max(lease, call('PTTL', keys[3])))
   set_flag(4)
 end
 
 local function is_passed_over(channel, own)
   if unreachable[channel] == nil then
-    unreachable[channel] = channel == '-' or has_flag(4) and call('ZSCORE', keys[7], channel .. ' 0') and true or channel ~= own and not is_heard(channel)
+    unreachable[channel] = channel == '-' or has_flag(4) and call('ZSCORE', keys[7], match(channel, CLIENT) .. ' 0') and true or channel ~= own and not is_heard(channel)
   end
   return unreachable[channel]
 end
@@ -104,7 +106,7 @@ local function take_out(dead, aside, channels)
     local tickets, members = call('ZMSCORE', keys[2], unpack(aside)), {}
     for i, id in ipairs(aside) do
       local channel, ticket = channels[i], digits(tonumber(tickets[i]))
-      members[2 * i - 1], members[2 * i] = 0, channel == '-' and '- ' .. id .. ' ' .. ticket or channel .. ' ' .. ticket .. ' ' .. id
+      members[2 * i - 1], members[2 * i] = 0, channel == '-' and '- ' .. id .. ' ' .. ticket or match(channel, CLIENT) .. ' ' .. ticket .. ' ' .. id
     end
     call('ZREM', keys[2], unpack(aside))
     call('ZADD', keys[7], unpack(members))

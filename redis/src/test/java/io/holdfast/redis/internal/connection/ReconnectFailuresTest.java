@@ -4,10 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.event.DefaultEventBus;
+import io.lettuce.core.event.Event;
+import io.lettuce.core.event.EventBus;
 import io.lettuce.core.event.connection.ReconnectFailedEvent;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Hooks;
 import reactor.core.scheduler.Schedulers;
 
 class ReconnectFailuresTest {
@@ -27,6 +33,30 @@ class ReconnectFailuresTest {
         failed(1, wrongPassword);
 
         assertThat(failures.of(first)).isSameAs(wrongPassword);
+    }
+
+    @Test
+    void aBusOfTheCallerThatThrowsDoesNotKeepTheDriverFromItsNextAttempt() {
+        List<Throwable> dropped = new ArrayList<>();
+        Hooks.onErrorDropped(dropped::add);
+        try {
+            ReconnectFailures guarded = new ReconnectFailures(new EventBus() {
+                @Override
+                public Flux<Event> get() {
+                    return Flux.empty();
+                }
+
+                @Override
+                public void publish(Event event) {
+                    throw new IllegalStateException("on purpose");
+                }
+            });
+            guarded.publish(
+                    new ReconnectFailedEvent("redis://127.0.0.1", "id", HERE, HERE, new IllegalStateException(), 1));
+        } finally {
+            Hooks.resetOnErrorDropped();
+        }
+        assertThat(dropped).singleElement().isInstanceOf(IllegalStateException.class);
     }
 
     private void failed(int port, Throwable cause) {

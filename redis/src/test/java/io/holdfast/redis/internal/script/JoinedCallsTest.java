@@ -246,7 +246,7 @@ class JoinedCallsTest {
 
     /** Stands for a proxy before several servers. */
     @Test
-    void aServerThatRefusesKeysOfSeveralLocksGetsEachAloneFromThenOn() {
+    void aServerThatRefusesKeysOfSeveralLocksGetsEachAloneOnThisConnection() {
         ScriptCommand<?, ?> a = operation("a");
         ScriptCommand<?, ?> b = operation("b");
         RedisCommand<?, ?, ?> call = joined(a, b);
@@ -258,5 +258,8 @@ class JoinedCallsTest {
         assertThat(told).isEmpty();
         assertThat(pipeline.joinsCalls()).isFalse();
         assertThat(driver.sent).isEqualTo(List.of(a, b));
+
+        pipeline.reconnected(); // to one server, perhaps
+        assertThat(pipeline.joinsCalls()).isTrue();
     }
 }

@@ -30,6 +30,17 @@ class ClusterTopologyTest {
         assertThat(List.of(first, any, sameSlot, otherSlot)).allMatch(CompletableFuture::isDone);
     }
 
+    /** A firewall, for example, has forgotten the only connection before the first answer. */
+    @Test
+    void aSeedThatDoesNotAnswerGetsAnotherConnection() {
+        CompletableFuture<CommandLink> first = topology.linkFor("a");
+        driver.pass(Duration.ofSeconds(6));
+        CompletableFuture<CommandLink> second = topology.linkFor("a");
+        assertThat(driver.servers).hasSize(2);
+        answer(1);
+        assertThat(List.of(first, second)).allMatch(CompletableFuture::isDone);
+    }
+
     @Test
     void aListenerThatThrowsKeepsNoCallFromTheMap() {
         topology.listener(new TopologyListener() {
