@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param version {@code redis_version}; null if the server does not report it
  * @param evictionPolicy {@code maxmemory_policy}; null if the server does not report it
- * @param uptimeSeconds {@code uptime_in_seconds}; empty if the server does not report it
+ * @param uptimeSeconds {@code uptime_in_seconds}; empty if the server does not report it; 0 if its clock was set back to a time before its
+ *     start
  */
 public record ServerInfo(@Nullable String version, @Nullable String evictionPolicy, OptionalLong uptimeSeconds) {
 
@@ -25,8 +26,8 @@ public record ServerInfo(@Nullable String version, @Nullable String evictionPoli
     }
 
     private static OptionalLong seconds(@Nullable String digits) {
-        boolean isNumber = digits != null && digits.matches("\\d{1,12}");
-        return isNumber ? OptionalLong.of(Long.parseLong(digits)) : OptionalLong.empty();
+        boolean isNumber = digits != null && digits.matches("-?\\d{1,12}");
+        return isNumber ? OptionalLong.of(Math.max(0, Long.parseLong(digits))) : OptionalLong.empty();
     }
 
     /** Whether a held lock may be deleted to make room. */

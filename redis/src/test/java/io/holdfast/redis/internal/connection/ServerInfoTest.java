@@ -25,7 +25,7 @@ class ServerInfoTest {
                 ":",
                 "uptime_in_seconds",
                 "uptime_in_seconds:",
-                "uptime_in_seconds:-1",
+                "uptime_in_seconds:-",
                 "uptime_in_seconds:soon"
             })
     void missingFieldsAreNotKnown(String text) {
@@ -33,6 +33,12 @@ class ServerInfoTest {
         assertThat(info.uptimeSeconds()).isEmpty();
         assertThat(info.evictionPolicy()).isNull();
         assertThat(info.mayEvict()).isFalse();
+    }
+
+    /** The clock of the server was set back. Without an uptime there is no quarantine. */
+    @Test
+    void uptimeBelowZeroIsThatOfAServerThatHasJustStarted() {
+        assertThat(ServerInfo.parse("uptime_in_seconds:-7195").uptimeSeconds()).hasValue(0);
     }
 
     @ParameterizedTest
