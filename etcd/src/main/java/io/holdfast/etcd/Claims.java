@@ -31,9 +31,6 @@ final class Claims {
     /** The claim that gets the lock asks at once. One that asks later looks at the store. */
     static final Duration PASSED_ON = Duration.ofSeconds(1);
 
-    /** A request arrives within this time, or never. */
-    private static final Duration LATE = Duration.ofSeconds(30);
-
     private final Map<String, Tracked> tracked = new ConcurrentHashMap<>();
     private final SignalSinks signals = new SignalSinks(Runnable::run);
     private final Slots slots;
@@ -181,7 +178,7 @@ final class Claims {
      * the release needs to know its key.
      */
     void removeUnlessLate(Tracked it, Duration next) {
-        removeIf(it, any -> !it.isReleased() && !it.mayArriveLate(now(), LATE));
+        removeIf(it, any -> !it.isReleased() && !it.mayArriveLate(now(), Leases.LATE));
         keepAtLeastFor(it, next);
     }
 

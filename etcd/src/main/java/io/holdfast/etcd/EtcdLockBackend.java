@@ -65,7 +65,7 @@ import reactor.core.scheduler.Schedulers;
  * <p><b>Kinds</b>: mutex, read/write lock, semaphore. Adjacent readers hold the lock together. A queued writer holds back later readers. A
  * claim of a semaphore may take several permits. While it waits for them, it holds back the claims behind it.
  *
- * <p><b>Keys</b> are under the prefix, which no other program may use. A tombstone of a withdrawn claim stays for up to 90 seconds.
+ * <p><b>Keys</b> are under the prefix, which no other program may use. A tombstone of a withdrawn claim stays for up to 150 seconds.
  *
  * <p>The back end borrows the client and never closes it. Answers and signals come on the driver's threads, and an answer that it knows already
  * on the thread that asks. Thread-safe.

@@ -24,8 +24,13 @@ final class Leases {
     private static final Duration LONGEST_ANSWER = Duration.ofSeconds(2);
 
     private static final int MOST_SECONDS = 1_000_000_000;
-    private static final int TOMBSTONE_SECONDS = 90;
-    private static final Duration TOMBSTONE_LEAST = Duration.ofSeconds(30);
+    private static final int TOMBSTONE_SECONDS = 150;
+
+    /**
+     * No request is expected to arrive later than this. By default the driver keeps its connection to a frozen member for 40 s. A member that
+     * continues before that carries out what it was sent.
+     */
+    static final Duration LATE = Duration.ofSeconds(60);
 
     private final Lease client;
     private final Scheduler scheduler;
@@ -68,7 +73,7 @@ final class Leases {
 
     /** The lease for tombstones. It is never kept alive, so it takes them along when it ends. */
     Mono<EtcdLease> ofTombstones() {
-        return tombstones.lease(TOMBSTONE_LEAST);
+        return tombstones.lease(LATE);
     }
 
     /** {@return the lease with this id, if this client keeps it} */

@@ -47,6 +47,18 @@ final class Transactions {
     /** One that takes longer does not hold up others: a member that hangs must not stop this client. */
     private static final Duration PATIENCE = Duration.ofMillis(300);
 
+    /**
+     * Patience grows with the silence up to this. The driver keeps each request of an outage and cannot take it back, and etcd carries out all
+     * of them afterwards.
+     */
+    private static final Duration LONGEST_PATIENCE = Duration.ofSeconds(5);
+
+    /** So many without an answer are not yet an outage, however long the silence. */
+    private static final int FEW = 16;
+
+    /** Patience is the silence divided by this. */
+    private static final int SILENCE_PARTS = 4;
+
     /** So long a request in turn waits for a release that is due: both are then one entry in the log of etcd. */
     private static final Duration COMPANY = Duration.ofMillis(10);
 
@@ -224,6 +236,12 @@ final class Transactions {
         /** The oldest first. */
         private final List<Sent> underWay = new ArrayList<>();
 
+        /** How many have no answer, also after their patience is over. Guarded by this lane, as is the next field. */
+        private int unanswered;
+
+        /** When the first of them was sent, or the last answer came. */
+        private long silentSinceNanos;
+
         private boolean looksAgain;
 
         /** The turns whose next request waits for a release, and until when. Guarded by this lane. */
@@ -315,7 +333,8 @@ final class Transactions {
         private synchronized @Nullable Sent next() {
             List<Pending> batch = new ArrayList<>();
             long now = scheduler.now(NANOSECONDS);
-            underWay.removeIf(it -> now - it.nanos >= PATIENCE.toNanos());
+            long patience = patienceNanos(now);
+            underWay.removeIf(it -> now - it.nanos >= patience);
             heldBack.values().removeIf(until -> until - now <= 0);
             Set<String> claims = new HashSet<>();
             int left = underWay.size() < MOST_UNDER_WAY ? MOST_OPERATIONS : 0;
@@ -344,9 +363,18 @@ final class Transactions {
             return batch.isEmpty() ? null : sending(now, batch);
         }
 
+        private long patienceNanos(long now) {
+            long silence = unanswered <= FEW ? 0 : now - silentSinceNanos;
+            return Math.min(Math.max(silence / SILENCE_PARTS, PATIENCE.toNanos()), LONGEST_PATIENCE.toNanos());
+        }
+
         private synchronized Sent sending(long now, List<Pending> batch) {
             Sent sent = new Sent(now, batch);
             underWay.add(sent);
+            if (unanswered == 0) {
+                silentSinceNanos = now;
+            }
+            unanswered++;
             return sent;
         }
 
@@ -359,6 +387,8 @@ final class Transactions {
 
         private synchronized void answered(Sent sent) {
             boolean unused = underWay.remove(sent);
+            unanswered--;
+            silentSinceNanos = scheduler.now(NANOSECONDS);
         }
 
         private void send(Sent sent) {

@@ -9,6 +9,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.test.scheduler.VirtualTimeScheduler;
@@ -17,6 +19,7 @@ class LeasesTest {
 
     private final VirtualTimeScheduler time = VirtualTimeScheduler.create();
     private final List<String> sent = new ArrayList<>();
+    private final List<Long> left = new ArrayList<>();
 
     /** Grants leases, and never answers a keep-alive. */
     private final Lease client = (Lease) Proxy.newProxyInstance(
@@ -43,5 +46,17 @@ class LeasesTest {
             leases.prove().subscribe(lease -> {}, error -> {});
         }
         assertThat(sent).containsExactly("grant", "keepAliveOnce", "keepAliveOnce");
+    }
+
+    /** A frozen member that continues carries out the attempts that wait in its connection. Their claims may be withdrawn by then. */
+    @Test
+    void tombstoneOutlivesTheConnectionToAFrozenMember() {
+        Duration driver = Duration.ofSeconds(30 + 10); // the defaults of jetcd for keepaliveTime and keepaliveTimeout
+        Leases leases = new Leases(client, time, Duration.ofSeconds(6), ended -> {});
+        for (int second = 0; second < 300; second++) {
+            leases.ofTombstones().subscribe(lease -> left.add(lease.leftNanos(time.now(TimeUnit.NANOSECONDS))));
+            time.advanceTimeBy(Duration.ofSeconds(1));
+        }
+        assertThat(left).hasSize(300).allMatch(nanos -> nanos > driver.toNanos());
     }
 }

@@ -364,6 +364,22 @@ class TransactionsTest {
         assertThat(sent).hasSize(3);
     }
 
+    /** The driver keeps all of them, and etcd carries them out when it is back. */
+    @Test
+    void fewTransactionsAreSentWhileNothingIsAnswered() {
+        sendTwoThatAreNotAnswered();
+        for (int second = 0; second < 600; second++) {
+            Disposable given = send("claim-" + second);
+            time.advanceTimeBy(Duration.ofSeconds(1));
+            given.dispose();
+        }
+        assertThat(sent).hasSizeBetween(100, 300);
+        sent.get(0).succeeds();
+        send("next");
+        time.advanceTimeBy(Duration.ofMillis(300));
+        assertThat(sent.get(sent.size() - 1).about()).containsExactly("next");
+    }
+
     @Test
     void requestThatIsRefusedFailsAloneAndTheOthersAreSentAgain() {
         sendTwoThatAreNotAnswered();
