@@ -670,6 +670,27 @@ interface RunContract extends LockBackendUnderTest {
         }
     }
 
+    /** An attempt of the exporter may still be under way, and the number of the adopter is a later one. */
+    @Needs({Need.RUNS, Need.HAND_ON})
+    default void lateAttemptOfAnAdoptedMemberTakesNothingAfterTheReleaseOfTheAdopter() {
+        for (int adopted = 0; adopted < 3; adopted++) {
+            try (Contest contest = new Contest(this)) {
+                Contender holder = contest.holder();
+                List<Contender> members = members(contest, 3);
+                holder.release();
+                LockRun run = members.get(0).mustBePushedARun();
+                LockClaim late = members.get(adopted).claim().withAttempt(2);
+                LockClaim exported = late.withAttempt(3).withClient("");
+                assertThat(contest.answer(anotherClient().adopt(exported, run.token(adopted))))
+                        .isInstanceOf(Renewal.Held.class);
+                assertThat(contest.answer(anotherClient().release(exported))).isEqualTo(Ownership.HELD);
+                assertThat(contest.answer(backend().tryAcquire(late)))
+                        .as("member %d", adopted)
+                        .isInstanceOf(LockAttempt.Contended.class);
+            }
+        }
+    }
+
     /** The one that adopts has given up, and its release was faster. */
     @Needs({Need.RUNS, Need.HAND_ON})
     default void adoptionThatArrivesAfterTheReleaseOfItsMemberTakesNothing() {

@@ -4,6 +4,7 @@ import static io.holdfast.semantics.World.NAME;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.ClientReport;
+import io.holdfast.LockBackendException;
 import io.holdfast.LockClient;
 import io.holdfast.LockClosedException;
 import io.holdfast.LockEvent;
@@ -289,6 +290,20 @@ class RunsTest {
         assertThat(waits(waiters.get(2))).isTrue();
         world.subscribe(adopted.release());
         world.pass(Duration.ofSeconds(11));
+        release(waiters.get(2));
+    }
+
+    /** The request is lost, and the client releases what it may have adopted. */
+    @Test
+    void memberWhoseAdoptionFailsHoldsUpNoOther() {
+        LockLease holder = world.granted(world.rivalLock().acquire());
+        List<TestSubscriber<LockLease>> waiters = waiters(3);
+        world.subscribe(holder.release());
+        String text = world.only(world.subscribe(world.only(waiters.get(0)).export()));
+        world.on(Operation.RENEW).next(Fault.lostRequest());
+        TestSubscriber<LockLease> adopted = world.subscribe(world.client.adopt(text));
+        assertThat(adopted.expectTerminalError()).isInstanceOf(LockBackendException.class);
+        release(waiters.get(1));
         release(waiters.get(2));
     }
 

@@ -2,7 +2,7 @@ package io.holdfast.internal.memory;
 
 import java.util.Arrays;
 
-/** The last runs of one lock that their clients have ended: the answer to a repeated request is the same. */
+/** The last runs of one lock that one client has ended: the answer to a repeated request is the same. */
 final class EndedRuns {
 
     private static final int KNOWN = 8;

@@ -180,7 +180,7 @@ final class LockQueue {
         boolean isOfItsClient = held.isOf(claim.client());
         if (!overtaken && !isFirst) {
             boolean unused = join(claim, now);
-        } else if (!overtaken && !isOfItsClient) {
+        } else if (!overtaken) {
             held.first = new Waiter(claim, now, now, held.first.place());
         }
         if (!isOfItsClient) {
@@ -279,10 +279,12 @@ final class LockQueue {
 
     /** The run ends with this member, which holds the lock alone from now on. */
     private void keepAlone(HeldRun held, int index, LockClaim claim, long now) {
+        // The adopter has a later number, so that its release leaves a tombstone: attempts may still be under way.
+        LockClaim asSeen = claim.withAttempt(Math.max(1, lastAttempt(claim.id())));
         Holder holder = remove(held.holder());
         putBack(held, true, now);
         dropFirst(held, index + 1);
-        hold(claim.id(), new Holder(claim, held.run.token(index), holder.sinceNanos(), holder.expiryNanos(), true));
+        hold(claim.id(), new Holder(asSeen, held.run.token(index), holder.sinceNanos(), holder.expiryNanos(), true));
         run = null;
     }
 
@@ -535,8 +537,10 @@ final class LockQueue {
 
     LockReport report(String name, LockReport.Type type, long now) {
         List<LockHolder> held = holders(now);
-        List<Waiter> queued =
-                waiters.values().stream().filter(it -> !isStale(it, now)).toList();
+        List<Waiter> queued = waiters.values().stream()
+                .filter(it -> !isStale(it, now))
+                .sorted(Comparator.comparingLong(Waiter::place))
+                .toList();
         long wanted =
                 interested.values().stream().filter(it -> !it.isStale(now)).count();
         return new LockReport(

@@ -30,7 +30,7 @@ public final class LockTable {
 
     private final Map<LockId, LockQueue> queues = new HashMap<>();
     private final Tombstones tombstones = new Tombstones();
-    private final Map<LockId, EndedRuns> endedRuns = new HashMap<>();
+    private final Map<Ender, EndedRuns> endedRuns = new HashMap<>();
     private final Tokens tokens = new Tokens();
     private final Predicate<String> isWatched;
     private final long[] examined = new long[1];
@@ -78,12 +78,13 @@ public final class LockTable {
     public Outcome<LockRun.End> endRun(LockClaim claim, long number, int served, long now) {
         sweepInTime(now);
         LockId lock = LockId.of(claim.key());
-        EndedRuns ended = endedRuns.get(lock);
+        Ender ender = new Ender(lock, claim.client());
+        EndedRuns ended = endedRuns.get(ender);
         boolean wasEnded = ended != null && ended.contains(number);
         LockQueue queue = queue(lock);
         Outcome<LockRun.End> outcome = kept(lock, queue, queue.endRun(claim, number, served, wasEnded, now));
         if (!wasEnded && outcome.answer().ownership() == Ownership.HELD) {
-            endedRuns.computeIfAbsent(lock, it -> new EndedRuns()).add(number, now);
+            endedRuns.computeIfAbsent(ender, it -> new EndedRuns()).add(number, now);
         }
         return outcome;
     }
@@ -185,6 +186,9 @@ public final class LockTable {
         tombstones.sweep(now);
         endedRuns.values().removeIf(it -> now - it.atNanos >= Tombstones.LASTS_NANOS);
     }
+
+    /** A client that has ended runs of a lock: the runs of others do not make it forgotten. */
+    private record Ender(LockId lock, String client) {}
 
     /** The two sides of a read/write lock share one queue; other kinds of the same name are other locks. */
     private record LockId(LockKind family, String name) {

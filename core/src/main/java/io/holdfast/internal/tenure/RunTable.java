@@ -117,6 +117,7 @@ class RunTable extends Decisions {
         }
         StoreFed run = runs.get(claim.key().name());
         if (run == null || run.lockRun.number() < lost.number()) {
+            overtaken(run, at);
             note(claim.key().name(), lost.number(), null, claim.lease().toNanos(), at.now());
         } else if (run.holding != null && run.lockRun.number() == lost.number()) {
             run.lose(run.holding, lost.reason(), at);
@@ -134,11 +135,18 @@ class RunTable extends Decisions {
         sweepInTime(at);
         watch.tokenAlone = Math.max(watch.tokenAlone, token);
         StoreFed run = runs.get(claim.key().name());
-        if (run != null && run.holding != null && run.lockRun.lastToken() < token) {
+        if (run != null && run.lockRun.lastToken() < token) {
+            overtaken(run, at);
+        }
+        note(claim.key().name(), token, null, claim.lease().toNanos(), at.now());
+    }
+
+    /** The back end has given the lock to others after this run. */
+    private void overtaken(@Nullable StoreFed run, Moment at) {
+        if (run != null && run.holding != null) {
             run.lose(run.holding, LossReason.NOT_HELD, at);
             clear(run, at.now());
         }
-        note(claim.key().name(), token, null, claim.lease().toNanos(), at.now());
     }
 
     /** What this client knows of runs that are over is forgotten after some time, so an answer must not be older. */
@@ -173,8 +181,7 @@ class RunTable extends Decisions {
             if (run.number() < present.lockRun.number()) {
                 return;
             }
-            present.lose(present.holding, LossReason.NOT_HELD, at);
-            clear(present, at.now());
+            overtaken(present, at);
         }
         begin(name, rules(aMember(run, of), run, this::fresh), run, sentAt, lease, at);
     }
@@ -292,10 +299,10 @@ class RunTable extends Decisions {
     }
 
     /** A claim that was exported from a run is released: its adoption is over, or has failed and left the run as it was. */
-    void adoptionIsOver(LockClaim claim) {
+    void adoptionIsOver(LockClaim claim, Moment at) {
         Over last = over.get(claim.key().name());
-        if (last != null && last.run() != null && last.run().lockRun.members().contains(claim.id())) {
-            last.run().adoptionIsOver();
+        if (last != null && last.run() != null) {
+            last.run().adoptionIsOver(claim.id(), at);
         }
     }
 
@@ -305,7 +312,7 @@ class RunTable extends Decisions {
         if (tenure != null) {
             StoreFed run = (StoreFed) tenure.of;
             claims.remove(id);
-            run.exported(at);
+            run.exported(id, at);
             clear(run, at.now());
         }
     }

@@ -38,8 +38,8 @@ class StoreFed extends TenureRules {
 
     private long beginsUntilNanos;
 
-    /** A member may go on in another client: the number must not be ended before its adoption. */
-    private boolean isExported;
+    /** The member that may go on in another client: the number must not be ended before its adoption. */
+    private @Nullable String exported;
 
     StoreFed(LockClaim any, LockRun run, Function<String, @Nullable LocalClaim> byId) {
         super(any.key(), any.lease());
@@ -123,7 +123,7 @@ class StoreFed extends TenureRules {
 
     /** Also when the back end still takes the run for the holder: it has not got the end. */
     void endAgain(Moment at) {
-        if (!isExported) {
+        if (exported == null) {
             at.out().add(new Effect.EndRun(tenure, served));
         }
     }
@@ -151,14 +151,18 @@ class StoreFed extends TenureRules {
     }
 
     /** The owner goes on in another client, under its own claim. */
-    void exported(Moment at) {
-        isExported = true;
+    void exported(String id, Moment at) {
+        exported = id;
         holding = null;
         tellNext(at);
     }
 
-    void adoptionIsOver() {
-        isExported = false;
+    /** If the adoption has failed, the back end still takes the run for the holder. */
+    void adoptionIsOver(String id, Moment at) {
+        if (id.equals(exported)) {
+            exported = null;
+            endAgain(at);
+        }
     }
 
     private void tellNext(Moment at) {

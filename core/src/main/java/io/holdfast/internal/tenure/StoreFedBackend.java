@@ -46,6 +46,9 @@ public final class StoreFedBackend extends Decider<RunTable> {
     /** Whether no claim has been in a run since all of them ended. Written under the monitor. */
     private volatile boolean isIdle = true;
 
+    /** Whether this client has adopted a claim, which may be a member of one of its own runs. */
+    private volatile boolean hasAdopted;
+
     /** Takes a factory of the decisions, for tests with wrong ones. */
     StoreFedBackend(
             LockBackend store, Scheduler clock, UnaryOperator<Duration> timeLimit, LongFunction<RunTable> decisions) {
@@ -118,6 +121,7 @@ public final class StoreFedBackend extends Decider<RunTable> {
     @Override
     public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
         return Mono.defer(() -> {
+            hasAdopted = true;
             happens((it, at) -> it.exported(claim.id(), at));
             return store.adopt(claim, fencingToken);
         });
@@ -126,6 +130,9 @@ public final class StoreFedBackend extends Decider<RunTable> {
     @Override
     public Mono<Ownership> release(LockClaim claim) {
         requireNonNull(claim, "claim");
+        if (hasAdopted && claim.client().isEmpty()) { // as that of an adopted claim
+            happens((it, at) -> it.adoptionIsOver(claim, at));
+        }
         return claim.client().isEmpty() || !leaves(claim) ? store.release(claim) : releaseOfARun(claim);
     }
 
@@ -135,11 +142,7 @@ public final class StoreFedBackend extends Decider<RunTable> {
             if (watch != null) {
                 watch.leave();
             }
-            if (locks.claims.containsKey(claim.id())) {
-                return true;
-            }
-            locks.adoptionIsOver(claim);
-            return false;
+            return locks.claims.containsKey(claim.id());
         }
     }
 

@@ -3,6 +3,7 @@ package io.holdfast.internal.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockKind;
+import io.holdfast.LockWaiter;
 import io.holdfast.internal.timing.Tombstones;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockAttempt.Acquired;
@@ -99,6 +100,25 @@ class LockTableTest {
                 .containsExactly("b");
     }
 
+    @Test
+    void waitersAreReportedInOrderAfterTheirRunHasExpired() {
+        Duration lease = Duration.ofSeconds(30);
+        LockKey key = LockKey.of(LockKind.MUTEX, "stock");
+        LockClaim holder = LockClaim.first(key, "holder", lease, Waiting.QUEUE);
+        ask(holder);
+        for (String id : List.of("a1@A", "a2@A")) {
+            ask(LockClaim.first(key, id, lease, Waiting.QUEUE).withClient("A"));
+        }
+        ask(LockClaim.first(key, "b", lease, Waiting.QUEUE));
+        assertThat(table.release(holder, 0).answer()).isEqualTo(Ownership.HELD);
+        assertThat(table.serveAfterExpiries(LockTable.CLAIM_NANOS))
+                .extracting(Push::claimId)
+                .containsExactly("b");
+        assertThat(table.reports("stock", LockTable.CLAIM_NANOS).get(0).waiters())
+                .extracting(LockWaiter::claimId)
+                .containsExactly("a1@A", "a2@A");
+    }
+
     /**
      * The first member has no open watch, so its client cannot serve it, and does not confirm the grant of the run. The
      * attempts of the first member show that the client is alive.
@@ -117,6 +137,21 @@ class LockTableTest {
         assertThat(table.serveAfterExpiries(LockTable.CLAIM_NANOS))
                 .extracting(Push::claimId)
                 .containsExactly("a1");
+    }
+
+    /** Its client could not serve it, and counts the lease from that attempt. */
+    @Test
+    void grantAfterARunNamesTheLastAttemptOfItsFirstMember() {
+        LockClaim holder = claim("stock", "holder", Waiting.QUEUE);
+        ask(holder);
+        LockClaim first = claim("stock", "a1", Waiting.QUEUE).withClient("A");
+        ask(first);
+        ask(claim("stock", "a2", Waiting.QUEUE).withClient("A"));
+        long number = run(table.release(holder, 0)).number();
+        long second = Duration.ofSeconds(1).toNanos();
+        assertThat(table.tryAcquire(first.withAttempt(2), second).answer()).isInstanceOf(LockAttempt.AcquiredRun.class);
+        assertThat(table.endRun(first, number, 0, 2 * second).pushes())
+                .containsExactly(new Push("a1", new WatchSignal.Granted(number + 2, 2, LEASE)));
     }
 
     @Test
@@ -160,7 +195,29 @@ class LockTableTest {
                 .containsExactly("b");
     }
 
-    private static LockRun run(Outcome<Ownership> outcome) {
+    /** The answer is lost, and the lock goes from client to client until the client sends the request again. */
+    @Test
+    void repeatedEndOfARunGetsTheSameAnswerHoweverManyRunsOfOthersFollowed() {
+        LockClaim holder = claim("stock", "holder", Waiting.QUEUE);
+        ask(holder);
+        for (int i = 0; i < 20; i++) {
+            ask(claim("stock", "c" + i, Waiting.QUEUE).withClient("client " + i / 2));
+        }
+        LockRun first = run(table.release(holder, 0));
+        LockRun last = first;
+        for (int i = 0; i < 9; i++) {
+            last = run(end(i, last));
+        }
+        assertThat(end(0, first).answer().ownership()).isEqualTo(Ownership.HELD);
+        assertThat(end(9, last).answer().ownership()).isEqualTo(Ownership.HELD);
+    }
+
+    private Outcome<LockRun.End> end(int client, LockRun run) {
+        LockClaim claim = claim("stock", run.members().get(0), Waiting.QUEUE).withClient("client " + client);
+        return table.endRun(claim, run.number(), run.members().size(), 0);
+    }
+
+    private static LockRun run(Outcome<?> outcome) {
         return outcome.pushes().stream()
                 .map(Push::signal)
                 .filter(WatchSignal.GrantedRun.class::isInstance)

@@ -67,6 +67,7 @@ class StoreFedBackendTest {
         Duration attemptsArriveAfter = Duration.ZERO;
         int ends;
         boolean losesAdoptions;
+        Duration adoptionsArriveAfter = Duration.ZERO;
         UnaryOperator<WatchSignal> signals = it -> it;
         final Map<String, Sinks.Empty<Void>> failures = new HashMap<>();
 
@@ -107,7 +108,10 @@ class StoreFedBackendTest {
 
         @Override
         public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
-            return losesAdoptions ? Mono.never() : memory.adopt(claim, fencingToken);
+            Mono<Renewal> answer = losesAdoptions ? Mono.never() : memory.adopt(claim, fencingToken);
+            return adoptionsArriveAfter.isZero()
+                    ? answer
+                    : Mono.delay(adoptionsArriveAfter, clock).then(answer);
         }
 
         /** The client loses a watch that the memory back end still takes for open. */
@@ -393,6 +397,22 @@ class StoreFedBackendTest {
         assertThat(members.get(0).signals).contains(new Lost(LossReason.NOT_HELD));
     }
 
+    /** The signals of the break and of the next grant are lost; then that run is broken too. */
+    @Test
+    void lossOfALaterRunIsALossOfTheRunBeforeIt() {
+        boolean[] isCut = new boolean[1];
+        store.signals = it -> isCut[0] && (it instanceof WatchSignal.LostRun || it instanceof WatchSignal.GrantedRun)
+                ? new WatchSignal.Changed()
+                : it;
+        List<Member> members = membersInARun();
+        isCut[0] = true;
+        breakHold();
+        members.get(2).watch.dispose();
+        isCut[0] = false;
+        breakHold();
+        assertThat(members.get(0).signals).contains(new Lost(LossReason.NOT_HELD));
+    }
+
     /** The signal of the break is lost, as when a connection is made anew. */
     @Test
     void grantOfAMemberAloneEndsTheRunBeforeIt() {
@@ -482,8 +502,9 @@ class StoreFedBackendTest {
         List<Member> members = membersInARun();
         Member first = members.get(0);
         store.losesAdoptions = true;
-        backend.adopt(first.claim, first.tokens().get(0)).subscribe();
-        first.release();
+        LockClaim adopted = first.claim.withClient("");
+        backend.adopt(adopted, first.tokens().get(0)).subscribe();
+        backend.release(adopted).subscribe();
         members.get(1).attempt();
         pass(0);
         assertThat(members.get(1).owns()).isTrue();
@@ -515,6 +536,20 @@ class StoreFedBackendTest {
         assertThat(store.ends).isZero();
         pass(1_000);
         assertThat(store.memory.renew(first.claim).block()).isInstanceOf(Renewal.Held.class);
+    }
+
+    @Test
+    void adoptionThatIsUnderWayIsNotUndoneByAnotherMemberThatLeaves() {
+        List<Member> members = membersInARun();
+        Member first = members.get(0);
+        store.adoptionsArriveAfter = Duration.ofMillis(200);
+        List<Renewal> adopted = new ArrayList<>();
+        backend.adopt(first.claim.withClient(""), first.tokens().get(0)).subscribe(adopted::add);
+        members.get(1).withdraw();
+        members.get(2).attempt();
+        pass(200);
+        assertThat(adopted).first().isInstanceOf(Renewal.Held.class);
+        assertThat(store.ends).isZero();
     }
 
     @Test
