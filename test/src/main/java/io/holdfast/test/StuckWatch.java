@@ -2,6 +2,7 @@ package io.holdfast.test;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -75,11 +76,25 @@ final class StuckWatch implements AutoCloseable {
 
     private boolean isWaiting() {
         Thread.State state = test.getState();
-        return (state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING)
-                && Arrays.stream(test.getStackTrace())
-                        .map(StackTraceElement::getClassName)
-                        .anyMatch(it -> it.startsWith("reactor.core.publisher.Blocking")
-                                || it.equals("java.util.concurrent.CompletableFuture"));
+        List<String> classes = Arrays.stream(test.getStackTrace())
+                .map(StackTraceElement::getClassName)
+                .toList();
+        return isVerifying(classes)
+                || ((state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING)
+                        && classes.stream().anyMatch(StuckWatch::isOfAWait));
+    }
+
+    private static boolean isOfAWait(String className) {
+        return className.startsWith("reactor.core.publisher.Blocking")
+                || className.equals("java.util.concurrent.CompletableFuture");
+    }
+
+    /** A {@code StepVerifier} looks for its end without a pause, so its thread is seldom parked. */
+    private static boolean isVerifying(List<String> classes) {
+        return classes.stream()
+                .filter(it -> !it.startsWith("java.") && !it.startsWith("jdk."))
+                .limit(1)
+                .anyMatch(it -> it.startsWith("reactor.test.DefaultStepVerifierBuilder"));
     }
 
     /**
@@ -93,7 +108,7 @@ final class StuckWatch implements AutoCloseable {
             return;
         }
         throw new AssertionError(
-                "the test waited for %s of real time, with block() or a future, for an event that did not happen; virtual time"
+                "the test waited for %s of real time, with block(), a future or a StepVerifier, for an event that did not happen; virtual time"
                                 .formatted(Duration.ofNanos(limitNanos))
                         + " stands still meanwhile. Use await(mono) of TestLocks, or subscribe first and advance(time) then,"
                         + " or use TestLocks.realTime()",

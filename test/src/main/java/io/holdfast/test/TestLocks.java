@@ -80,8 +80,8 @@ public final class TestLocks
      * <p>Threads of the code's own, such as those of an executor, do not follow this time: an hour may pass between two
      * of their steps. Use {@link #realTime} for such code.
      *
-     * <p>Do not call {@code block()}: no thread would advance the time. A test that does so, or a method around it,
-     * fails after 10 s, and the message says why.
+     * <p>Do not call {@code block()}: no thread would advance the time. The same holds for a {@code StepVerifier} that
+     * waits for such an event. A test that does so, or a method around it, fails after 10 s, and the message says why.
      *
      * @return a new extension
      */

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -55,10 +56,14 @@ final class TestStore implements LockBackend {
     private final Scheduler clock;
     private final InMemoryLockBackend memory;
     private final Map<String, SeenClaim> claims = new ConcurrentHashMap<>();
+    private final Map<Long, SeenClaim> byToken = new ConcurrentHashMap<>();
     private final Map<String, List<Consumer<? super Hold>>> onAcquired = new ConcurrentHashMap<>();
 
     /** Locks whose clients report events to this class. A client that other code made may not report. */
     private final Set<String> reported = ConcurrentHashMap.newKeySet();
+
+    /** Claims that waited when their test ended. Their clients may stay open, but must not disturb the next test. */
+    private final Set<String> leftBehind = ConcurrentHashMap.newKeySet();
 
     private final ConcurrentLinkedQueue<Grant> grants = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<Write> writes = new ConcurrentLinkedQueue<>();
@@ -82,6 +87,10 @@ final class TestStore implements LockBackend {
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         return Mono.defer(() -> {
+            if (leftBehind.contains(claim.id())) {
+                return Mono.error(new LockBackendException(
+                        claim.key().name(), "the test that waited for this lock has ended", false, null));
+            }
             SeenClaim seen = seen(claim);
             if (seen.isFrozen()) {
                 return Mono.just(new LockAttempt.Acquired(seen.token(), claim.lease()));
@@ -104,6 +113,7 @@ final class TestStore implements LockBackend {
         if (!seen.granted(token, !isVirtual() && reported.contains(seen.lockName()))) {
             return;
         }
+        byToken.put(token, seen);
         grants.add(new Grant(seen.lockName(), token));
         Hold hold = new Hold(this, seen);
         for (Consumer<? super Hold> callback : onAcquired.getOrDefault(seen.lockName(), List.of())) {
@@ -142,6 +152,7 @@ final class TestStore implements LockBackend {
     @Override
     public Mono<Ownership> release(LockClaim claim) {
         return Mono.defer(() -> {
+            leftBehind.remove(claim.id());
             ended(seen(claim));
             return answered(claim, memory.release(claim));
         });
@@ -219,10 +230,10 @@ final class TestStore implements LockBackend {
         if (event instanceof LockEvent.AcquireStarted started) {
             reported.add(started.lockName());
         } else if (event instanceof LockEvent.Acquired acquired) {
-            withToken(acquired.fencingToken()).forEach(it -> it.handedOver(this::aMomentLater));
+            withToken(acquired.fencingToken()).ifPresent(it -> it.handedOver(this::aMomentLater));
         } else if (event instanceof LockEvent.Released released) {
             // within the least hold time, the client sends a renewal instead of a release
-            withToken(released.fencingToken()).forEach(this::ended);
+            withToken(released.fencingToken()).ifPresent(this::ended);
         }
     }
 
@@ -249,8 +260,8 @@ final class TestStore implements LockBackend {
         return clock instanceof VirtualTimeScheduler;
     }
 
-    private Stream<SeenClaim> withToken(long token) {
-        return claims.values().stream().filter(it -> it.token() == token);
+    private Optional<SeenClaim> withToken(long token) {
+        return Optional.ofNullable(byToken.get(token));
     }
 
     private SeenClaim seen(LockClaim claim) {
@@ -306,10 +317,13 @@ final class TestStore implements LockBackend {
         return new Hold(this, held.get(0));
     }
 
+    /** If the client does not report that it emits the lease, it gets the loss a second later. */
     void lose(SeenClaim claim, LossReason reason) {
         requireHold(claim);
         now(memory.release(claim.claim()));
-        boolean unused = claim.lose(reason);
+        if (claim.lose(reason) && !isVirtual()) {
+            Disposable unused = clock.schedule(() -> claim.handedOver(Runnable::run), 1, TimeUnit.SECONDS);
+        }
     }
 
     void freeze(SeenClaim claim) {
@@ -429,7 +443,19 @@ final class TestStore implements LockBackend {
                 }
             }
         }
-        return open().map(TestStore::leftover).sorted().toList();
+        return open().filter(it -> !isOverAtStore(it))
+                .map(TestStore::leftover)
+                .sorted()
+                .toList();
+    }
+
+    /** Whether it was exported, and no client has adopted it in time. A client that holds releases what it has lost. */
+    private boolean isOverAtStore(SeenClaim claim) {
+        LockClaim last = claim.claim();
+        return claim.isHeld()
+                && !claim.isFrozen()
+                && now(memory.holders(last.key()).collectList()).stream()
+                        .noneMatch(it -> it.claimId().equals(last.id()));
     }
 
     List<Throwable> thrown() {
@@ -458,10 +484,14 @@ final class TestStore implements LockBackend {
         unreachable = false;
         answerTime = Duration.ZERO;
         onAcquired.clear();
+        List<SeenClaim> waiting = open().filter(SeenClaim::isWaiting).toList();
+        waiting.forEach(it -> leftBehind.add(it.claim().id()));
+        waiting.forEach(this::drop); // before their locks get free
         rivals.forEach(this::release);
         rivals.clear();
         claims.values().forEach(this::drop);
         claims.clear();
+        byToken.clear();
         grants.clear();
         writes.clear();
         thrown.clear();

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 import io.holdfast.LockClient;
 import io.holdfast.LockClosedException;
 import io.holdfast.LockLease;
+import io.holdfast.LockOptions;
+import io.holdfast.LossReason;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -28,6 +30,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
+import reactor.test.StepVerifier;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /** The checks at the end of a test, and the state at the beginning of the next one. JUnit runs the samples. */
@@ -158,6 +161,21 @@ class EndOfTestsTest {
             LOCKS.assertThat("long").isFree();
         }
 
+        @Test
+        void a4LeavesWaiters() {
+            LOCKS.holdElsewhere("crowd");
+            for (int i = 0; i < 20; i++) {
+                Disposable unused = CLIENT.lock("crowd").acquire().subscribe(lease -> {}, error -> {});
+            }
+        }
+
+        @Test
+        void a5DoesNotMeetThem() {
+            LOCKS.assertThat("crowd").isFree().waiters(0).grants(0);
+            LOCKS.await(CLIENT.lock("crowd").withLock(Mono.delay(Duration.ofMinutes(1))));
+            LOCKS.assertThat("crowd").isFree().grants(1);
+        }
+
         @Nested
         class Inner {
 
@@ -184,6 +202,8 @@ class EndOfTestsTest {
         assertThat(ran.failure("a1LeavesClaims")).hasMessageContaining("'left'");
         assertThat(ran.passed("a2StartsEmpty")).as("%s", ran).isTrue();
         assertThat(ran.passed("a3HasTheSameClock")).as("%s", ran).isTrue();
+        assertThat(ran.failure("a4LeavesWaiters")).hasMessageContaining("lock 'crowd' is still waited for");
+        assertThat(ran.passed("a5DoesNotMeetThem")).as("%s", ran).isTrue();
         assertThat(ran.passed("usesItToo")).as("%s", ran).isTrue();
         assertThat(ran.passed("usesItAfterTheEndOfTheOther")).as("%s", ran).isTrue();
         assertThat(Ran.of(Shared.class).passed("a2StartsEmpty"))
@@ -233,10 +253,38 @@ class EndOfTestsTest {
             assertThat(ran.failure(test))
                     .isInstanceOf(AssertionError.class)
                     .hasMessage(
-                            "the test waited for PT0.3S of real time, with block() or a future, for an event that did not happen; virtual time stands still meanwhile. Use await(mono) of TestLocks, or subscribe first and advance(time) then, or use TestLocks.realTime()");
+                            "the test waited for PT0.3S of real time, with block(), a future or a StepVerifier, for an event that did not happen; virtual time stands still meanwhile. Use await(mono) of TestLocks, or subscribe first and advance(time) then, or use TestLocks.realTime()");
         }
         assertThat(ran.passed("blocksForAValueThatIsThere")).isTrue();
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
+    }
+
+    static final class StuckInAVerifier {
+
+        @RegisterExtension
+        final TestLocks locks = new TestLocks(new VirtualTime(Duration.ofMillis(300)));
+
+        @Test
+        void verifies() {
+            StepVerifier.create(Mono.delay(Duration.ofMinutes(1)))
+                    .expectNextCount(1)
+                    .verifyComplete();
+        }
+
+        /** A task of the verifier advances the time, so it is not stuck. */
+        @Test
+        void advances() {
+            StepVerifier.create(Mono.delay(Duration.ofMinutes(1)))
+                    .then(() -> locks.advance(Duration.ofMinutes(1)))
+                    .expectNextCount(1)
+                    .verifyComplete();
+        }
+    }
+
+    @Test
+    void aVerifierThatWaitsInVirtualTimeFailsInsteadOfHanging() {
+        assertStuck(StuckInAVerifier.class, "verifies");
+        assertThat(Ran.of(StuckInAVerifier.class).passed("advances")).isTrue();
     }
 
     static final class StuckAround {
@@ -424,6 +472,19 @@ class EndOfTestsTest {
                     .isEqualTo("done");
         }
 
+        /** That client does not report events to the extension, and another one has used the lock. */
+        @Test
+        void losesTheLockOfAClientThatOtherCodeMade() {
+            locks.await(locks.client().lock("r").withLock(Mono.just(1)));
+            LockClient other =
+                    LockClient.builder(locks.backend()).closeBackend(false).build();
+            LockOptions options = LockOptions.builder().autoRenew(false).build();
+            LockLease lease = locks.await(other.lock("r").with(options).acquire());
+            locks.held("r").lose(LossReason.NOT_HELD);
+            assertThat(locks.await(lease.onLoss())).isEqualTo(LossReason.NOT_HELD);
+            locks.await(other.close());
+        }
+
         @Test
         void advances() {
             locks.advance(Duration.ofSeconds(1));
@@ -451,6 +512,9 @@ class EndOfTestsTest {
         assertThat(ran.passed("blocks")).as("%s", ran).isTrue();
         assertThat(ran.passed("worksOnAnExecutor")).as("%s", ran).isTrue();
         assertThat(ran.passed("endsSoon")).as("%s", ran).isTrue();
+        assertThat(ran.passed("losesTheLockOfAClientThatOtherCodeMade"))
+                .as("%s", ran)
+                .isTrue();
         assertThat(ran.failure("holds")).hasMessageContaining("lock 'r' is still held with token 1");
         assertThat(ran.failure("advances"))
                 .hasMessage(

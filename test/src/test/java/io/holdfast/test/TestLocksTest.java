@@ -453,6 +453,15 @@ class TestLocksTest {
         assertThatThrownBy(() -> locks.await(second.adopt(text))).isInstanceOf(LockLostException.class);
     }
 
+    /** The end of the test finds nothing. */
+    @Test
+    void aLeaseThatIsHandedOnAndNotAdoptedIsFreeInTime() {
+        String unused = locks.await(client.lock(NAME).acquire().flatMap(LockLease::export));
+        locks.assertThat(NAME).isHeld();
+        locks.advance(LockOptions.defaults().leaseDuration());
+        locks.assertThat(NAME).isFree();
+    }
+
     @Test
     void locksWorkWithoutJUnit() {
         TestLocks own = TestLocks.virtualTime(); // no extension
