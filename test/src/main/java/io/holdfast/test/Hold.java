@@ -42,7 +42,8 @@ public final class Hold {
      * Makes the code under test lose the lock, and signals the loss: its lease is not valid any more, {@code withLock}
      * cancels its work and fails with {@link io.holdfast.LockLostException}. The lock is free at once, or the next
      * waiter gets it. In {@link TestLocks#onAcquired}, the loss is signalled after the subscription to the work; in
-     * real time, a millisecond after the client began to emit the lease.
+     * real time, a millisecond after the client began to emit the lease, or a second later if the client reports no
+     * events to the extension.
      *
      * @param reason the reason of the loss; not {@link LossReason#CLIENT_CLOSED}: close the client to test that
      * @throws IllegalStateException if the hold has ended
