@@ -51,7 +51,7 @@ class SuspectedClientsIT {
                 messages.add(channel + ": " + message);
             }
         });
-        connection.sync().subscribe("X", "Y", "V", "W");
+        connection.sync().subscribe("X", "X{1f}", "Y", "V", "W");
     }
 
     @AfterEach
@@ -99,6 +99,52 @@ class SuspectedClientsIT {
         release("h", "X", 1);
 
         eventually(() -> messages.equals(List.of("X: C x1")));
+    }
+
+    /** In a cluster, the channel has a hash tag while its server has that slot. */
+    @ParameterizedTest
+    @EnumSource(
+            mode = EnumSource.Mode.EXCLUDE,
+            names = {"READ", "WRITE"})
+    void aRepeatedReleaseRemindsOfTheGrantAlsoUnderAnotherHashTag(LockKind used) {
+        kind = used;
+        claimMillis = 30_000;
+        acquire("h", "X", 1);
+        acquire("x1", "X", 1);
+        release("h", "X", 1);
+
+        release("h", "X{1f}", 1);
+
+        eventually(() -> messages.equals(List.of("X{1f}: C x1")));
+    }
+
+    /** Its waiters have joined before the sharded subscription was in force. */
+    @Test
+    void aMemberThatLeavesUnderAnotherHashTagPassesTheGrantOn() {
+        claimMillis = 30_000;
+        acquire("h", "Y", 1);
+        for (String id : List.of("m1", "m2", "m3")) {
+            List<Object> unused = run(id, "A" + LEASE, "1 " + LEASE + " X client", "queue 0 " + claimMillis + " abc");
+        }
+        release("h", "Y", 1);
+
+        List<Object> answer = run("m1", "R1", "X{1f}", claimMillis + " 0");
+
+        assertThat(answer).hasSize(6).startsWith(0L).endsWith(2L, "m1\nm2\nm3");
+    }
+
+    /** A join of a mutex takes a way of its own. */
+    @Test
+    void aJoinUnderAnotherHashTagShowsThatTheClientLives() {
+        claimMillis = 30_000;
+        acquire("h", "Y", 1);
+        acquire("x1", "X", 1);
+        release("h", "Y", 1);
+        assertThat(ends() % 2).as("not confirmed").isZero();
+
+        acquire("x2", "X{1f}", 1);
+
+        assertThat(ends() % 2).as("confirmed").isOne();
     }
 
     /** That its client lives does not show that the claim has its grant. */

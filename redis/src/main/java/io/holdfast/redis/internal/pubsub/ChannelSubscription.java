@@ -85,12 +85,14 @@ final class ChannelSubscription {
             if (failed != null && !KnownError.isAnswer(failed)) {
                 throw new CompletionException(failed);
             }
-            refusal = failed;
-            if (failed != null) {
-                repeatLater();
-            } else if (made.equals(connection)) {
-                confirmed = made;
-                subscriber.isUp(this);
+            if (made.equals(connection)) { // else the link has left it
+                refusal = failed;
+                if (failed == null) {
+                    confirmed = made;
+                    subscriber.isUp(this);
+                } else {
+                    repeatLater();
+                }
             }
             return failed == null;
         });

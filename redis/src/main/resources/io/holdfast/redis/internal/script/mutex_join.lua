@@ -80,7 +80,8 @@ function(call, try, sub, byte, find, match, format, KEYS, ARGV, now, now_digits,
       call('SETRANGE', key, 2, flag - 47)
     end
   end
-  if byte(text, 19) % 2 == 0 and own ~= '-' and find(text, ' ' .. own .. ' ', 36, true) and not find(text, ' ' .. now_digits .. ' ', 36, true) then
+  local client = byte(text, 19) % 2 == 0 and own ~= '-' and ' ' .. match(own, '^[^{]+')
+  if client and (find(text, client .. ' ', 36, true) or find(text, client .. '{', 36, true)) and not find(text, ' ' .. now_digits .. ' ', 36, true) then
     try('SETRANGE', key, 18, byte(text, 19) - 47) -- a pushed grant, and its client calls after it: it lives
   end
   for n = 1, joins do

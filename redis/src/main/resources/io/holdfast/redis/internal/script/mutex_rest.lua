@@ -188,7 +188,7 @@ end
 -- A repeated request: its first answer may have brought a grant. That claim asks again. An odd end does not show that it has the grant: any call of its
 -- client makes it odd.
 local function repeated(held, own)
-  if holder and ends > now and channel == own then
+  if holder and ends > now and match(channel, CLIENT) == match(own, CLIENT) then
     publish(own, 'C ' .. holder)
   end
   return held
@@ -205,7 +205,7 @@ local function withdraw(own, claim_ms)
   if not next_ then
     return served(1, own, claim_ms)
   end
-  if next_ > 1 and channel == own then
+  if next_ > 1 and match(channel, CLIENT) == match(own, CLIENT) then
     local its_attempt, at = match(entries[next_], ' (%d+) (%d+) %d+$')
     return {0, number_of_run(), tonumber(its_attempt), math.max(1, math.floor((ends - at) / 1000)), next_, table.concat(all, '\n')}
   end
@@ -307,7 +307,7 @@ local function end_run(its_client, digits_of_number, own, words)
   end
   if not holder then
     return record and (has_flag(1) or has_flag(4)) and served(held, own, claim_ms, its_client) or held
-  elseif channel == own and client == its_client and size > 1 then -- a repeated request: the same answer
+  elseif match(channel, CLIENT) == match(own, CLIENT) and client == its_client and size > 1 then -- a repeated request: the same answer
     return {held, number_of_run(), attempt, ms_of((ends - now) / 1000, lease), 1, table.concat(members(), '\n')}
   end
   return repeated(held, own)

@@ -277,7 +277,7 @@ local function remind()
   local some = call('ZRANGE', keys[4], 0, 7, 'WITHSCORES')
   for i = 1, #some, 2 do
     local ends = tonumber(some[i + 1])
-    if ends > now and ends % 2 == 0 and match(call('HGET', keys[3], ' ' .. some[i]) or '', '%S+$') == own then
+    if ends > now and ends % 2 == 0 and match(call('HGET', keys[3], ' ' .. some[i]) or '', ' ([^ {]+)%S*$') == match(own, CLIENT) then
       publish(own, 'C ' .. some[i])
     end
   end
