@@ -84,10 +84,11 @@ import reactor.core.publisher.Mono;
  * the time limit of its attempt.
  * Answers come on the driver's threads.
  *
- * <p><b>Sentinels</b>: the client is always at the master that the sentinels name, never at a replica. It follows a
- * failover, also when the old master hangs. Replication is asynchronous: a grant that the promoted
- * replica missed is lost. Its holder learns of that by its next renewal, and another client may have the lock until
- * then. {@link Builder#confirmGrants} makes that rarer.
+ * <p><b>Sentinels</b>: the client is at the master that the sentinels name, never at a replica. It follows a
+ * failover, also when the old master hangs. While no sentinel answers, it connects to the last master again: one that
+ * was restarted empty, before the sentinels demote it, may grant a lock that another client holds at the promoted one.
+ * Replication is asynchronous: a grant that the promoted replica missed is lost. Its holder learns of that by its next
+ * renewal, and another client may have the lock until then. {@link Builder#confirmGrants} makes that rarer.
  *
  * <p><b>Cluster</b>: all keys of a lock are in one slot. While that slot moves to another server, attempts and releases
  * fail for a moment and are repeated; renewals do not fail. Waiters keep their places and send an attempt at once. A
