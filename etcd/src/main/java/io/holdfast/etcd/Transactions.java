@@ -64,8 +64,6 @@ final class Transactions {
 
     private final KV kv;
     private final Scheduler scheduler;
-    /** What users' code throws does not concern the other requests of a transaction. */
-    private final Mailbox emissions = new Mailbox(defect -> Operators.onErrorDropped(defect, Context.empty()));
 
     private final Lane changes = new Lane();
     private final Lane reads = new Lane();
@@ -222,6 +220,15 @@ final class Transactions {
 
         Mono<Answer> orElse(List<Op> ops) {
             return changes.send(new Request(claim, turn, frees, isFollowed, patience, false, conditions, then, ops));
+        }
+    }
+
+    /** What users' code throws does not concern the other requests of a transaction. */
+    private static void guarded(Runnable users) {
+        try {
+            users.run();
+        } catch (Throwable thrown) {
+            Operators.onErrorDropped(thrown, Context.empty());
         }
     }
 
@@ -429,7 +436,9 @@ final class Transactions {
         private void refused(List<Pending> batch, Throwable error) {
             if (batch.size() > 1 && (Failures.isRefusal(error) || (this == reads && Failures.isTooMuch(error)))) {
                 sending.post(() -> {
-                    wanted(batch).forEach(it -> send(sending(scheduler.now(NANOSECONDS), List.of(it))));
+                    batch.stream()
+                            .filter(this::isWanted)
+                            .forEach(it -> send(sending(scheduler.now(NANOSECONDS), List.of(it))));
                     sendAll();
                 });
             } else {
@@ -439,7 +448,7 @@ final class Transactions {
 
         /** Those that are given up would be logged as dropped. */
         private void fail(Pending it, Throwable error) {
-            if (!wanted(List.of(it)).isEmpty()) {
+            if (isWanted(it)) {
                 it.sink.error(error);
             }
         }
@@ -449,8 +458,7 @@ final class Transactions {
          * answer that comes while its request is sent waits until all is sent.
          */
         private void heard(List<Pending> batch, Consumer<Pending> passOn) {
-            Runnable emission =
-                    () -> emissions.post(() -> batch.forEach(it -> emissions.after(() -> passOn.accept(it))));
+            Runnable emission = () -> batch.forEach(it -> guarded(() -> passOn.accept(it)));
             boolean isAtOnce = Thread.currentThread().equals(sender);
             sending.post(() -> {
                 batch.forEach(this::passTurn);
@@ -464,8 +472,8 @@ final class Transactions {
             }
         }
 
-        private synchronized List<Pending> wanted(List<Pending> batch) {
-            return batch.stream().filter(it -> !it.isGivenUp).toList();
+        private synchronized boolean isWanted(Pending pending) {
+            return !pending.isGivenUp;
         }
 
         private Txn transaction(List<Pending> batch) {

@@ -102,8 +102,8 @@ public final class Inspection {
     private Mono<List<FoundLock>> ask(
             String lockName, String subject, Function<Connection, Mono<List<FoundLock>>> question) {
         Mono<List<FoundLock>> answer = connections.once(fresh -> connections
-                .limited(dialect.prepareInspector(fresh, connections.settings()))
-                .then(connections.limited(question.apply(fresh))));
+                .limited(() -> dialect.prepareInspector(fresh, connections.settings()))
+                .then(connections.limited(() -> question.apply(fresh))));
         return Mono.defer(() -> Mono.fromFuture(answer.toFuture(), true))
                 .onErrorMap(error -> failures.of(lockName, subject, error));
     }

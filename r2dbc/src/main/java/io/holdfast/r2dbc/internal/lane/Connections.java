@@ -94,9 +94,9 @@ public record Connections(
                 });
     }
 
-    /** Emits the answer to a call, or an error after the time limit. */
-    public <T> Mono<T> limited(Mono<T> call) {
-        return Mono.defer(() -> bounded(started(() -> call), settings.replyTimeout()));
+    /** Makes the call, and emits its answer, or an error after the time limit. */
+    public <T> Mono<T> limited(Supplier<Mono<T>> call) {
+        return Mono.defer(() -> bounded(started(call), settings.replyTimeout()));
     }
 
     /** Also an error of the JVM, which Reactor's operators throw instead of passing it on, ends the call. */
@@ -155,14 +155,14 @@ public record Connections(
      */
     public void abandon(Session silent) {
         Mono<Void> interrupted =
-                silent.name().isEmpty() ? Mono.empty() : once(open -> limited(dialect.interrupt(silent, open)));
-        Disposable unused = limited(interrupted)
+                silent.name().isEmpty() ? Mono.empty() : once(open -> limited(() -> dialect.interrupt(silent, open)));
+        Disposable unused = limited(() -> interrupted)
                 .subscribe(nothing -> {}, error -> drop(silent.connection()), () -> drop(silent.connection()));
     }
 
     /** Closes the connection. The outcome does not matter. */
     public Mono<Void> ended(Connection last) {
-        return limited(Mono.<Void>defer(() -> Mono.from(last.close()))).onErrorComplete();
+        return this.<Void>limited(() -> Mono.from(last.close())).onErrorComplete();
     }
 
     /** Begins to close the connection. The outcome does not matter. */

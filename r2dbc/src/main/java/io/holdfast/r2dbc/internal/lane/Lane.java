@@ -119,7 +119,7 @@ final class Lane {
 
     private void sweep() {
         Disposable unused = connected()
-                .flatMap(open -> connections.limited(connections.dialect().sweep(open.connection())))
+                .flatMap(open -> connections.limited(() -> connections.dialect().sweep(open.connection())))
                 .subscribe(
                         wasDue -> {
                             sweeping.ends();
@@ -164,17 +164,16 @@ final class Lane {
         boolean waits = isPatient && batch.stream().allMatch(it -> it.isOfSameLock(batch.get(0)));
         List<Operation> operations = batch.stream().map(Call::toSend).toList();
         boolean isRenewal = batch.stream().allMatch(Call::isRenewal);
-        Mono<List<Answer>> answers = Flux.defer(() -> isRenewal
-                        ? connections.dialect().renew(open.connection(), waits, operations)
-                        : connections.dialect().call(open.connection(), channel.get(), claimMillis, waits, operations))
-                .collectList();
+        Supplier<Flux<Answer>> answers = () -> isRenewal
+                ? connections.dialect().renew(open.connection(), waits, operations)
+                : connections.dialect().call(open.connection(), channel.get(), claimMillis, waits, operations);
         long startNanos = nanos();
         Disposable.Swap giveUp = Disposables.swap();
         if (waits) {
             giveUpInTime(batch, connections.settings().rowWaitMillis(), giveUp);
         }
         Disposable unused = connections
-                .limited(answers)
+                .limited(() -> answers.get().collectList())
                 .subscribe(
                         received -> {
                             giveUp.dispose();

@@ -121,7 +121,7 @@ public final class Channel {
             return;
         }
         Disposable unused = connections
-                .limited(Mono.defer(() -> connections.dialect().listen(fresh.connection(), name, inbox)))
+                .limited(() -> connections.dialect().listen(fresh.connection(), name, inbox))
                 .subscribe(heard -> opened(fresh, heard, number), error -> lost(number, error));
     }
 
@@ -161,7 +161,7 @@ public final class Channel {
     private void beat(Session listening, int number) {
         if (watches.hasWaiting()) {
             Disposable unused = connections
-                    .limited(Mono.defer(() -> connections.dialect().ping(listening.connection())))
+                    .limited(() -> connections.dialect().ping(listening.connection()))
                     .subscribe(nothing -> {}, error -> lost(number, error));
         }
     }

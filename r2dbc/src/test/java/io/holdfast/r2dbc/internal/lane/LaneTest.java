@@ -54,6 +54,7 @@ class LaneTest {
     private int dropped;
     private String sessionName = "";
     private int sweeps;
+    private boolean isSweepFatal;
     private Mono<Boolean> sweep = Mono.just(false);
     private final List<List<Operation>> batches = new ArrayList<>();
     private final List<Sinks.Many<Answer>> answers = new ArrayList<>();
@@ -66,10 +67,11 @@ class LaneTest {
                     "drop", args -> Mono.fromRunnable(() -> dropped++),
                     "explain", args -> Optional.of(new KnownError(true, true, "no room")),
                     "sweep",
-                            args -> Mono.defer(() -> {
+                            args -> {
                                 sweeps++;
+                                throwIf(isSweepFatal);
                                 return sweep;
-                            }),
+                            },
                     "call", args -> sent(args[4]),
                     "renew", args -> sent(args[2])));
     private final Lanes lanes = new Lanes(
@@ -500,10 +502,28 @@ class LaneTest {
         assertThat(batches).hasSize(1);
     }
 
-    private Flux<Answer> sent(Object batch) {
+    @Test
+    void errorOfTheJvmInASweepDoesNotStopTheLaneOfSweeps() {
+        isSweepFatal = true;
+        try {
+            sendBatches();
+        } catch (LinkageError passedOn) {
+            // to the caller
+        }
+        isSweepFatal = false;
+        time.advanceTimeBy(Duration.ofSeconds(20));
+        sendBatches();
+        assertThat(sweeps).isEqualTo(2);
+    }
+
+    private static void throwIf(boolean isFatal) {
         if (isFatal) {
             throw new NoClassDefFoundError("once");
         }
+    }
+
+    private Flux<Answer> sent(Object batch) {
+        throwIf(isFatal);
         batches.add(((List<?>) batch).stream().map(Operation.class::cast).toList());
         Sinks.Many<Answer> sink = Sinks.many().unicast().onBackpressureBuffer();
         answers.add(sink);

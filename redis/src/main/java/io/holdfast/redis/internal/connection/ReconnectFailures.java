@@ -62,7 +62,7 @@ final class ReconnectFailures implements EventBus {
         }
         try {
             given.publish(event);
-        } catch (RuntimeException thrown) {
+        } catch (Throwable thrown) {
             // The driver publishes a failure before it plans its next attempt to connect: it would never try again.
             Operators.onErrorDropped(thrown, Context.empty());
         }

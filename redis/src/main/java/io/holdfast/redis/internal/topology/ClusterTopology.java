@@ -267,7 +267,8 @@ public final class ClusterTopology implements Topology {
         if (!refresh.compareAndSet(last, mine)) {
             return refreshed(servers);
         }
-        if (last != null && !last.answer().isDone()) { // who waits for a request that hangs gets the answer to this one
+        if (last != null
+                && !last.answer().isDone()) { // calls that wait for a request that hangs get the answer to this one
             var unused = mine.answer().whenComplete((fresh, error) -> {
                 boolean unusedToo = error == null
                         ? last.answer().complete(fresh)
@@ -301,13 +302,7 @@ public final class ClusterTopology implements Topology {
         for (Node node : chosen) {
             CommandLink link = linkTo(node);
             CompletableFuture<List<Object>> answered = ServerQuery.clusterSlots(link);
-            // Calls that wait for the map are sent to no server, so no time limit of theirs shows that a connection is
-            // dead.
-            driver.later(FORGET, () -> {
-                if (!answered.isDone()) {
-                    link.doubt(link.ready(), () -> {});
-                }
-            });
+            driver.later(FORGET, () -> doubtUnless(answered, link));
             var unused = answered.thenApply(slots -> SlotMap.read(slots, node)).whenComplete((map, error) -> {
                 SlotMap fresh = error == null ? map : SlotMap.EMPTY;
                 if (!fresh.nodes().isEmpty() && !answer.isDone()) {
@@ -321,6 +316,13 @@ public final class ClusterTopology implements Topology {
                             error != null ? error : new RedisException("CLUSTERDOWN no server has any slot"));
                 }
             });
+        }
+    }
+
+    /** Calls that wait for the map are sent to no server, so no time limit of theirs shows that a connection is dead. */
+    private static void doubtUnless(CompletableFuture<?> answered, CommandLink link) {
+        if (!answered.isDone()) {
+            link.doubt(link.ready(), () -> {});
         }
     }
 
