@@ -3,9 +3,9 @@ package io.holdfast.r2dbc.internal.lane;
 import io.holdfast.r2dbc.internal.dialect.Dialect;
 import io.holdfast.r2dbc.internal.dialect.Session;
 import io.holdfast.r2dbc.internal.dialect.SessionSettings;
+import io.holdfast.r2dbc.internal.dialect.Started;
 import io.holdfast.r2dbc.internal.error.NoAnswerException;
 import io.holdfast.spi.support.Deadlines;
-import io.holdfast.spi.support.Fallible;
 import io.r2dbc.spi.Connection;
 import io.r2dbc.spi.ConnectionFactory;
 import io.r2dbc.spi.ValidationDepth;
@@ -51,7 +51,7 @@ public record Connections(
 
     /** Opens a connection with the settings of this library. Fails if that takes too long. A connection that opens later is closed. */
     public Mono<Session> open() {
-        return open(made -> started(() -> Mono.fromFuture(made, true).flatMap(this::prepared)));
+        return open(made -> Started.call(() -> Mono.fromFuture(made, true).flatMap(this::prepared)));
     }
 
     private Mono<Session> prepared(Connection fresh) {
@@ -76,7 +76,7 @@ public record Connections(
             if (!before.mayBegin(now)) {
                 return bounded(new CompletableFuture<>(), before.limit());
             }
-            CompletableFuture<Connection> made = started(() -> Mono.<Connection>from(factory.create()));
+            CompletableFuture<Connection> made = Started.call(() -> Mono.<Connection>from(factory.create()));
             return opened(made, ready.apply(made));
         });
     }
@@ -96,16 +96,7 @@ public record Connections(
 
     /** Makes the call, and emits its answer, or an error after the time limit. */
     public <T> Mono<T> limited(Supplier<Mono<T>> call) {
-        return Mono.defer(() -> bounded(started(call), settings.replyTimeout()));
-    }
-
-    /** Also an error of the JVM, which Reactor's operators throw instead of passing it on, ends the call. */
-    private static <T> CompletableFuture<T> started(Supplier<Mono<T>> call) {
-        try {
-            return call.get().toFuture();
-        } catch (Throwable thrown) {
-            return CompletableFuture.failedFuture(Fallible.passable(thrown));
-        }
+        return Mono.defer(() -> bounded(Started.call(call), settings.replyTimeout()));
     }
 
     /** An error after the time limit must not reach the log. */
@@ -146,7 +137,7 @@ public record Connections(
     /** Whether the connection is still open, as far as the driver knows. */
     public Mono<Boolean> isOpen(Session session) {
         return Mono.fromFuture(
-                () -> started(() -> Mono.from(session.connection().validate(ValidationDepth.LOCAL))), true);
+                () -> Started.call(() -> Mono.from(session.connection().validate(ValidationDepth.LOCAL))), true);
     }
 
     /**
@@ -177,7 +168,7 @@ public record Connections(
 
     /** Subscribes to the closing. This is the only place that does. */
     private static void end(Supplier<Mono<Void>> closing) {
-        CompletableFuture<Void> unused = started(closing);
+        CompletableFuture<Void> unused = Started.call(closing);
     }
 
     /** Closes the connection after an error of a call. */

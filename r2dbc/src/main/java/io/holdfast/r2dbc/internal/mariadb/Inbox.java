@@ -2,6 +2,7 @@ package io.holdfast.r2dbc.internal.mariadb;
 
 import io.holdfast.r2dbc.internal.dialect.InboxSettings;
 import io.holdfast.r2dbc.internal.dialect.Listening;
+import io.holdfast.r2dbc.internal.dialect.Started;
 import io.holdfast.r2dbc.internal.protocol.Answer;
 import io.holdfast.r2dbc.internal.protocol.Push;
 import io.r2dbc.spi.Connection;
@@ -11,6 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -94,7 +96,7 @@ final class Inbox implements Listening {
     private Flux<Push> poll() {
         boolean isBeatDue = now() - beatenNanos >= BEAT_NANOS;
         Mono<List<Message>> question = (isBeatDue ? beat() : Mono.<Void>empty()).then(read().collectList());
-        return limited(question)
+        return limited(() -> question)
                 .flatMapMany(messages -> messages.isEmpty()
                         ? Flux.empty()
                         : Flux.fromIterable(messages).map(Message::push).concatWith(delete(messages)));
@@ -115,14 +117,13 @@ final class Inbox implements Listening {
 
     private <T> Mono<T> delete(List<Message> messages) {
         String numbers = messages.stream().map(it -> Long.toString(it.number())).collect(Collectors.joining(", "));
-        return limited(MariaDbDialect.run(connection, "delete from holdfast_inbox where n in (" + numbers + ")"))
+        return limited(() -> MariaDbDialect.run(connection, "delete from holdfast_inbox where n in (" + numbers + ")"))
                 .then(Mono.empty());
     }
 
     /** A query that takes longer is not cancelled: the driver would log an error that comes after a cancellation. */
-    private <T> Mono<T> limited(Mono<T> exchange) {
-        return Mono.defer(() -> Mono.fromFuture(exchange.toFuture(), true))
-                .timeout(settings.replyTimeout(), settings.timer());
+    private <T> Mono<T> limited(Supplier<Mono<T>> exchange) {
+        return Mono.fromFuture(() -> Started.call(exchange), true).timeout(settings.replyTimeout(), settings.timer());
     }
 
     private Mono<Void> beat() {
