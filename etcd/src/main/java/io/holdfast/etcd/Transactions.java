@@ -10,6 +10,7 @@ import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.Op;
 import io.holdfast.LockBackendException;
+import io.holdfast.spi.support.Fallible;
 import io.holdfast.spi.support.Mailbox;
 import io.holdfast.spi.support.Printable;
 import java.time.Duration;
@@ -26,6 +27,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Operators;
@@ -37,6 +40,8 @@ import reactor.util.context.Context;
  * transaction, which is one entry in the log of etcd, and reads side by side.
  */
 final class Transactions {
+
+    private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.etcd.EtcdLockBackend");
 
     /** The default limit of etcd is 128 operations. */
     static final int MOST_OPERATIONS = 100;
@@ -220,15 +225,6 @@ final class Transactions {
 
         Mono<Answer> orElse(List<Op> ops) {
             return changes.send(new Request(claim, turn, frees, isFollowed, patience, false, conditions, then, ops));
-        }
-    }
-
-    /** What users' code throws does not concern the other requests of a transaction. */
-    private static void guarded(Runnable users) {
-        try {
-            users.run();
-        } catch (Throwable thrown) {
-            Operators.onErrorDropped(thrown, Context.empty());
         }
     }
 
@@ -454,11 +450,12 @@ final class Transactions {
         }
 
         /**
-         * The thread that brings an answer passes it on, so that answers keep their order, and no other thread runs that users' code. Only an
-         * answer that comes while its request is sent waits until all is sent.
+         * The thread that brings an answer passes it on: no other thread runs that users' code. An answer that comes while its request is sent
+         * waits until all is sent. What users' code throws does not concern the other requests of a transaction.
          */
         private void heard(List<Pending> batch, Consumer<Pending> passOn) {
-            Runnable emission = () -> batch.forEach(it -> guarded(() -> passOn.accept(it)));
+            Runnable emission = () -> batch.forEach(
+                    it -> Fallible.run(() -> passOn.accept(it), LOG, "a lock event could not be handled"));
             boolean isAtOnce = Thread.currentThread().equals(sender);
             sending.post(() -> {
                 batch.forEach(this::passTurn);

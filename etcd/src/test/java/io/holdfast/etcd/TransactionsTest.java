@@ -449,6 +449,26 @@ class TransactionsTest {
     @Test
     void subscriberThatThrowsKeepsNoOtherFromItsAnswer() {
         sendTwoThatAreNotAnswered();
+        sendOneThatThrows();
+        Disposable unused = send("other");
+        sent.get(0).succeeds();
+        sent.get(2).succeeds();
+        assertThat(answers).hasSize(2);
+        assertThat(failures).isEmpty();
+    }
+
+    @Test
+    void subscriberThatThrowsKeepsNoOtherFromItsFailure() {
+        sendTwoThatAreNotAnswered();
+        sendOneThatThrows();
+        Disposable unused = send("other");
+        sent.get(0).succeeds();
+        sent.get(2).fails(Status.UNAVAILABLE);
+        assertThat(failures).hasSize(1);
+        assertThat(sent).as("none is sent again").hasSize(3);
+    }
+
+    private void sendOneThatThrows() {
         transactions.about("throws").then(get("throws")).commit().subscribe(new CoreSubscriber<>() {
             @Override
             public void onSubscribe(Subscription subscription) {
@@ -461,16 +481,13 @@ class TransactionsTest {
             }
 
             @Override
-            public void onError(Throwable error) {}
+            public void onError(Throwable error) {
+                throw new IllegalStateException("and again");
+            }
 
             @Override
             public void onComplete() {}
         });
-        Disposable unused = send("other");
-        sent.get(0).succeeds();
-        sent.get(2).succeeds();
-        assertThat(answers).hasSize(2);
-        assertThat(failures).isEmpty();
     }
 
     /** Another thread sends while users' code is slow. */

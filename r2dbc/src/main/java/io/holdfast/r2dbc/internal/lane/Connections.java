@@ -166,7 +166,7 @@ public record Connections(
         end(() -> dialect.drop(silent));
     }
 
-    /** Subscribes to the closing. This is the only place that does. */
+    /** Begins the closing, and does not wait for its end. */
     private static void end(Supplier<Mono<Void>> closing) {
         CompletableFuture<Void> unused = Started.call(closing);
     }

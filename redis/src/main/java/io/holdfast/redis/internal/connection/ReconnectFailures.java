@@ -1,5 +1,6 @@
 package io.holdfast.redis.internal.connection;
 
+import io.holdfast.spi.support.Fallible;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.event.Event;
 import io.lettuce.core.event.EventBus;
@@ -10,15 +11,17 @@ import java.net.SocketAddress;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.Operators;
-import reactor.util.context.Context;
 
 /**
  * Why the driver could not restore a connection, last time: the driver tells nobody but its event bus. A command that is
  * refused meanwhile fails with that reason.
  */
 final class ReconnectFailures implements EventBus {
+
+    private static final Logger LOG = LoggerFactory.getLogger("io.holdfast.redis.RedisLockBackend");
 
     /** The servers of a cluster that a client uses. */
     private static final int MOST_SERVERS = 1_000;
@@ -60,12 +63,9 @@ final class ReconnectFailures implements EventBus {
             last.remove(place(connected.remoteAddress()));
             newest = null;
         }
-        try {
-            given.publish(event);
-        } catch (Throwable thrown) {
-            // The driver publishes a failure before it plans its next attempt to connect: it would never try again.
-            Operators.onErrorDropped(thrown, Context.empty());
-        }
+        // The driver publishes a failure before it plans its next attempt to connect: otherwise it would never try
+        // again.
+        Fallible.run(() -> given.publish(event), LOG, "the event bus of the caller failed");
     }
 
     private static String place(@Nullable SocketAddress address) {
